@@ -1,5 +1,8 @@
 // `whatif`: predicts the step time of a recording with something changed. The work is that of the analysis of this name; this
 // command gives it changes as options of their own.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,8 +23,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto changes = std::make_shared<std::vector<std::string>>();
     line.option("FILE", request->file, kRecordingDoc).required().value("");
     line.option("--change", *changes,
-                "What to change: input, waits, pinned-copies, copy-stream, allocation, host-code, cuda-graph, fusion, "
-                "communication, k-N=FACTOR or kernel:REGEX=FACTOR; may be repeated (default: each of them).")
+                fmt::format(
+                    "What to change: {}, k-N=FACTOR or kernel:REGEX=FACTOR; may be repeated (default: each of them).",
+                    fmt::join(usual_change_names(), ", ")))
         .append_each_use()
         .value("CHANGE");
     line.option("--format", request->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
@@ -40,9 +44,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 extern const Command kWhatIfCommand;
 const Command kWhatIfCommand{
     "whatif", "Analyse recordings", "FILE [OPTIONS]", "Predict the step time with something changed.", declare, [] {
-        std::vector<std::string_view> changes;
-        for (std::size_t i = 0; i < kUsualChanges; ++i) changes.push_back(text_of(static_cast<Change>(i)).name);
-        return std::vector<Choices>{{"--format", names_of(report_formats())}, {"--change", changes, true}};
+        return std::vector<Choices>{{"--format", names_of(report_formats())}, {"--change", usual_change_names(), true}};
     }};
 
 }  // namespace gpuprof

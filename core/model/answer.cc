@@ -26,6 +26,8 @@ std::string_view name_of(Limit limit) {
     return "";
 }
 
+std::string_view name_of(ShareOf whole) { return whole == ShareOf::window ? "the window" : "the critical path"; }
+
 std::string_view name_of(Basis basis) {
     switch (basis) {
         case Basis::counters: return "counters";

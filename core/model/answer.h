@@ -58,8 +58,16 @@ enum class Rating { high, medium, low };  // severity and confidence
 
 std::string_view name_of(Rating rating);
 
-// One candidate explanation: the share of the window it accounts for, and the share that acting on it could give back.
-// Waiting is fully recoverable. How much faster kernels could be is unknown without counters, so it is absent.
+// What shares of a verdict are of.
+enum class ShareOf : std::uint8_t {
+    window,         // the time of all devices: busy by limiter, idle by cause
+    critical_path,  // of the steps, without the recorder's cost
+};
+// "the window", "the critical path".
+std::string_view name_of(ShareOf whole);
+
+// One candidate explanation: the share it accounts for, and the share that acting on it gives back, as predicted by a replay
+// or estimated. How much faster kernels could be is unknown without counters, so it is absent.
 struct Candidate {
     std::string name;
     double share_pct = 0;
@@ -71,6 +79,7 @@ struct Verdict {
     std::string name;  // name_of(limit), or the word of a comparison
     Limit limit = Limit::unknown;
     void conclude(Limit found) { limit = found, name = name_of(found); }
+    ShareOf share_of = ShareOf::window;
     std::optional<double> share_pct;       // as in Candidate
     std::optional<double> gives_back_pct;  // as in Candidate
     std::string because;
@@ -80,11 +89,22 @@ struct Verdict {
     std::vector<Candidate> alternatives;
 };
 
+// What a change would give, from a replay of the recording. Steps without the recorder's cost.
+struct PredictedGain {
+    std::string change;               // as `whatif --change` takes it
+    DurNs step_before = 0, step = 0;  // of a step
+    DurNs step_low = 0, step_high = 0;
+    double gain_pct = 0, gain_low_pct = 0, gain_high_pct = 0;  // of step_before
+    std::string certainty;                                     // "good" or "rough"
+    std::string assumes;
+};
+
 struct Finding {
     std::string id;  // stable kebab-case name of the rule, e.g. "input-pipeline"
     Rating severity = Rating::low;
     DurNs cost_ns = 0;
-    double share_pct = 0;  // of the window
+    double share_pct = 0;  // of the window; of a step, if predicted
+    std::optional<PredictedGain> predicted;
     std::string title;
     std::vector<std::string> evidence;  // facts with row handles
     std::string remedy;
@@ -104,6 +124,8 @@ struct Answer {
     Interval window;
     Verdict verdict;
     std::vector<Finding> findings;
+    std::vector<PredictedGain>
+        predictions;  // what to change first, and then on top of it; empty if nothing can be predicted
     std::vector<BusyProfile> busy_profiles;
     std::vector<ResultTable> tables;      // devices, idle, kernels: what the answer shows
     std::vector<std::string> next_steps;  // commands to run next

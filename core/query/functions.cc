@@ -1,13 +1,13 @@
 #include "core/query/functions.h"
 
 #include <fmt/format.h>
-#include <regex.h>
 #include <sqlite3.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "core/base/function_name.h"
+#include "core/base/pattern.h"
 #include "core/query/aggregates.h"
 
 namespace gpuprof {
@@ -41,38 +41,17 @@ void overlap(sqlite3_context* context, int count, sqlite3_value** values) {
     sqlite3_result_int64(context, length);
 }
 
-// Patterns in queries are short; the limit keeps nested repetitions from exhausting memory.
-constexpr std::size_t kMaxPatternLength = 1000;
-
-struct Pattern {
-    regex_t compiled{};
-    bool good = false;
-    Pattern() = default;
-    Pattern(const Pattern&) = delete;
-    Pattern& operator=(const Pattern&) = delete;
-    ~Pattern() {
-        if (good) regfree(&compiled);
-    }
-};
-
 // Compiled once per statement if the pattern is constant.
 const Pattern* pattern_of(sqlite3_context* context, sqlite3_value* value, std::unique_ptr<Pattern>& own) {
     if (auto* known = static_cast<Pattern*>(sqlite3_get_auxdata(context, 0))) return known;
     const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
     if (text == nullptr) return sqlite3_result_error_nomem(context), nullptr;
-    if (static_cast<std::size_t>(sqlite3_value_bytes(value)) > kMaxPatternLength)
-        return sqlite3_result_error(context, "REGEXP: the pattern exceeds 1,000 bytes", -1), nullptr;
-    bool any_case = std::string_view(text).starts_with("(?i)");
-    own = std::make_unique<Pattern>();
-    int code =
-        regcomp(&own->compiled, text + (any_case ? 4 : 0), REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0));
-    if (code != 0) {
-        char why[128];
-        regerror(code, &own->compiled, why, sizeof why);
-        sqlite3_result_error(context, fmt::format("REGEXP: invalid pattern '{}': {}", text, why).c_str(), -1);
+    Result<Pattern> pattern = Pattern::compile(text);
+    if (!pattern.ok()) {
+        sqlite3_result_error(context, ("REGEXP: " + pattern.error().message).c_str(), -1);
         return nullptr;
     }
-    own->good = true;
+    own = std::make_unique<Pattern>(std::move(pattern).value());
     return own.get();
 }
 
@@ -85,7 +64,7 @@ void regexp(sqlite3_context* context, int count, sqlite3_value** values) {
         if (pattern == nullptr) return;
         const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
         if (text == nullptr) return sqlite3_result_error_nomem(context);
-        sqlite3_result_int(context, regexec(&pattern->compiled, text, 0, nullptr, 0) == 0);
+        sqlite3_result_int(context, pattern->matches(text));
         if (own) sqlite3_set_auxdata(context, 0, own.release(), [](void* kept) { delete static_cast<Pattern*>(kept); });
     } catch (...) {
         sqlite3_result_error_nomem(context);

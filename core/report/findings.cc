@@ -31,7 +31,9 @@ std::string_view mark(Rating severity, bool unicode) {
 void add_title(std::vector<std::string>& lines, const Finding& finding, const Style& style) {
     Paint paint(style.colour);
     std::string cost;
-    if (finding.cost_ns > 0)
+    if (finding.predicted)
+        cost = fmt::format("predicted gain {} %", readable_percent(finding.share_pct));
+    else if (finding.cost_ns > 0)
         cost = fmt::format("{}, {} %", readable_duration(finding.cost_ns), readable_percent(finding.share_pct));
     int room = style.width - kIndent - display_width(cost) - 2;
     std::vector<std::string> title = wrap(printable(finding.title), room);

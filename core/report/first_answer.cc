@@ -33,6 +33,7 @@ public:
     void write(Sink& sink) {
         trust();
         verdict();
+        predictions();
         busy_profiles();
         idle();
         kernels();
@@ -72,8 +73,9 @@ private:
     void verdict() {
         const Verdict& verdict = answer_.verdict;
         std::string head = paint_.bold(verdict.name);
-        if (verdict.share_pct) head += fmt::format("   {} of the window", share(*verdict.share_pct));
-        if (verdict.gives_back_pct && *verdict.gives_back_pct != verdict.share_pct)
+        if (verdict.share_pct) head += fmt::format("   {} of {}", share(*verdict.share_pct), name_of(verdict.share_of));
+        if (verdict.share_of == ShareOf::window && verdict.gives_back_pct &&
+            *verdict.gives_back_pct != verdict.share_pct)
             head += fmt::format(", {} recoverable", share(*verdict.gives_back_pct));
         if (verdict.confidence && verdict.basis)
             head += fmt::format("   {} confidence, from {}", name_of(*verdict.confidence), name_of(*verdict.basis));
@@ -84,6 +86,27 @@ private:
             others +=
                 fmt::format("{}{} {}", others.empty() ? "also: " : ", ", candidate.name, share(candidate.share_pct));
         if (!others.empty()) paragraph(others, 2);
+        add();
+    }
+
+    // What to change first, each on top of the one before.
+    void predictions() {
+        if (answer_.predictions.empty()) return;
+        add(paint_.bold("Predicted step") + paint_.dim(dot()) +
+            fmt::format("{} without the profiler", readable_duration(answer_.predictions[0].step_before)));
+        std::size_t width = 0;
+        for (const PredictedGain& each : answer_.predictions) width = std::max(width, each.change.size() + 2);
+        for (std::size_t i = 0; i < answer_.predictions.size(); ++i) {
+            const PredictedGain& each = answer_.predictions[i];
+            std::string line = fmt::format(
+                "  {:<{}}  {:>9} {:>23}  {:>8}  {}", (i == 0 ? "" : "+ ") + each.change, width,
+                readable_duration(each.step),
+                fmt::format("({} to {})", readable_duration(each.step_low), readable_duration(each.step_high)),
+                fmt::format("-{} %", readable_percent(each.gain_pct)), each.certainty);
+            std::string assumes = ": if " + each.assumes;
+            bool fits = display_width(line) + display_width(assumes) <= style_.width;
+            add(line + (fits ? paint_.dim(assumes) : ""));
+        }
         add();
     }
 

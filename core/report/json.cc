@@ -106,6 +106,24 @@ void write_tables(JsonWriter& json, const Report& report, std::int64_t limit, co
     json.end_array();
 }
 
+void write_predicted(JsonWriter& json, const PredictedGain& predicted) {
+    json.begin_object();
+    json.member("change", predicted.change);
+    json.member("step_before_ns", predicted.step_before);
+    json.member("step_ns", predicted.step);
+    json.member("step_low_ns", predicted.step_low);
+    json.member("step_high_ns", predicted.step_high);
+    json.key("gain_pct");
+    json.real(predicted.gain_pct);
+    json.key("gain_low_pct");
+    json.real(predicted.gain_low_pct);
+    json.key("gain_high_pct");
+    json.real(predicted.gain_high_pct);
+    json.member("confidence", predicted.certainty);
+    json.member("assumes", predicted.assumes);
+    json.end_object();
+}
+
 void write_finding(JsonWriter& json, const Finding& finding) {
     json.begin_object();
     json.member("id", finding.id);
@@ -113,6 +131,8 @@ void write_finding(JsonWriter& json, const Finding& finding) {
     json.member("cost_ns", finding.cost_ns);
     json.key("share_pct");
     json.real(finding.share_pct);
+    json.key("predicted");
+    finding.predicted ? write_predicted(json, *finding.predicted) : json.null();
     json.member("title", finding.title);
     write_strings(json, "evidence", finding.evidence);
     json.member("remedy", finding.remedy);
@@ -126,6 +146,7 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
     json.key("verdict");
     json.begin_object();
     json.member("name", verdict.name);
+    json.member("share_of", name_of(verdict.share_of));
     json.key("share_pct");
     verdict.share_pct ? json.real(*verdict.share_pct) : json.null();
     json.key("gives_back_pct");
@@ -157,6 +178,10 @@ void write_answer(JsonWriter& json, const Answer& answer) {
     for (const Finding& finding : answer.findings) write_finding(json, finding);
     json.end_array();
     write_verdict(json, answer.verdict);
+    json.key("predictions");
+    json.begin_array();
+    for (const PredictedGain& predicted : answer.predictions) write_predicted(json, predicted);
+    json.end_array();
     write_strings(json, "next_steps", answer.next_steps);
 }
 

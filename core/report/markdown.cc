@@ -39,8 +39,9 @@ void write_trust(const Trust& trust, bool quiet_too, Sink& sink) {
 
 void write_verdict(const Verdict& verdict, Sink& sink) {
     sink.write(fmt::format("\n**{}**", markdown_escaped(verdict.name)));
-    if (verdict.share_pct) sink.write(fmt::format(", {} % of the window", readable_percent(*verdict.share_pct)));
-    if (verdict.gives_back_pct)
+    if (verdict.share_pct)
+        sink.write(fmt::format(", {} % of {}", readable_percent(*verdict.share_pct), name_of(verdict.share_of)));
+    if (verdict.share_of == ShareOf::window && verdict.gives_back_pct)
         sink.write(fmt::format(", about {} % recoverable", readable_percent(*verdict.gives_back_pct)));
     if (verdict.confidence && verdict.basis)
         sink.write(fmt::format(" ({} confidence, from {})", name_of(*verdict.confidence), name_of(*verdict.basis)));

@@ -67,13 +67,14 @@ def claims(document, truth, lacks):
     of_verdict = {verdict: gain for verdict, gain in truth.gains.values()}
     if lacks == "range" and "input-bound" in of_verdict:  # nothing says that the host code is a loader
         of_verdict.setdefault("host-bound (other)", of_verdict["input-bound"])
-    # The recorder's own cost is in the window and not in the program: shares are of what remains.
+    # The recorder's own cost is in the window and not in the program: shares of the window are of what remains. Predictions are without it.
     recorder = sum(each["share_pct"] for each in document["verdict"]["alternatives"] if each["name"] == "the profiler")
     found = []
     for finding in document["findings"]:
         verdict = FINDINGS.get(finding["id"])
         if verdict is not None and finding.get("share_pct") is not None:
-            found.append((finding["id"], finding["share_pct"] / (100 - recorder), of_verdict.get(verdict, 0.0)))
+            whole = 100 if finding.get("predicted") else 100 - recorder
+            found.append((finding["id"], finding["share_pct"] / whole, of_verdict.get(verdict, 0.0)))
     return found
 
 

@@ -9,6 +9,7 @@
 #include "core/analyze/answer/without_timeline.h"
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/completeness.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/tables/analysis.h"
 
 namespace gpuprof {
@@ -16,6 +17,7 @@ namespace {
 
 // Slices of the picture: more than the columns of a wide terminal, so that the report can merge them evenly.
 constexpr std::size_t kSlices = 960;
+constexpr std::size_t kMaxPredictions = 2;
 
 BusyProfile draw(const DeviceActivity& device, Interval window) {
     BusyProfile picture{device.device, std::vector<double>(kSlices, 0.0)};
@@ -64,8 +66,18 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::mixed: show(facts.trace().op().rows > 0 ? "kernels ops" : "kernels launches"); break;
         default: break;
     }
+    if (facts.get<Replayed>().too_large) steps.push_back(fmt::format("gpu-profile whatif {}{}", file, part));
     show(work_missing(facts.trace()) ? "losses" : "findings");
     return steps;
+}
+
+// The first steps of the plan. Each includes those before it.
+std::vector<PredictedGain> predictions(const Facts& facts) {
+    std::vector<PredictedGain> found;
+    if (!facts.get<Replayed>().holds) return found;
+    const std::vector<Prediction>& plan = facts.get<WhatIf>().plan;
+    for (std::size_t i = 0; i < std::min(kMaxPredictions, plan.size()); ++i) found.push_back(predicted_gain(plan[i]));
+    return found;
 }
 
 bool has_events(const Trace& trace) {
@@ -86,6 +98,7 @@ Result<Answer> make_answer(const Facts& facts) {
     answer.trust = trust_of(facts, true);
     answer.verdict = facts.get<Diagnosis>().verdict;
     answer.findings = facts.get<Diagnosis>().findings;
+    answer.predictions = predictions(facts);
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         answer.busy_profiles.push_back(draw(device, trace.window()));
     for (std::string_view name : {"devices", "idle", "kernels"}) {

@@ -19,10 +19,10 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window
+constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window, or of a step
 
 void rate(const Shares& shares, Finding& finding) {
-    finding.share_pct = shares.pct(finding.cost_ns);
+    finding.share_pct = finding.predicted ? finding.predicted->gain_pct : shares.pct(finding.cost_ns);
     finding.severity = finding.share_pct >= kHighSeverityPct     ? Rating::high
                        : finding.share_pct >= kMediumSeverityPct ? Rating::medium
                                                                  : Rating::low;

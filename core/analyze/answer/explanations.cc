@@ -4,34 +4,14 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
-
-// The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention".
-std::string main_classes(const std::vector<KernelGroup>& kernels, Bound bound) {
-    std::vector<std::pair<DurNs, KernelClass>> sums;
-    for (const KernelGroup& group : kernels) {
-        auto known =
-            std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.second == group.traits.kind; });
-        if (known == sums.end()) known = sums.insert(sums.end(), {0, group.traits.kind});
-        known->first += group.by_bound[static_cast<std::size_t>(bound)];
-    }
-    std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    auto spoken = [](KernelClass kind) {
-        std::string name(kind == KernelClass::other ? "streaming" : to_string(kind));
-        std::replace(name.begin(), name.end(), '_', ' ');
-        return name;
-    };
-    if (sums.empty() || sums[0].first == 0) return "";
-    if (sums.size() < 2 || 5 * sums[1].first < sums[0].first) return spoken(sums[0].second) + " kernels";
-    return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
-}
 
 std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     std::string text;
@@ -58,21 +38,37 @@ DurNs queued(const Facts& facts) {
 
 }  // namespace
 
-std::vector<Explanation> explanations(const Facts& facts) {
+std::string main_classes(const Facts& facts, Bound bound) {
+    std::vector<std::pair<DurNs, KernelClass>> sums;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        auto known =
+            std::find_if(sums.begin(), sums.end(), [&](const auto& sum) { return sum.second == group.traits.kind; });
+        if (known == sums.end()) known = sums.insert(sums.end(), {0, group.traits.kind});
+        known->first += group.by_bound[static_cast<std::size_t>(bound)];
+    }
+    std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    auto spoken = [](KernelClass kind) {
+        std::string name(kind == KernelClass::other ? "streaming" : to_string(kind));
+        std::replace(name.begin(), name.end(), '_', ' ');
+        return name;
+    };
+    if (sums.empty() || sums[0].first == 0) return "";
+    if (sums.size() < 2 || 5 * sums[1].first < sums[0].first) return spoken(sums[0].second) + " kernels";
+    return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
+}
+
+Explanations explain_window(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     auto idle = [&](IdleCause cause) { return shares.idle_of(cause); };
     auto busy_with = [&](Bound bound, std::string_view what) {
-        return fmt::format("{} {} run {}", what, main_classes(facts.get<KernelGroups>().groups, bound),
+        return fmt::format("{} {} run {}", what, main_classes(facts, bound),
                            readable_duration(shares.kernel_of(bound)));
     };
-    DurNs launch = gain_without_idle(facts, {IdleCause::launch});
-    DurNs host = gain_without_idle(facts, {IdleCause::host_compute});
-    DurNs sync = gain_without_waits(facts);
-    DurNs other = host + idle(IdleCause::compilation) + idle(IdleCause::nothing_submitted);
+    auto gives_back = [&](Waste waste) { return gain_without(facts, waste).idle_ns; };
+    DurNs launch = gives_back(Waste::launching), sync = gives_back(Waste::waits), other = gives_back(Waste::host_code);
     DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
     DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
-    DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy),
-          comm = gain_without_exposed_communication(facts);
+    DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy), comm = gives_back(Waste::communication);
     DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
     std::vector<Explanation> all{
         {Limit::compute, shares.kernel_of(Bound::compute), {}, busy_with(Bound::compute, "arithmetic-heavy")},
@@ -89,7 +85,7 @@ std::vector<Explanation> explanations(const Facts& facts) {
          fmt::format("the GPU is idle for {} between kernels, waiting for launches", readable_duration(launch))},
         {Limit::synchronisation, sync, sync,
          fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
-        {Limit::transfer, transfer, gain_without_exposed_copies(facts),
+        {Limit::transfer, transfer, gives_back(Waste::copies),
          fmt::format("copies not overlapped by kernels take {}", readable_duration(transfer))},
         {Limit::communication, comm, comm,
          fmt::format("collectives that no kernel hides take {}", readable_duration(comm))},
@@ -100,7 +96,7 @@ std::vector<Explanation> explanations(const Facts& facts) {
     };
     std::stable_sort(all.begin(), all.end(),
                      [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
-    return all;
+    return {std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};
 }
 
 }  // namespace gpuprof

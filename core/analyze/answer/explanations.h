@@ -6,18 +6,38 @@
 #include <vector>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/knowledge/causes.h"
+#include "core/analyze/replay/estimate.h"
 #include "core/model/answer.h"
 
 namespace gpuprof {
 
 struct Explanation {
     Limit limit;
-    DurNs time;                       // of the window, all devices
+    DurNs time;                       // of the whole
     std::optional<DurNs> gives_back;  // recoverable part; absent: unknown
     std::string because;
 };
 
-// The largest first. Times of explanations do not overlap.
-std::vector<Explanation> explanations(const Facts& facts);
+struct Explanations {
+    std::vector<Explanation> all;  // the largest first; their times do not overlap
+    DurNs whole = 0;               // what shares are of
+    DurNs effective = 0;           // whole without what the recorder made itself: decides
+    double pct(DurNs time) const { return part(time, whole); }
+    double effective_pct(DurNs time) const { return part(time, effective); }
+
+private:
+    static double part(DurNs of, DurNs all) {
+        return all > 0 ? 100 * static_cast<double>(of) / static_cast<double>(all) : 0;
+    }
+};
+
+// From the window of all devices: busy time by limiter and idle time by cause.
+Explanations explain_window(const Facts& facts);
+// From the critical path without this estimate of the recorder's cost. Needs a valid replay.
+Explanations explain_path(const Facts& facts, Estimate recorder);
+
+// The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention kernels".
+std::string main_classes(const Facts& facts, Bound bound);
 
 }  // namespace gpuprof

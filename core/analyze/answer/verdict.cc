@@ -11,6 +11,7 @@
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/facts/sufficiency.h"
+#include "core/analyze/replay/gain.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -37,20 +38,22 @@ Verdict cannot_tell(std::string because) {
     return verdict;
 }
 
-Candidate candidate(const Explanation& each, const Shares& shares) {
+Candidate candidate(const Explanation& each, const Explanations& of) {
     std::optional<double> back;
-    if (each.gives_back) back = shares.pct(*each.gives_back);
-    return {std::string(name_of(each.limit)), shares.pct(each.time), back, each.because};
+    if (each.gives_back) back = of.pct(*each.gives_back);
+    return {std::string(name_of(each.limit)), of.pct(each.time), back, each.because};
 }
 
 // Between arithmetic and moving data, the lower bound decides.
-void let_floor_decide(std::vector<Explanation>& all) {
+Explanations let_floor_decide(Explanations found) {
+    std::vector<Explanation>& all = found.all;
     auto of = [&](Limit limit) {
         return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.limit == limit; });
     };
     auto compute = of(Limit::compute), memory = of(Limit::memory_bandwidth);
     if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time))
         std::rotate(memory, compute, compute + 1);
+    return found;
 }
 
 // What already works well and is worth mentioning with the verdict.
@@ -87,13 +90,41 @@ Basis basis_of(const Facts& facts, Limit limit) {
 
 // A name says what a kernel does, not what limits it on this device at these sizes, so a name alone never gives high
 // confidence.
-Rating confidence_of(const Facts& facts, Basis basis, const Explanation& first, const Explanation& second) {
-    int doubts = basis == Basis::names;
-    doubts += basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
+Rating confidence_of(const Facts& facts, const Verdict& verdict, const Explanation& first, const Explanation& second,
+                     bool recorder_decides) {
+    int doubts = verdict.basis == Basis::names;
+    bool window = verdict.share_of == ShareOf::window;
+    doubts += window && verdict.basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
+    doubts += recorder_decides;
     doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
-    doubts += !facts.trace().completeness().unknown_because().empty() && basis == Basis::timeline;
-    doubts += basis == Basis::timeline && facts.get<Steps>().steps.empty();
+    doubts += !facts.trace().completeness().unknown_because().empty() && verdict.basis == Basis::timeline;
+    doubts += verdict.basis == Basis::timeline && facts.get<Steps>().steps.empty();
     return doubts == 0 ? Rating::high : doubts == 1 ? Rating::medium : Rating::low;
+}
+
+// The limit that another estimate of the recorder's cost gives; `limit` if both agree.
+Limit other_limit(const Facts& facts, Limit limit) {
+    if (facts.get<ReplayGraph>().recorded_work.empty()) return limit;
+    for (Estimate recorder : {Estimate::low, Estimate::high})
+        if (Limit other = let_floor_decide(explain_path(facts, recorder)).all.front().limit; other != limit)
+            return other;
+    return limit;
+}
+
+// What the recorder itself takes, for the list of alternatives.
+std::optional<Candidate> recorder_cost(const Facts& facts, ShareOf whole) {
+    if (whole == ShareOf::critical_path) {
+        DurNs recorded = facts.get<WhatIf>().recorded_step, cost = recorded - facts.get<WhatIf>().baseline.step.central;
+        if (recorded <= 0) return std::nullopt;
+        return Candidate{std::string(name_of(Limit::profiler)),
+                         100 * static_cast<double>(cost) / static_cast<double>(recorded), std::nullopt,
+                         fmt::format("recording takes about {} of a recorded step of {}", readable_duration(cost),
+                                     readable_duration(recorded))};
+    }
+    const Shares& shares = facts.get<Shares>();
+    DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
+    return Candidate{std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
+                     fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))};
 }
 
 }  // namespace
@@ -101,25 +132,25 @@ Rating confidence_of(const Facts& facts, Basis basis, const Explanation& first, 
 Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
-    std::vector<Explanation> all = explanations(facts);
-    let_floor_decide(all);
     Verdict verdict;
-    const Explanation &first = all[0], &second = all[1];
-    double effective = shares.effective_pct(first.time) * static_cast<double>(shares.effective) /
-                       static_cast<double>(std::max<DurNs>(1, shares.effective - shares.host_idle_doubtful));
+    verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
+    bool of_path = verdict.share_of == ShareOf::critical_path;
+    Explanations found = let_floor_decide(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
+    const Explanation &first = found.all[0], &second = found.all[1];
+    double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
     bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
                  effective < kMinVerdictPct;
     if (mixed) {
         verdict.conclude(Limit::mixed);
         verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),
-                                      readable_percent(shares.pct(first.time)), name_of(second.limit),
-                                      readable_percent(shares.pct(second.time)));
+                                      readable_percent(found.pct(first.time)), name_of(second.limit),
+                                      readable_percent(found.pct(second.time)));
     } else {
         verdict.conclude(first.limit);
         verdict.because = first.because;
-        verdict.share_pct = shares.pct(first.time);
-        if (first.gives_back) verdict.gives_back_pct = shares.pct(*first.gives_back);
+        verdict.share_pct = found.pct(first.time);
+        if (first.gives_back) verdict.gives_back_pct = found.pct(*first.gives_back);
         std::optional<double> rate = first.limit == Limit::compute ? nearness(facts) : std::nullopt;
         if (rate)
             verdict.because += fmt::format(
@@ -127,21 +158,25 @@ Verdict judge(const Facts& facts) {
         if (busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time))
             verdict.because +=
                 fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",
-                            readable_percent(shares.pct(second.time)));
+                            readable_percent(found.pct(second.time)));
         if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
     if (verdict.limit != Limit::unknown) {
+        Limit other = of_path ? other_limit(facts, first.limit) : first.limit;
+        if (other != first.limit)
+            verdict.because += fmt::format(
+                "; {} with another estimate of what recording costs, so a recording with less overhead would tell",
+                name_of(other));
         verdict.basis = basis_of(facts, first.limit);
-        verdict.confidence = confidence_of(facts, *verdict.basis, first, second);
+        verdict.confidence = confidence_of(facts, verdict, first, second, other != first.limit);
     }
-    for (std::size_t i = mixed ? 2 : 1; i < all.size(); ++i)
-        if (shares.pct(all[i].time) >= kMinAlternativePct) verdict.alternatives.push_back(candidate(all[i], shares));
-    DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
-    if (shares.pct(recorder) >= kMinAlternativePct)
-        verdict.alternatives.push_back(
-            {std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
-             fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))});
+    for (std::size_t i = mixed ? 2 : 1; i < found.all.size(); ++i)
+        if (found.pct(found.all[i].time) >= kMinAlternativePct)
+            verdict.alternatives.push_back(candidate(found.all[i], found));
+    if (std::optional<Candidate> recorder = recorder_cost(facts, verdict.share_of);
+        recorder && recorder->share_pct >= kMinAlternativePct)
+        verdict.alternatives.push_back(std::move(*recorder));
     return verdict;
 }
 

@@ -13,9 +13,9 @@ class CopyPaths {
 public:
     explicit CopyPaths(const Trace& trace);
     bool stays_on_device(Row copy) const { return is(copies_->kind, copy, device_to_device_); }
-    bool host_and_device(Row copy) const {
-        return is(copies_->kind, copy, host_to_device_) || is(copies_->kind, copy, device_to_host_);
-    }
+    bool to_device(Row copy) const { return is(copies_->kind, copy, host_to_device_); }
+    bool to_host(Row copy) const { return is(copies_->kind, copy, device_to_host_); }
+    bool host_and_device(Row copy) const { return to_device(copy) || to_host(copy); }
     bool pageable(Row copy) const { return touches(copy, pageable_); }
     bool pinned(Row copy) const { return touches(copy, pinned_); }
 

@@ -14,6 +14,10 @@ struct KernelNames {
     NameGroups groups;                 // of the rows of `kernel` on the selected devices
     std::vector<WideSum> totals;       // ns, by group
     std::vector<std::uint32_t> order;  // groups, longest total first, then by name
+    // The name of the kernel k-N, N from 1; kNoString if there are fewer.
+    StringId with_handle(std::size_t number) const {
+        return number >= 1 && number <= order.size() ? groups.name(order[number - 1]) : kNoString;
+    }
     static KernelNames make(const Facts& facts);
 };
 

@@ -3,11 +3,12 @@
 // version suffixes (_v2, _ptsz, _v7000) are ignored.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace gpuprof {
 
-enum class CallKind {
+enum class CallKind : std::uint8_t {
     launch,       // submits kernels: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, hipModuleLaunchKernel
     copy,         // submits or performs a copy
     set,          // submits a memset

@@ -12,7 +12,7 @@
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/analyze/knowledge/record_cost.h"
 #include "core/analyze/replay/fusion.h"
-#include "core/analyze/replay/name_pattern.h"
+#include "core/base/pattern.h"
 
 namespace gpuprof {
 namespace {
@@ -24,19 +24,6 @@ constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100,
 // Host code in front of a launch that takes longer than this does more than launching: a graph does not save it.
 constexpr DurNs kMaxLaunching = 200'000;
 constexpr double kMinHostShare = 0.15;  // of host time that remains when the recorder's cost is removed
-
-constexpr std::array<ChangeText, kChanges> kTexts{{
-    {"input", "input is ready", "loader workers keep up with the GPU", false},
-    {"waits", "no waiting for the GPU", "the program does not need the values in that step", false},
-    {"pinned-copies", "pinned, asynchronous copies", "staging buffers are reused", false},
-    {"copy-stream", "pinned copies on their own stream", "two buffers, so that a copy never waits for kernels", false},
-    {"allocation", "no allocation calls", "a caching allocator serves every request", false},
-    {"host-code", "host code takes no time", "CUDA calls remain; the limit of a faster program", false},
-    {"cuda-graph", "launches in a CUDA graph", "static shapes, and no synchronization inside", true},
-    {"fusion", "elementwise kernels fused", "chains work on the same tensor, and the compiler fuses them", true},
-    {"communication", "communication hidden", "full overlap; other ranks arrive on time", false},
-    {"kernel", "kernels take another time", "other kernels keep their time", true},
-}};
 
 bool outside_calls(const PointInfo& info) { return info.kind == PointKind::call_start || info.kind == PointKind::cut; }
 
@@ -87,7 +74,7 @@ double pinned_bandwidth(const Trace& trace, const CopyPaths& paths) {
     return time > 0 ? bytes / time : kPinnedBandwidth;
 }
 
-bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario) {
+bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
     const Trace& trace = facts.trace();
     const MemcpyTable& copies = trace.memcpy();
     CopyPaths paths(trace);
@@ -122,25 +109,24 @@ bool pin_copies(const Facts& facts, const ReplayGraph& graph, Scenario& scenario
 }
 
 // At best the calls go away with the waits, and so do small copies to the host.
-bool drop_waits(const Trace& trace, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (!has_edges(graph, EdgeKind::sync_return)) return false;
     scenario.drop(EdgeKind::sync_return);
     if (estimate != Estimate::high) return true;
     scale_host(graph, scenario, 0, [](const PointInfo& info) {
-        return info.in_step && info.kind == PointKind::call_end && info.role == CallRole::sync;
+        return info.in_step && info.kind == PointKind::call_end && info.call == CallKind::sync;
     });
-    const MemcpyTable& copies = trace.memcpy();
+    const MemcpyTable& copies = facts.trace().memcpy();
+    CopyPaths paths(facts.trace());
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
         Row row = op_row(graph.object[p]);
-        if (trace.text(copies.kind.value_or(row, kNoString)) == "DtoH" &&
-            copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
-            scenario.length[p] = 0;
+        if (paths.to_host(row) && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes) scenario.length[p] = 0;
     }
     return true;
 }
 
-bool use_graph(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     DurNs node = estimate == Estimate::low ? kMaxGraphNode : estimate == Estimate::high ? 0 : kGraphNode;
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
@@ -148,7 +134,7 @@ bool use_graph(const ReplayGraph& graph, Scenario& scenario, Estimate estimate) 
         if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
         bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
         DurNs most = launching                                                           ? 0
-                     : info.kind == PointKind::call_end && info.role == CallRole::launch ? node
+                     : info.kind == PointKind::call_end && info.call == CallKind::launch ? node
                                                                                          : scenario.length[p];
         any |= most < scenario.length[p];
         scenario.length[p] = std::min(scenario.length[p], most);
@@ -166,51 +152,145 @@ void shorten(DurNs& length, DurNs less) {
     if (less > 0 && length > 0) length = std::max<DurNs>(length - less, 1);
 }
 
-// Selects the name of the kernel with the handle k-N; nothing if there are fewer.
-std::function<bool(std::string_view)> has_handle(const Facts& facts, std::size_t number) {
-    const KernelNames& kernels = facts.get<KernelNames>();
-    if (number > kernels.order.size()) return [](std::string_view) { return false; };
-    std::string_view wanted = facts.trace().text(kernels.groups.name(kernels.order[number - 1]));
-    return [wanted](std::string_view name) { return name == wanted; };
+bool scale_input(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) { return info.in_input; });
 }
+
+bool scale_host_code(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
+        return info.in_step && !info.in_input && !info.idle && outside_calls(info);
+    });
+}
+
+bool scale_long_host_code(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        const PointInfo& info = graph.info[p];
+        bool other = info.kind == PointKind::op || !info.in_step || info.in_input || info.idle || !outside_calls(info);
+        if (other || graph.length[p] <= kMaxLaunching) continue;
+        any = true;
+        scenario.length[p] = scaled(scenario.length[p], edit.factor);
+    }
+    return any;
+}
+
+bool scale_allocation(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    if (edit.factor == 0) scenario.drop(EdgeKind::allocation_return);
+    return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
+        return info.kind == PointKind::call_end && info.call == CallKind::allocation;
+    });
+}
+
+bool separate_copies(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                     Estimate estimate) {
+    if (!has_edges(graph, EdgeKind::copy_order)) return false;
+    pin_copies(edit, facts, graph, scenario, estimate);
+    scenario.drop(EdgeKind::copy_order);
+    scenario.in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = true;
+    return true;
+}
+
+bool scale_communication(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
+}
+
+bool scale_selected_kernels(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                            Estimate) {
+    if (edit.kernel > 0) {
+        StringId kernel = facts.get<KernelNames>().with_handle(edit.kernel);
+        if (kernel == kNoString) return false;
+        std::string_view wanted = facts.trace().text(kernel);
+        return scale_kernels(facts, graph, scenario, edit.factor,
+                             [wanted](std::string_view name) { return name == wanted; });
+    }
+    Result<Pattern> pattern = Pattern::compile(edit.pattern);
+    return pattern.ok() && scale_kernels(facts, graph, scenario, edit.factor,
+                                         [&](std::string_view name) { return pattern->matches(name); });
+}
+
+bool fuse(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    return fuse_elementwise(facts, graph, scenario, estimate);
+}
+
+// In the order of Change.
+constexpr std::array kRules{
+    ChangeRule{.name = "input",
+               .assumes = "loader workers keep up with the GPU",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_input},
+    ChangeRule{.name = "waits",
+               .assumes = "the program does not need the values in that step",
+               .scales = false,
+               .estimated = true,
+               .rough = false,
+               .apply = drop_waits},
+    ChangeRule{.name = "pinned-copies",
+               .assumes = "staging buffers are reused",
+               .scales = false,
+               .estimated = false,
+               .rough = false,
+               .apply = pin_copies},
+    ChangeRule{.name = "copy-stream",
+               .assumes = "two buffers, so that a copy never waits for kernels",
+               .scales = false,
+               .estimated = false,
+               .rough = false,
+               .apply = separate_copies},
+    ChangeRule{.name = "allocation",
+               .assumes = "a caching allocator serves every request",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_allocation},
+    ChangeRule{.name = "long-host-code",
+               .assumes = "stretches of host code over 200 us move to another thread or out of the loop",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_long_host_code},
+    ChangeRule{.name = "host-code",
+               .assumes = "CUDA calls remain; the limit of a faster program",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_host_code},
+    ChangeRule{.name = "cuda-graph",
+               .assumes = "static shapes, and no synchronization inside",
+               .scales = false,
+               .estimated = true,
+               .rough = true,
+               .apply = use_graph},
+    ChangeRule{.name = "fusion",
+               .assumes = "chains work on the same tensor, and the compiler fuses them",
+               .scales = false,
+               .estimated = true,
+               .rough = true,
+               .apply = fuse},
+    ChangeRule{.name = "communication",
+               .assumes = "full overlap; other ranks arrive on time",
+               .scales = true,
+               .estimated = false,
+               .rough = false,
+               .apply = scale_communication},
+    ChangeRule{.name = "kernel",
+               .assumes = "other kernels keep their time",
+               .scales = true,
+               .estimated = false,
+               .rough = true,
+               .apply = scale_selected_kernels},
+};
+static_assert(kRules.size() == kChanges);
 
 }  // namespace
 
-const ChangeText& text_of(Change change) { return kTexts[static_cast<std::size_t>(change)]; }
+const ChangeRule& rule_of(Change change) { return kRules[static_cast<std::size_t>(change)]; }
 
-bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
-    switch (edit.change) {
-        case Change::input:
-            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) { return info.in_input; });
-        case Change::waits: return drop_waits(facts.trace(), graph, scenario, estimate);
-        case Change::pinned_copies: return pin_copies(facts, graph, scenario);
-        case Change::copy_stream:
-            if (!has_edges(graph, EdgeKind::copy_order)) return false;
-            pin_copies(facts, graph, scenario);
-            scenario.drop(EdgeKind::copy_order);
-            scenario.in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = true;
-            return true;
-        case Change::allocation:
-            if (edit.factor == 0) scenario.drop(EdgeKind::allocation_return);
-            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
-                return info.kind == PointKind::call_end && info.role == CallRole::allocation;
-            });
-        case Change::host_code:
-            return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
-                return info.in_step && !info.in_input && !info.idle && outside_calls(info);
-            });
-        case Change::cuda_graph: return use_graph(graph, scenario, estimate);
-        case Change::fusion: return fuse_elementwise(facts, graph, scenario, estimate);
-        case Change::communication: return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
-        case Change::kernels: {
-            if (edit.kernel > 0)
-                return scale_kernels(facts, graph, scenario, edit.factor, has_handle(facts, edit.kernel));
-            NamePattern pattern(edit.pattern);
-            return scale_kernels(facts, graph, scenario, edit.factor,
-                                 [&](std::string_view name) { return pattern.matches(name); });
-        }
-    }
-    return false;
+std::vector<std::string_view> usual_change_names() {
+    std::vector<std::string_view> names;
+    for (std::size_t i = 0; i < kUsualChanges; ++i) names.push_back(kRules[i].name);
+    return names;
 }
 
 bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {

@@ -13,33 +13,26 @@
 namespace gpuprof {
 
 enum class Change : std::uint8_t {
-    input,          // batches are ready when asked for
-    waits,          // calls do not wait for the device
-    pinned_copies,  // copies of pageable memory come from pinned memory and do not block
-    copy_stream,    // ... and copies to the device have a stream of their own
-    allocation,     // allocations and releases take no time
-    host_code,      // host code in steps takes no time; calls stay
-    cuda_graph,     // launches of a step become nodes of a CUDA graph
-    fusion,         // chains of elementwise kernels become one kernel
-    communication,  // collectives take no time: fully hidden
-    kernels,        // kernels whose name matches a pattern take another time
+    input,           // batches are ready when asked for
+    waits,           // calls do not wait for the device
+    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
+    copy_stream,     // ... and copies to the device have a stream of their own
+    allocation,      // allocations and releases take no time
+    long_host_code,  // long stretches of host code in steps take no time
+    host_code,       // host code in steps takes no time; calls stay
+    cuda_graph,      // launches of a step become nodes of a CUDA graph
+    fusion,          // chains of elementwise kernels become one kernel
+    communication,   // collectives take no time: fully hidden
+    kernels,         // kernels whose name matches a pattern take another time
 };
-inline constexpr std::size_t kChanges = 10;
+inline constexpr std::size_t kChanges = static_cast<std::size_t>(Change::kernels) + 1;
 // All but the last, which needs a pattern.
-inline constexpr std::size_t kUsualChanges = 9;
-
-struct ChangeText {
-    std::string_view name;  // on the command line and in JSON
-    std::string_view what;  // in a table
-    std::string_view assumes;
-    bool rough = false;  // no pair of recordings has shown how well such changes are predicted
-};
-const ChangeText& text_of(Change change);
+inline constexpr std::size_t kUsualChanges = kChanges - 1;
 
 // A change and how far it goes.
 struct Edit {
     Change change = Change::input;
-    double factor = 0;       // of the time that it changes; only 0 for changes that drop waits or merge kernels
+    double factor = 0;       // of the time that it changes; only 0 for changes that are made or not
     std::string pattern;     // of kernel names: a POSIX extended regular expression
     std::size_t kernel = 0;  // instead of a pattern: N of the handle k-N
     bool operator==(const Edit&) const = default;
@@ -51,10 +44,25 @@ std::string text_of(const Edit& edit);
 // Reads edits separated by semicolons. A change without a factor goes all the way.
 Result<std::vector<Edit>> parse_edits(std::string_view text);
 
-// Applies an edit; false if the recording has nothing that it would change. `estimate` is that of the effect: at `low`, fusing
-// kernels saves least.
-bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
-           Estimate estimate = Estimate::central);
+// What is known of a change.
+struct ChangeRule {
+    std::string_view name;  // on the command line and in JSON
+    std::string_view assumes;
+    bool scales;     // by any factor; otherwise it is made or not
+    bool estimated;  // how much it saves has a low and a high estimate
+    bool rough;      // no pair of recordings has shown how well such changes are predicted
+    // Makes the change; false if the recording has nothing that it would change.
+    bool (*apply)(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                  Estimate estimate);
+};
+const ChangeRule& rule_of(Change change);
+// The names of the usual changes.
+std::vector<std::string_view> usual_change_names();
+
+inline bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                  Estimate estimate = Estimate::central) {
+    return rule_of(edit.change).apply(edit, facts, graph, scenario, estimate);
+}
 
 // Removes what recording cost: from host time by the number of records, and between device ops. False if the recorder's cost is
 // unknown or 0.

@@ -72,10 +72,11 @@ private:
     static PathClass class_of_host(const PointInfo& info) {
         if (info.in_input) return PathClass::input;
         if (info.kind != PointKind::call_end) return PathClass::host_code;
-        switch (info.role) {
-            case CallRole::launch:
-            case CallRole::copy: return PathClass::launch_call;
-            case CallRole::allocation: return PathClass::allocation;
+        switch (info.call) {
+            case CallKind::launch:
+            case CallKind::copy:
+            case CallKind::set: return PathClass::launch_call;
+            case CallKind::allocation: return PathClass::allocation;
             default: return PathClass::other_call;
         }
     }

@@ -6,26 +6,14 @@
 #include <optional>
 
 #include "core/analyze/replay/changes.h"
-#include "core/analyze/replay/name_pattern.h"
 #include "core/base/close_match.h"
+#include "core/base/pattern.h"
 
 namespace gpuprof {
 namespace {
 
 constexpr std::string_view kKernels = "kernel:";
 constexpr double kMaxFactor = 1'000;
-
-bool all_or_nothing(Change change) {
-    return change == Change::waits || change == Change::pinned_copies || change == Change::copy_stream ||
-           change == Change::cuda_graph || change == Change::fusion;
-}
-
-std::vector<std::string_view> known_changes() {
-    std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < kUsualChanges; ++i) names.push_back(text_of(static_cast<Change>(i)).name);
-    names.insert(names.end(), {"k-N", "kernel:REGEX"});
-    return names;
-}
 
 Error refused(std::string why) { return {ExitCode::usage, std::move(why)}; }
 
@@ -55,8 +43,9 @@ Result<Edit> parse_edit(std::string_view text) {
         edit.change = Change::kernels;
         edit.pattern = name.substr(kKernels.size());
         if (equals == text.npos) return refused(fmt::format("change '{}' needs a factor, as in '{}=0.5'", text, text));
-        if (edit.pattern.empty() || !NamePattern(edit.pattern).valid())
-            return refused(fmt::format("invalid regular expression '{}' in change '{}'", edit.pattern, text));
+        if (edit.pattern.empty()) return refused(fmt::format("change '{}': the pattern is empty", text));
+        Result<Pattern> pattern = Pattern::compile(edit.pattern);
+        if (!pattern.ok()) return refused(fmt::format("change '{}': {}", text, pattern.error().message));
         return edit;
     }
     if (std::optional<std::size_t> number = number_of_handle(name)) {
@@ -67,12 +56,14 @@ Result<Edit> parse_edit(std::string_view text) {
     }
     for (std::size_t i = 0; i < kUsualChanges; ++i) {
         edit.change = static_cast<Change>(i);
-        if (text_of(edit.change).name != name) continue;
-        if (all_or_nothing(edit.change) && edit.factor != 0)
+        if (rule_of(edit.change).name != name) continue;
+        if (!rule_of(edit.change).scales && edit.factor != 0)
             return refused(fmt::format("change '{}' has no factor: it is made or not", name));
         return edit;
     }
-    return unknown_choice("change", name, known_changes());
+    std::vector<std::string_view> known = usual_change_names();
+    known.insert(known.end(), {"k-N", "kernel:REGEX"});
+    return unknown_choice("change", name, known);
 }
 
 }  // namespace
@@ -80,8 +71,8 @@ Result<Edit> parse_edit(std::string_view text) {
 std::string text_of(const Edit& edit) {
     if (edit.kernel > 0) return fmt::format("k-{}={}", edit.kernel, edit.factor);
     if (edit.change == Change::kernels) return fmt::format("kernel:{}={}", edit.pattern, edit.factor);
-    if (edit.factor == 0) return std::string(text_of(edit.change).name);
-    return fmt::format("{}={}", text_of(edit.change).name, edit.factor);
+    if (edit.factor == 0) return std::string(rule_of(edit.change).name);
+    return fmt::format("{}={}", rule_of(edit.change).name, edit.factor);
 }
 
 Result<std::vector<Edit>> parse_edits(std::string_view text) {

@@ -10,7 +10,7 @@
 //
 // Lags come in two parts. The lag of a class is the median of its edges in this recording. The residual is what is missing to the
 // recorded time. With residuals an unchanged replay is the recording, by construction; that tests the code and licenses no
-// prediction (validity.h does).
+// prediction (ReplayValidity does).
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "core/analyze/facts/device_op.h"
+#include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/replay/recorded_work.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
@@ -33,17 +34,14 @@ inline constexpr Point kNoPoint = 0xFFFFFFFFu;
 
 enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
 
-// What the call of a call_start or call_end does.
-enum class CallRole : std::uint8_t { none, launch, copy, sync, allocation, other };
-
 struct PointInfo {
     std::uint16_t lane = 0;  // ops: index in streams; others: index in threads
     PointKind kind : 2 = PointKind::op;
-    CallRole role : 3 = CallRole::none;
-    bool in_step : 1 = false;   // host: the time before the point lies in a step; ops: launched in a step
-    bool in_input : 1 = false;  // host: the time before the point lies in a range that fetches input
-    bool waits : 1 = false;     // call_end: the call lasted until the device had reached some point
-    bool idle : 1 = false;      // host: before the point, the thread only waited for another thread
+    CallKind call : 3 = CallKind::other;  // call_start, call_end
+    bool in_step : 1 = false;             // host: the time before the point lies in a step; ops: launched in a step
+    bool in_input : 1 = false;            // host: the time before the point lies in a range that fetches input
+    bool waits : 1 = false;               // call_end: the call lasted until the device had reached some point
+    bool idle : 1 = false;                // host: before the point, the thread only waited for another thread
 };
 
 enum class EdgeKind : std::uint8_t {

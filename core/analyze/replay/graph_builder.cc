@@ -157,7 +157,7 @@ PointInfo GraphBuilder::info_of(std::size_t lane, std::size_t at) {
     if (!from.is_cut(at)) {
         info.kind = from.is_end(at) ? PointKind::call_end : PointKind::call_start;
         StringId name = call_name(from.call(at));
-        info.role = name == kNoString ? CallRole::other : host_.roles[index_of(name)];
+        if (name != kNoString) info.call = *host_.kinds[index_of(name)];
     }
     info.in_step = in_step_[lane].holds_before(from.time(at));
     info.in_input = in_input_[lane].holds_before(from.time(at));

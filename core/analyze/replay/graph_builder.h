@@ -100,11 +100,10 @@ private:
     void settle_residuals();
     void settle_host(Point p, bool first);
     void settle_op(Point p);
-    DurNs base_cost(Row call, CallRole role);
+    DurNs base_cost(Row call, CallKind kind);
     void set_residual(ReplayEdge& edge, DurNs residual);
 
     bool is_graph(Row call);
-    bool to_device(DeviceOp kind, Row row) const;  // a copy from the host
     TimeNs call_end(Row call) const { return trace_.api_call().start[call] + trace_.api_call().dur[call]; }
     StringId call_name(Row call) const { return trace_.api_call().name.value_or(call, kNoString); }
 

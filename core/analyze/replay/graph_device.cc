@@ -38,14 +38,9 @@ void GraphBuilder::add_op(const OpRow& op) {
     stream_edges(op, call, stream, alone);
     event_edges(number, issued, stream);
     if (known) back_pressure(call, stream);
-    bool copy = to_device(op.kind, op.row);
+    bool copy = op.kind == DeviceOp::memcpy && paths_.to_device(op.row);
     (copy ? stream.last_copy : stream.last_other) = p;
     stream.add({p, issued, op.start, op.start + op.dur, call, op.kind, is_graph(own), copy});
-}
-
-bool GraphBuilder::to_device(DeviceOp kind, Row row) const {
-    return kind == DeviceOp::memcpy && trace_.memcpy().kind.has(row) &&
-           trace_.text(trace_.memcpy().kind[row]) == "HtoD";
 }
 
 // A call's first op on a stream depends on the call; the others follow on their stream.
@@ -78,7 +73,7 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
                                     usual_gap(op.kind, one_graph, graphs));
     if (alone && (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end)))
         classes_.add_sample(lag, op.start - last->end);
-    bool copy = to_device(op.kind, op.row), after_copy = last->to_device;
+    bool copy = op.kind == DeviceOp::memcpy && paths_.to_device(op.row), after_copy = last->to_device;
     edge(last->point, lag, copy && !after_copy ? EdgeKind::copy_order : EdgeKind::stream, true);
     // In a replay in which copies to the device have a stream of their own, kernels follow kernels and copies follow copies.
     if (copy == after_copy) return;

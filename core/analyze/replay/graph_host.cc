@@ -98,19 +98,20 @@ void GraphBuilder::call_returned(PointInfo info) {
     StringId name = call_name(call);
     Point end = static_cast<Point>(graph_.points() - 1);
     bool waits = false;
-    switch (info.role) {
-        case CallRole::sync:
+    switch (info.call) {
+        case CallKind::sync:
             waits = scopes_.whole_device(name) ? wait_for_device(call, begun, returned, EdgeKind::sync_return)
                                                : wait_for_stream(call, begun, returned);
             break;
-        case CallRole::copy: waits = wait_for_copy(call, begun, returned); break;
-        case CallRole::allocation:
+        case CallKind::copy: waits = wait_for_copy(call, begun, returned); break;
+        case CallKind::allocation:
             waits = returned - begun >= kBlocking && name != kNoString && call_blocks(trace_.text(name)) &&
                     wait_for_device(call, begun, returned, EdgeKind::allocation_return);
             break;
-        case CallRole::none:
-        case CallRole::launch:
-        case CallRole::other: break;
+        case CallKind::set:
+        case CallKind::launch:
+        case CallKind::compilation:
+        case CallKind::other: break;
     }
     graph_.info[end].waits = waits;
     previous_call_[info.lane] = call;

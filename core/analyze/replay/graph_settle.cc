@@ -39,11 +39,11 @@ void GraphBuilder::settle_op(Point p) {
 }
 
 // What a call costs without waiting: the median of those that did not. A release costs at most what the shortest does.
-DurNs GraphBuilder::base_cost(Row call, CallRole role) {
-    if (role == CallRole::launch) return kUsualLaunchCall;
+DurNs GraphBuilder::base_cost(Row call, CallKind kind) {
+    if (kind == CallKind::launch) return kUsualLaunchCall;
     StringId name = call_name(call);
     std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualBase);
-    if (role != CallRole::allocation || classes_.samples(base) > 0) return classes_.lag(base);
+    if (kind != CallKind::allocation || classes_.samples(base) > 0) return classes_.lag(base);
     auto [shortest, first] = shortest_call_.try_emplace(name, std::numeric_limits<DurNs>::max());
     if (first) {
         const ApiCallTable& calls = trace_.api_call();
@@ -62,7 +62,7 @@ void GraphBuilder::settle_host(Point p, bool first) {
     if (info.idle) {
         base = 0;
     } else if (info.waits) {
-        base = std::clamp<DurNs>(base_cost(graph_.object[p], info.role), 0, recorded);
+        base = std::clamp<DurNs>(base_cost(graph_.object[p], info.call), 0, recorded);
     }
     const TimeNs time = time_of(p);
     ReplayEdge* binding = nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/analyze/facts/facts.h"
@@ -17,22 +18,9 @@ namespace {
 constexpr std::size_t kMaxBounds = 50'000'000;
 constexpr std::size_t kMaxCompared = 8;  // lanes
 
-CallRole role_of(std::string_view name) {
-    switch (kind_of_call(name)) {
-        case CallKind::launch: return CallRole::launch;
-        case CallKind::copy:
-        case CallKind::set: return CallRole::copy;
-        case CallKind::sync: return CallRole::sync;
-        case CallKind::allocation: return CallRole::allocation;
-        case CallKind::compilation:
-        case CallKind::other: break;
-    }
-    return CallRole::other;
-}
-
 void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     const ApiCallTable& calls = trace.api_call();
-    host.roles.resize(trace.strings().size(), CallRole::none);
+    host.kinds.resize(trace.strings().size());
     std::vector<Row> outermost(host.lanes.size(), kNoRow);
     for (Row row = 0; row < calls.rows; ++row) {
         std::uint16_t at = lane_of[calls.thread.value_or(row, kNoString)];
@@ -46,7 +34,8 @@ void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
         }
         outermost[at] = row;
         if (StringId name = calls.name.value_or(row, kNoString); name != kNoString)
-            if (CallRole& role = host.roles[index_of(name)]; role == CallRole::none) role = role_of(trace.text(name));
+            if (std::optional<CallKind>& kind = host.kinds[index_of(name)]; !kind)
+                kind = kind_of_call(trace.text(name));
         lane.points.push_back(2 * row), lane.points.push_back(2 * row + 1);
     }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/analyze/facts/step_finder.h"
@@ -46,7 +47,7 @@ struct HostLanes {
     IntervalSet in_steps;
     StringId step_thread = kNoString;
     PodVector<Row> outer_call;  // by row of api_call: the outermost call around it; empty if no call is nested
-    PodVector<CallRole> roles;  // of calls, by the string id of their name; none: no call has it
+    std::vector<std::optional<CallKind>> kinds;  // of calls, by the string id of their name; absent: no call has it
     static constexpr std::size_t kMaxLanes = 256;
     static HostLanes make(const Facts& facts);
 };

@@ -42,14 +42,17 @@ std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edit
 
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
 
-// The kernels of the busiest stream per step. Those that overlap on their stream in the recording count once.
+// The kernels of the busiest stream per step, without the recorder's cost. Those that overlap on their stream in the recording
+// count once.
 DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
+    Scenario scenario(graph);
+    remove_recorder(facts, graph, scenario, Estimate::central);
     std::vector<DurNs> work(graph.streams.size(), 0);
     std::vector<TimeNs> until(graph.streams.size(), std::numeric_limits<TimeNs>::min());
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
         if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-        TimeNs start = recorded_start(facts.trace(), graph.object[p]), end = start + graph.length[p];
+        TimeNs start = recorded_start(facts.trace(), graph.object[p]), end = start + scenario.length[p];
         TimeNs& last = until[graph.info[p].lane];
         work[graph.info[p].lane] += std::max<DurNs>(0, end - std::max(start, last));
         last = std::max(last, end);
@@ -58,11 +61,22 @@ DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
     return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(graph.steps.size());
 }
 
-bool has_uncertain_effect(const std::vector<Edit>& edits) {
-    return std::any_of(edits.begin(), edits.end(), [](const Edit& edit) {
-        return edit.change == Change::fusion || edit.change == Change::waits || edit.change == Change::cuda_graph;
-    });
-}
+// The ways to replay this recording, the central one first, and the step time of each with nothing changed.
+struct Variants {
+    std::vector<Variant> all;
+    std::vector<DurNs> unchanged;
+    static Variants make(const Facts& facts) {
+        const ReplayGraph& graph = facts.get<ReplayGraph>();
+        Variants made{{{.recorder = Estimate::central}, {.recorder = Estimate::central, .residuals = false}}, {}};
+        if (!graph.recorded_work.empty()) {
+            made.all.push_back({.recorder = Estimate::low});
+            made.all.push_back({.recorder = Estimate::high});
+        }
+        if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
+        for (const Variant& variant : made.all) made.unchanged.push_back(*step_with(facts, {}, variant));
+        return made;
+    }
+};
 
 double standard_error(const std::vector<TimeNs>& ends) {
     double mean = static_cast<double>(per_step(ends)), squares = 0;
@@ -117,37 +131,31 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
 }
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    Variant central{.recorder = Estimate::central};
-    std::optional<DurNs> step = step_with(facts, edits, central);
+    const Variants& variants = facts.get<Variants>();
+    std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
     if (!step) return std::nullopt;
     Prediction found{.edits = edits, .step = {*step, *step, *step}};
     found.recorded = *step_with(facts, edits, {});
-    std::vector<Variant> others{{.recorder = Estimate::central, .residuals = false}};
-    if (!graph.recorded_work.empty()) {
-        others.push_back({.recorder = Estimate::low});
-        others.push_back({.recorder = Estimate::high});
-    }
-    if (graph.inferred_events > 0) others.push_back({.recorder = Estimate::central, .events = false});
-    for (Estimate effect : {Estimate::low, Estimate::high})
-        if (has_uncertain_effect(edits)) others.push_back({.recorder = Estimate::central, .effect = effect});
-    DurNs base = *step_with(facts, {}, central);
+    DurNs base = found.unchanged = variants.unchanged.front();
     found.gain = found.gain_low = found.gain_high = part(base - *step, base);
-    bool recorder_matters = false;
-    for (const Variant& other : others) {
-        DurNs time = *step_with(facts, edits, other), other_base = *step_with(facts, {}, other);
+    bool rough = facts.get<ReplayValidity>().inferred || !facts.get<ReplayGraph>().independent.empty();
+    auto widen = [&](const Variant& variant, DurNs unchanged) {
+        DurNs time = *step_with(facts, edits, variant);
         found.step.low = std::min(found.step.low, time), found.step.high = std::max(found.step.high, time);
-        double gain = part(other_base - time, other_base);
+        double gain = part(unchanged - time, unchanged);
         found.gain_low = std::min(found.gain_low, gain), found.gain_high = std::max(found.gain_high, gain);
-        if (*other.recorder != Estimate::central)
-            recorder_matters |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
-    }
+        if (*variant.recorder != Estimate::central)
+            rough |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
+    };
+    for (std::size_t i = 1; i < variants.all.size(); ++i) widen(variants.all[i], variants.unchanged[i]);
+    bool estimated = false;
+    for (const Edit& edit : edits) estimated |= rule_of(edit.change).estimated, rough |= rule_of(edit.change).rough;
+    for (Estimate effect : {Estimate::low, Estimate::high})
+        if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
     // Twice the standard error of the steps: another recording of the same program would differ by as much.
     double spread = 2 * facts.get<ReplayValidity>().step_error;
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
     found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
-    bool rough = recorder_matters || facts.get<ReplayValidity>().inferred || !graph.independent.empty();
-    for (const Edit& edit : edits) rough |= text_of(edit.change).rough;
     found.certainty = rough ? Certainty::rough : Certainty::good;
     return found;
 }
@@ -159,28 +167,43 @@ CriticalPath critical_path_of(const Facts& facts, Estimate recorder) {
     return critical_path(graph, scenario, replay(graph, scenario, facts.trace()));
 }
 
-// The best change, then the best on top of it, until one gains too little. Of two that gain nearly the same, the earlier one
-// asks less of the program.
-static void find_plan(const Facts& facts, const std::vector<Edit>& useful, WhatIf& found) {
+std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
+    const Variants& variants = facts.get<Variants>();
     std::vector<Edit> chosen;
-    DurNs now = found.baseline.step.central;
+    DurNs now = variants.unchanged.front();
     auto margin = static_cast<DurNs>(kWorthChanging * static_cast<double>(now));
-    while (chosen.size() < useful.size()) {
-        std::optional<Prediction> best;
-        for (const Edit& edit : useful) {
-            // Host code always takes some time: it is a limit, not a plan.
-            if (edit.change == Change::host_code || std::find(chosen.begin(), chosen.end(), edit) != chosen.end())
-                continue;
+    constexpr DurNs kNone = std::numeric_limits<DurNs>::max();
+    while (!useful.empty()) {
+        std::size_t best = 0;
+        DurNs least = kNone;
+        for (std::size_t i = 0; i < useful.size(); ++i) {
             std::vector<Edit> with = chosen;
-            with.push_back(edit);
-            std::optional<Prediction> next = predict(facts, with);
-            if (next && (!best || next->step.central + margin < best->step.central)) best = std::move(next);
+            with.push_back(useful[i]);
+            std::optional<DurNs> step = step_with(facts, with, variants.all.front());
+            // Of two that gain nearly the same, the earlier one asks less of the program.
+            if (step && (least == kNone || *step + margin < least)) best = i, least = *step;
         }
-        if (!best || now - best->step.central < margin) break;
-        now = best->step.central;
-        chosen = best->edits;
-        found.plan.push_back(std::move(*best));
+        if (least == kNone || now - least < margin) break;
+        now = least;
+        chosen.push_back(useful[best]);
+        useful.erase(useful.begin() + static_cast<std::ptrdiff_t>(best));
     }
+    return chosen;
+}
+
+SingleChanges SingleChanges::make(const Facts& facts) {
+    SingleChanges found;
+    const Variants& variants = facts.get<Variants>();
+    for (std::size_t i = 0; i < kUsualChanges; ++i) {
+        std::vector<Edit> edits{usual_edit(static_cast<Change>(i))};
+        std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
+        found.possible[i] = step.has_value();
+        DurNs base = variants.unchanged.front();
+        if (!step || part(base - *step, base) < kWorthChanging) continue;
+        std::optional<Prediction> alone = predict(facts, edits);
+        if (alone->gain_low > 0) found.worth[i] = std::move(alone);
+    }
+    return found;
 }
 
 WhatIf WhatIf::make(const Facts& facts) {
@@ -189,20 +212,22 @@ WhatIf WhatIf::make(const Facts& facts) {
     found.recorded_step = *step_with(facts, {}, {});
     found.baseline = *predict(facts, {});
     found.kernels = kernels_per_step(facts, facts.get<ReplayGraph>());
-    std::vector<Edit> useful;
+    const SingleChanges& singles = facts.get<SingleChanges>();
     for (std::size_t i = 0; i < kUsualChanges; ++i) {
-        Edit edit = usual_edit(static_cast<Change>(i));
-        std::optional<Prediction> alone = predict(facts, {edit});
-        if (!alone) continue;
-        useful.push_back(edit);
-        if (alone->gain < kWorthChanging || alone->gain_low <= 0)
-            found.small.push_back(edit.change);
-        else
-            found.single.push_back(std::move(*alone));
+        if (singles.worth[i]) found.single.push_back(*singles.worth[i]);
+        if (singles.possible[i] && !singles.worth[i]) found.small.push_back(static_cast<Change>(i));
     }
     std::stable_sort(found.single.begin(), found.single.end(),
                      [](const Prediction& a, const Prediction& b) { return a.gain > b.gain; });
-    find_plan(facts, useful, found);
+    std::vector<Edit> useful, plan;
+    for (std::size_t i = 0; i < kUsualChanges; ++i)
+        // Host code always takes some time: it is a limit, not a plan.
+        if (singles.possible[i] && static_cast<Change>(i) != Change::host_code)
+            useful.push_back(usual_edit(static_cast<Change>(i)));
+    for (const Edit& edit : plan_of(facts, useful)) {
+        plan.push_back(edit);
+        found.plan.push_back(*predict(facts, plan));
+    }
     return found;
 }
 

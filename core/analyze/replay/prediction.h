@@ -5,6 +5,7 @@
 // they span is the range.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "core/analyze/replay/changes.h"
 #include "core/analyze/replay/critical_path.h"
 #include "core/analyze/replay/graph.h"
-#include "core/model/answer.h"
 
 namespace gpuprof {
 
@@ -40,6 +40,7 @@ struct Prediction {
     std::vector<Edit> edits;  // none: as recorded, without the recorder's cost
     RangedNs step;            // when nothing records
     DurNs recorded = 0;       // when the same recorder records again
+    DurNs unchanged = 0;      // a step without the recorder's cost and without the edits
     double gain = 0;          // of the step without the recorder, as a part of it; central
     double gain_low = 0, gain_high = 0;
     Certainty certainty = Certainty::good;
@@ -51,6 +52,14 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
 // The critical path with the recorder's cost removed.
 CriticalPath critical_path_of(const Facts& facts, Estimate recorder);
 
+// Each usual change alone.
+struct SingleChanges {
+    // By change; absent if it changes nothing, or gains too little to be worth naming.
+    std::array<std::optional<Prediction>, kUsualChanges> worth;
+    std::array<bool, kUsualChanges> possible{};  // whether the recording has something that it would change
+    static SingleChanges make(const Facts& facts);
+};
+
 struct WhatIf {
     DurNs recorded_step = 0;
     Prediction baseline;  // without the recorder's cost
@@ -60,6 +69,10 @@ struct WhatIf {
     std::vector<Change> small;       // changes that gain less than is worth naming
     static WhatIf make(const Facts& facts);
 };
+
+// Of `useful`, in the order of how much they ask of the program: the best change, then the best on top of it, until one gains too
+// little.
+std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful);
 
 // Gains below this part of the step are not worth naming.
 inline constexpr double kWorthChanging = 0.02;

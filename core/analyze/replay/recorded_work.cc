@@ -12,18 +12,13 @@ namespace {
 constexpr std::uint32_t kWide = 0x80000000u;
 constexpr std::int64_t kRestarted = 1'000'000;  // numbers of another process or part
 
-void count_one(std::uint16_t& counter, std::uint32_t more = 1) {
-    counter = static_cast<std::uint16_t>(std::min<std::uint32_t>(0xFFFF, counter + more));
-}
-
 // Recorders number calls consecutively.
-PodVector<std::uint16_t> hidden_before(const ApiCallTable& calls) {
-    PodVector<std::uint16_t> hidden;
+PodVector<std::uint32_t> hidden_before(const ApiCallTable& calls) {
+    PodVector<std::uint32_t> hidden;
     if (!calls.correlation.all_present() || calls.correlation.none_present()) return hidden;
     auto missing_after = [&](std::int64_t before, std::int64_t id) {
         std::int64_t missing = id - before - 1;
-        return static_cast<std::uint16_t>(missing > 0 && missing < kRestarted ? std::min<std::int64_t>(missing, 0xFFFF)
-                                                                              : 0);
+        return static_cast<std::uint32_t>(missing > 0 && missing < kRestarted ? missing : 0);
     };
     hidden.resize(calls.rows, 0);
     bool in_order = true;
@@ -32,7 +27,7 @@ PodVector<std::uint16_t> hidden_before(const ApiCallTable& calls) {
         hidden[row] = missing_after(calls.correlation[row - 1], calls.correlation[row]);
     }
     if (in_order) return hidden;
-    std::fill(hidden.begin(), hidden.end(), std::uint16_t{0});
+    std::fill(hidden.begin(), hidden.end(), std::uint32_t{0});
     PodVector<Row> by_id(calls.rows);
     std::iota(by_id.begin(), by_id.end(), Row{0});
     auto id = [&](Row row) { return calls.correlation[row]; };
@@ -45,8 +40,7 @@ PodVector<std::uint16_t> hidden_before(const ApiCallTable& calls) {
 
 void WorkByPoint::push_back(RecordedWork work) {
     if (work.calls < 0x100 && work.ops < 0x100 && work.python < 0x100 && work.memory < 0x80 && work.overhead_ns == 0) {
-        codes_.push_back(std::uint32_t{work.calls} | std::uint32_t{work.ops} << 8 | std::uint32_t{work.python} << 16 |
-                         std::uint32_t{work.memory} << 24);
+        codes_.push_back(work.calls | work.ops << 8 | work.python << 16 | work.memory << 24);
         return;
     }
     codes_.push_back(kWide | static_cast<std::uint32_t>(wide_.size()));
@@ -56,7 +50,7 @@ void WorkByPoint::push_back(RecordedWork work) {
 RecordedWork WorkByPoint::operator[](std::size_t point) const {
     std::uint32_t code = codes_[point];
     if ((code & kWide) != 0) return wide_[code & ~kWide];
-    auto part = [&](int shift) { return static_cast<std::uint16_t>(code >> shift & 0xFF); };
+    auto part = [&](int shift) { return code >> shift & 0xFF; };
     return {part(0), part(8), part(16), part(24), 0};
 }
 
@@ -95,25 +89,23 @@ void WorkCounter::advance(TimeNs time) {
     };
     auto earlier = [&](TimeNs row) { return row < time; };
     auto in_order = [](Row at) { return at; };
-    auto op = [](RecordedWork& work, Row) { count_one(work.ops); };
+    auto op = [](RecordedWork& work, Row) { ++work.ops; };
     const ApiCallTable& calls = trace_.api_call();
-    count(0, calls, calls.start, earlier, in_order, [](RecordedWork& work, Row) { count_one(work.calls); });
+    count(0, calls, calls.start, earlier, in_order, [](RecordedWork& work, Row) { ++work.calls; });
     if (!hidden_.empty())
         count(
             1, calls, calls.start, [&](TimeNs row) { return row <= time; }, in_order,
-            [&](RecordedWork& work, Row row) { count_one(work.calls, hidden_[row]); });
+            [&](RecordedWork& work, Row row) { work.calls += hidden_[row]; });
     count(2, trace_.op(), trace_.op().start, earlier, in_order, op);
     count(3, trace_.range(), trace_.range().start, earlier, in_order, op);
     count(4, tables.python_call, tables.python_call.start, earlier, in_order,
-          [](RecordedWork& work, Row) { count_one(work.python); });
+          [](RecordedWork& work, Row) { ++work.python; });
     count(
         5, tables.memory_event, tables.memory_event.time, earlier,
         [&](Row at) { return memory_order_.empty() ? at : memory_order_[at]; },
-        [](RecordedWork& work, Row) { count_one(work.memory); });
-    count(6, tables.overhead, tables.overhead.start, earlier, in_order, [&](RecordedWork& work, Row row) {
-        DurNs sum = work.overhead_ns + tables.overhead.dur[row];
-        work.overhead_ns = static_cast<std::uint32_t>(std::min<DurNs>(sum, 0xFFFFFFFF));
-    });
+        [](RecordedWork& work, Row) { ++work.memory; });
+    count(6, tables.overhead, tables.overhead.start, earlier, in_order,
+          [&](RecordedWork& work, Row row) { work.overhead_ns += tables.overhead.dur[row]; });
 }
 
 }  // namespace gpuprof

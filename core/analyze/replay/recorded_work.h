@@ -12,8 +12,8 @@
 namespace gpuprof {
 
 struct RecordedWork {
-    std::uint16_t calls = 0, ops = 0, python = 0, memory = 0;
-    std::uint32_t overhead_ns = 0;
+    std::uint32_t calls = 0, ops = 0, python = 0, memory = 0;
+    DurNs overhead_ns = 0;
 };
 
 // Work by point. A recording has tens of millions of points, and nearly all of them little work: four bytes hold it.
@@ -67,7 +67,7 @@ private:
     TimeNs next_ = 0;                    // no row is counted before it
     std::array<Row, 7> at_{};            // the next row of each table
     // Calls that were recorded, and paid for, but are not in the file: by row of the call after them; empty if there are none.
-    PodVector<std::uint16_t> hidden_;
+    PodVector<std::uint32_t> hidden_;
     PodVector<Row> memory_order_;  // of memory_event by time; empty if its rows are in order
 };
 

@@ -3,10 +3,10 @@
 
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/knowledge/call_kind.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -35,8 +35,8 @@ Ruling look(const Facts& facts) {
     const ApiCallTable& calls = facts.trace().api_call();
     if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded");
     const Shares& shares = facts.get<Shares>();
-    DurNs idle = gain_without_idle(facts, {IdleCause::allocation});
-    if (shares.effective_pct(idle) < kMinFindingPct) return Ruling::silent();
+    const Gain& gain = gain_without(facts, Waste::allocation);
+    if (gain.pct < kMinFindingPct) return Ruling::silent();
     // Setting up allocates legitimately: before the first kernels, and in first calls of each.
     Interval steady = facts.get<SteadyPart>().part;
     DurNs spent = 0;
@@ -57,8 +57,10 @@ Ruling look(const Facts& facts) {
         if (calls.dur[row] > most) most = calls.dur[row], longest = calls.name[row];
     }
     Finding finding;
-    finding.cost_ns = std::min(spent, idle);
-    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct || count < kMinCalls || rounds < kRounds)
+    set_cost(finding, gain);
+    if (!gain.predicted) finding.cost_ns = std::min(spent, gain.ns);
+    if ((!gain.predicted && shares.effective_pct(finding.cost_ns) < kMinFindingPct) || count < kMinCalls ||
+        rounds < kRounds)
         return Ruling::silent();
     finding.title = fmt::format("{} allocations and frees in the steady state block the host for {}",
                                 spoken_count(count), readable_duration(spent));

@@ -51,6 +51,17 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     if (!sentence.empty()) evidence.push_back(fmt::format("{} during this time: {}", how, sentence));
 }
 
+void set_cost(Finding& finding, const Gain& gain) {
+    finding.cost_ns = gain.ns;
+    if (!gain.predicted) return;
+    finding.predicted = predicted_gain(*gain.predicted);
+    const PredictedGain& told = *finding.predicted;
+    finding.evidence.push_back(
+        fmt::format("predicted for `whatif --change {}`: {} per step instead of {} ({} to {}; {})", told.change,
+                    readable_duration(told.step), readable_duration(told.step_before), readable_duration(told.step_low),
+                    readable_duration(told.step_high), told.certainty));
+}
+
 DurNs busy_with(const Facts& facts, const KernelPart& part) {
     DurNs sum = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) sum += part(group);

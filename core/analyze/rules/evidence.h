@@ -9,6 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/knowledge/causes.h"
+#include "core/analyze/replay/gain.h"
 #include "core/model/answer.h"
 
 namespace gpuprof {
@@ -22,6 +23,9 @@ std::string spoken_count(std::size_t n);  // "1,200"
 std::string idle_line(const Facts& facts, IdleCause cause);
 // Adds the longest gap of the cause and what Python did in such gaps, if known.
 void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence);
+
+// What the finding costs, and the prediction that says so, if there is one.
+void set_cost(Finding& finding, const Gain& gain);
 
 // The part of a group of kernels that matters to a rule, in ns of summed durations.
 using KernelPart = std::function<DurNs(const KernelGroup&)>;

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -14,10 +14,11 @@ namespace {
 Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
-    finding.cost_ns = gain_without_exposed_communication(facts);
-    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
+    const Gain& gain = gain_without(facts, Waste::communication);
+    if (gain.pct < kMinFindingPct) return Ruling::silent();
+    set_cost(finding, gain);
     finding.title =
-        fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+        fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(gain.idle_ns)));
     finding.evidence.push_back(
         fmt::format("collectives run for {} while no other kernel runs (`devices`: exposed_comm_ns; `collectives`)",
                     readable_duration(shares.exposed_comm)));

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -38,17 +38,21 @@ Ruling look(const Facts& facts) {
             "was not recorded",
             readable_duration(unknown));
     Finding finding;
-    finding.cost_ns = gain_without_idle(facts, {kCauses[0], kCauses[1], kCauses[2]});
-    if (shares.pct(finding.cost_ns) < (recorder.host_doubtful ? 2 * kMinPct : kMinPct)) return ruling;
-    finding.title = fmt::format("The GPU is idle {} % of the time while the host runs other code",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    const Gain& gain = gain_without(facts, Waste::host_code);
+    double least = recorder.host_doubtful && !gain.predicted ? 2 * kMinPct : kMinPct;
+    if ((gain.predicted ? gain.pct : shares.pct(gain.ns)) < least) return ruling;
+    set_cost(finding, gain);
+    finding.title = gain.predicted
+                        ? fmt::format("Long stretches of host code cost {} % of a step", readable_percent(gain.pct))
+                        : fmt::format("The GPU is idle {} % of the time while the host runs other code",
+                                      readable_percent(shares.pct(gain.idle_ns)));
     for (IdleCause cause : kCauses) {
         if (shares.idle_of(cause) == 0) continue;
         finding.evidence.push_back(idle_line(facts, cause));
         push_gap_lines(facts, cause, finding.evidence);
     }
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = recorder.host_doubtful ? Rating::low : Rating::medium;
+    finding.confidence = recorder.host_doubtful && !gain.predicted ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "the recording covers only the steady state (start-up and the final wait count as idle here)";

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -42,10 +42,11 @@ std::string remedy(const Facts& facts, bool in_process) {
 Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
-    finding.cost_ns = gain_without_idle(facts, {IdleCause::input_pipeline});
-    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
+    const Gain& gain = gain_without(facts, Waste::input);
+    if (gain.pct < kMinFindingPct) return Ruling::silent();
+    set_cost(finding, gain);
     finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+                                readable_percent(shares.pct(gain.idle_ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
     push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
     bool in_process = single_process_loader(facts.trace());

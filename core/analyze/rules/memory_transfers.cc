@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/host_copies.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -35,10 +35,13 @@ std::string remedy(const Context& context, const HostCopies& copies) {
 Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
-    finding.cost_ns = gain_without_exposed_copies(facts);
-    if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
+    const Gain& gain = gain_without(facts, Waste::copies);
+    if (gain.pct < kMinFindingPct) return Ruling::silent();
+    set_cost(finding, gain);
     const HostCopies& copies = facts.get<HostCopies>();
-    finding.title = fmt::format("Exposed copies take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = gain.predicted
+                        ? fmt::format("Copies between host and device cost {} % of a step", readable_percent(gain.pct))
+                        : fmt::format("Exposed copies take {} % of the time", readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
                                            readable_duration(shares.exposed_memcpy)));
     if (shares.idle_of(IdleCause::host_memcpy) > 0)

@@ -1,6 +1,6 @@
 // A rule looks for one pattern and says what to change: a pure function from facts to a ruling. It fires with a
 // finding, stays silent if the pattern is absent, or abstains and says what to record. It reads facts, never tables or
-// other rules, and asks facts/gain.h how much time the change could recover. rule_list.h lists the rules; each is one
+// other rules, and asks replay/gain.h how much time the change could recover. rule_list.h lists the rules; each is one
 // file that defines one constant, and has its cases in tests/cases/rules.
 #pragma once
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/pod_vector.h"
@@ -63,24 +63,27 @@ Ruling look(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     DurNs idle = shares.idle_of(IdleCause::launch);
     Finding finding;
-    finding.cost_ns = gain_without_idle(facts, {IdleCause::launch});
-    if (shares.pct(finding.cost_ns) < (cost.host_doubtful ? 2 * kMinPct : kMinPct)) return Ruling::silent();
+    const Gain& gain = gain_without(facts, Waste::launching);
+    double least = cost.host_doubtful && !gain.predicted ? 2 * kMinPct : kMinPct;
+    if ((gain.predicted ? gain.pct : shares.pct(gain.ns)) < least) return Ruling::silent();
+    set_cost(finding, gain);
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
     finding.title = small ? fmt::format("Many small kernels: the median kernel takes {}, its launch at least {}",
                                         readable_duration(kernel), readable_duration(call))
-                          : fmt::format("The GPU waits for launches {} % of the time",
-                                        readable_percent(shares.pct(finding.cost_ns)));
+                    : gain.predicted ? fmt::format("Launching kernels costs {} % of a step", readable_percent(gain.pct))
+                                     : fmt::format("The GPU waits for launches {} % of the time",
+                                                   readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
     std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
                                            readable_duration(kernel), launching));
     push_gap_lines(facts, IdleCause::launch, finding.evidence);
-    if (finding.cost_ns < idle)
+    if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
-                                               readable_duration(idle - finding.cost_ns)));
+                                               readable_duration(idle - gain.ns)));
     finding.remedy = remedy(facts.get<Context>());
-    finding.confidence = small && !cost.host_doubtful ? Rating::high : Rating::medium;
+    finding.confidence = small && (!cost.host_doubtful || gain.predicted) ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "a recording with less overhead (gpu-profile record, nsys) shows a full queue between kernels";

@@ -3,10 +3,10 @@
 
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gain.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/waits.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -65,14 +65,17 @@ Ruling look(const Facts& facts) {
     const Waits& waits = facts.get<Waits>();
     const Shares& shares = facts.get<Shares>();
     Finding finding;
-    finding.cost_ns = gain_without_waits(facts);
-    bool costs = shares.effective_pct(finding.cost_ns) >= kMinFindingPct;
+    const Gain& gain = gain_without(facts, Waste::waits);
+    bool costs = gain.pct >= kMinFindingPct;
     if (waits.count == 0 || (!costs && waits.per_step < kMinPerStep)) return Ruling::silent();
     std::string per_step = waits.per_step > 0 ? fmt::format("{:.1f} times per step", waits.per_step)
                                               : fmt::format("{} times", spoken_count(waits.count));
-    finding.title = costs ? fmt::format("Waiting for the GPU leaves it idle {} % of the time",
-                                        readable_percent(shares.pct(finding.cost_ns)))
-                          : fmt::format("The host waits for the GPU {}", per_step);
+    finding.title =
+        !costs ? fmt::format("The host waits for the GPU {}", per_step)
+        : gain.predicted
+            ? fmt::format("Waiting for the GPU costs {} % of a step", readable_percent(gain.pct))
+            : fmt::format("Waiting for the GPU leaves it idle {} % of the time", readable_percent(shares.pct(gain.ns)));
+    set_cost(finding, gain);
     finding.evidence.push_back(fmt::format(
         "the host waits {}, {} in total; the GPU is idle for {} after running out of work during such a wait", per_step,
         readable_duration(waits.blocked_ns), readable_duration(drained_ns(facts))));

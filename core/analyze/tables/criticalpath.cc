@@ -34,8 +34,8 @@ class PartNames {
 public:
     explicit PartNames(const Facts& facts) : facts_(facts), timeline_(facts.trace(), {HostKind::range, HostKind::op}) {
         const KernelNames& kernels = facts.get<KernelNames>();
-        for (std::size_t i = 0; i < kernels.order.size(); ++i)
-            kernel_handles_[kernels.groups.name(kernels.order[i])] = fmt::format("k-{}", i + 1);
+        for (std::size_t n = 1; n <= kernels.order.size(); ++n)
+            kernel_handles_[kernels.with_handle(n)] = fmt::format("k-{}", n);
     }
     StringId name(const PathPart& part) {
         const ReplayGraph& graph = facts_.get<ReplayGraph>();

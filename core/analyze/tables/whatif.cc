@@ -28,7 +28,7 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
     std::string what = "without the profiler", assumes = "the profiler's cost per record";
     if (!prediction.edits.empty()) {
         what = text_of(prediction.edits.back());
-        assumes = text_of(prediction.edits.back().change).assumes;
+        assumes = rule_of(prediction.edits.back().change).assumes;
     }
     if (kind == "together") {
         what.clear();
@@ -84,11 +84,11 @@ void add_usual(ResultTable& table, const Facts& facts) {
     add_baseline(table, facts, found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add_row({"floor", "kernels alone, as recorded", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent,
-                   kAbsent, "no kernel becomes faster"});
+    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent,
+                   "no kernel becomes faster"});
     if (found.small.empty()) return;
     std::string names;
-    for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(text_of(change).name);
+    for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
     table.notes.push_back(fmt::format("Under {:.0f} %, or possibly nothing: {}.", 100 * kWorthChanging, names));
 }
 

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "core/analyze/replay/changes.h"
-#include "core/analyze/replay/name_pattern.h"
 
 namespace gpuprof {
 namespace {
@@ -77,25 +76,11 @@ TEST(Edits, WithImpossibleFactorsAreRefused) {
 
 TEST(Edits, OfKernelsNeedAPatternAndAFactor) {
     EXPECT_EQ(refusal("kernel:gemm"), "change 'kernel:gemm' needs a factor, as in 'kernel:gemm=0.5'");
-    for (const char* text : {"kernel:=0.5", "kernel:(=0.5", "kernel:[a=0.5", "kernel:a{2,1}=0.5"})
-        EXPECT_TRUE(refusal(text).starts_with("invalid regular expression '")) << text;
+    for (const char* text : {"kernel:=0.5", "kernel:(=0.5", "kernel:[a=0.5", "kernel:a{2,1}=0.5"}) {
+        EXPECT_NE(refusal(text).find(text), std::string::npos) << text;
+        EXPECT_NE(refusal(text).find("pattern"), std::string::npos) << text;
+    }
     EXPECT_EQ(parsed("kernel:a=b=0.5"), (std::vector<Edit>{{Change::kernels, 0.5, "a=b"}}));
-}
-
-TEST(NamePattern, MatchesAnyPartOfAName) {
-    NamePattern pattern("gemm|^ampere_s?g");
-    EXPECT_TRUE(pattern.valid());
-    for (const char* name : {"gemm", "cutlass_gemm_128", "ampere_sgxx", "ampere_g"})
-        EXPECT_TRUE(pattern.matches(name)) << name;
-    for (const char* name : {"", "GEMM", "x_ampere_sg", "ampere_s"}) EXPECT_FALSE(pattern.matches(name)) << name;
-    std::string_view part = std::string_view("sgemm_128").substr(0, 3);
-    EXPECT_FALSE(pattern.matches(part)) << "beyond the end of the name";
-}
-
-TEST(NamePattern, MatchesNothingIfItIsNotValid) {
-    NamePattern pattern("(");
-    EXPECT_FALSE(pattern.valid());
-    EXPECT_FALSE(pattern.matches("("));
 }
 
 }  // namespace

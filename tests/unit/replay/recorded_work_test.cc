@@ -17,7 +17,7 @@ bool operator==(const RecordedWork& a, const RecordedWork& b) {
 TEST(WorkByPoint, KeepsWhatNeedsMoreThanFourBytes) {
     const RecordedWork kept[] = {
         {},          {1, 2, 3, 4, 0},   {255, 255, 255, 127, 0}, {256, 0, 0, 0, 0}, {0, 256},
-        {0, 0, 256}, {0, 0, 0, 128, 0}, {0, 0, 0, 0, 1},         {9, 9, 9, 9},      {65535, 1, 1, 1, 4'000'000'000}};
+        {0, 0, 256}, {0, 0, 0, 128, 0}, {0, 0, 0, 0, 1},         {9, 9, 9, 9},      {70'000, 1, 1, 1, 5'000'000'000}};
     WorkByPoint work;
     EXPECT_TRUE(work.empty());
     for (const RecordedWork& each : kept) work.push_back(each);
@@ -27,8 +27,8 @@ TEST(WorkByPoint, KeepsWhatNeedsMoreThanFourBytes) {
 
 // Rows of a thread that begin at `from` or later and before `until`.
 template <class Table>
-std::uint16_t count(const Table& table, const Column<TimeNs>& times, StringId thread, TimeNs from, TimeNs until) {
-    std::uint16_t found = 0;
+std::uint32_t count(const Table& table, const Column<TimeNs>& times, StringId thread, TimeNs from, TimeNs until) {
+    std::uint32_t found = 0;
     for (Row row = 0; row < table.rows; ++row)
         found += table.thread.value_or(row, kNoString) == thread && times[row] >= from && times[row] < until;
     return found;
@@ -89,10 +89,10 @@ TEST(WorkCounter, CountsCallsThatAreNotInTheFileInFrontOfTheNextOne) {
     for (std::uint32_t i = 0; i < trace.strings().size(); ++i)
         if (trace.text(StringId{i}) == "main") threads = {StringId{i}};
     WorkCounter counter(trace, threads);
-    EXPECT_EQ(counter.before(0, 100).calls, 0);
-    EXPECT_EQ(counter.before(0, 110).calls, 1);
-    EXPECT_EQ(counter.before(0, 200).calls, 4);
-    EXPECT_EQ(counter.before(0, 210).calls, 1);
+    EXPECT_EQ(counter.before(0, 100).calls, 0u);
+    EXPECT_EQ(counter.before(0, 110).calls, 1u);
+    EXPECT_EQ(counter.before(0, 200).calls, 4u);
+    EXPECT_EQ(counter.before(0, 210).calls, 1u);
 }
 
 TEST(WorkCounter, KnowsNoCostOfOtherRecorders) {

@@ -1,0 +1,174 @@
+#include "core/analyze/replay/gain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/host_copies.h"
+#include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/waits.h"
+
+namespace gpuprof {
+namespace {
+
+// Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
+// 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
+constexpr double kPageableSlowdown = 5;
+// Device ops up to which a first answer waits for replays.
+constexpr std::size_t kMaxReplayed = 500'000;
+
+// Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the
+// idle time that follows it, whatever the host does then, so the part of it listed as launching or host code counts as
+// waiting. If operators do not distinguish launch cost from host code, short host code counts as launching.
+struct Recoverable {
+    std::array<DurNs, kIdleCauses> by_cause{};
+    DurNs waits = 0;
+    static Recoverable make(const Facts& facts);
+    DurNs& operator[](IdleCause cause) { return by_cause[static_cast<std::size_t>(cause)]; }
+    DurNs operator[](IdleCause cause) const { return by_cause[static_cast<std::size_t>(cause)]; }
+};
+
+Recoverable Recoverable::make(const Facts& facts) {
+    const ProfilerCost& cost = facts.get<ProfilerCost>();
+    DurNs launch = 0, host = 0, between = 0;
+    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) {
+        launch += device.drained[static_cast<std::size_t>(IdleCause::launch)];
+        host += device.drained[static_cast<std::size_t>(IdleCause::host_compute)];
+        between += device.between_launches;
+    }
+    launch = cost.undoubted(launch), host = cost.undoubted(host), between = cost.undoubted(between);
+    Recoverable found{.by_cause = facts.get<Shares>().idle};
+    for (IdleCause cause : {IdleCause::launch, IdleCause::host_compute}) found[cause] = cost.undoubted(found[cause]);
+    found[IdleCause::launch] += between;
+    found[IdleCause::host_compute] -= between;
+    found.waits = found[IdleCause::synchronisation];
+    // Without the wait, the host recovers its blocked time and the device the idle time after it; the smaller one
+    // counts.
+    DurNs more = std::min(launch + host, facts.get<Waits>().blocked_ns - found.waits);
+    if (more <= 0) return found;
+    double part = static_cast<double>(more) / static_cast<double>(launch + host);
+    for (auto [cause, drained] : {std::pair(IdleCause::launch, launch), std::pair(IdleCause::host_compute, host)}) {
+        auto moved = static_cast<DurNs>(part * static_cast<double>(drained));
+        found[cause] -= moved;
+        found.waits += moved;
+    }
+    return found;
+}
+
+DurNs idle_without_exposed_copies(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    DurNs exposed = shares.exposed_memcpy + shares.idle_of(IdleCause::host_memcpy);
+    if (shares.exposed_memcpy == 0) return exposed;
+    double pageable = static_cast<double>(exposed) * facts.get<HostCopies>().pageable_part();
+    // Pinned copies can only be hidden behind other device work.
+    double pinned = std::min(static_cast<double>(exposed) - pageable, static_cast<double>(shares.window - exposed));
+    return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlowdown) + pinned);
+}
+
+DurNs idle_because_of(const Facts& facts, Waste waste) {
+    const Recoverable& idle = facts.get<Recoverable>();
+    switch (waste) {
+        case Waste::input: return idle[IdleCause::input_pipeline];
+        case Waste::launching: return idle[IdleCause::launch];
+        case Waste::host_code:
+            return idle[IdleCause::host_compute] + idle[IdleCause::nothing_submitted] + idle[IdleCause::compilation];
+        case Waste::waits: return idle.waits;
+        case Waste::copies: return idle_without_exposed_copies(facts);
+        case Waste::allocation: return idle[IdleCause::allocation];
+        case Waste::communication: return facts.get<Shares>().exposed_comm + idle[IdleCause::communication_wait];
+    }
+    return 0;
+}
+
+// The changes that remove a cause, by Waste. Of two that gain nearly the same, the first asks less of the program.
+constexpr std::array<std::pair<Change, std::optional<Change>>, kWastes> kChangesAgainst{{
+    {Change::input, {}},
+    {Change::waits, {}},
+    {Change::pinned_copies, Change::copy_stream},
+    {Change::allocation, {}},
+    {Change::long_host_code, {}},
+    {Change::cuda_graph, {}},
+    {Change::communication, {}},
+}};
+
+// The change alone that removes a cause best; absent if none is worth naming.
+std::optional<Prediction> best_against(const Facts& facts, Waste waste) {
+    const SingleChanges& singles = facts.get<SingleChanges>();
+    auto [first, second] = kChangesAgainst[static_cast<std::size_t>(waste)];
+    std::optional<Prediction> best = singles.worth[static_cast<std::size_t>(first)];
+    if (!second) return best;
+    const std::optional<Prediction>& other = singles.worth[static_cast<std::size_t>(*second)];
+    return other && (!best || other->gain > best->gain + kWorthChanging) ? other : best;
+}
+
+struct Gains {
+    std::array<Gain, kWastes> by_waste;
+    static Gains make(const Facts& facts);
+};
+
+// Predictions of the causes that a plan removes: the best first, then each that still gains enough on top of it. What another
+// change gives anyway is no finding.
+void add_predictions(const Facts& facts, Gains& gains) {
+    std::vector<Edit> against;
+    std::array<std::optional<Prediction>, kWastes> best;
+    for (std::size_t i = 0; i < kWastes; ++i) {
+        best[i] = best_against(facts, static_cast<Waste>(i));
+        if (best[i]) against.push_back(best[i]->edits.front());
+    }
+    std::vector<Edit> plan = plan_of(facts, std::move(against));
+    const WhatIf& all = facts.get<WhatIf>();
+    const Shares& shares = facts.get<Shares>();
+    auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
+    for (std::size_t i = 0; i < kWastes; ++i) {
+        Gain& gain = gains.by_waste[i];
+        gain.ns = 0, gain.pct = 0;
+        if (!best[i] || std::find(plan.begin(), plan.end(), best[i]->edits.front()) == plan.end()) continue;
+        gain.predicted = std::move(best[i]);
+        gain.pct = 100 * gain.predicted->gain;
+        DurNs saved = all.baseline.step.central - gain.predicted->step.central;
+        gain.ns = std::min(saved * steps * static_cast<DurNs>(shares.devices), shares.window);
+    }
+}
+
+Gains Gains::make(const Facts& facts) {
+    Gains gains;
+    for (std::size_t i = 0; i < kWastes; ++i) {
+        Gain& gain = gains.by_waste[i];
+        gain.idle_ns = gain.ns = idle_because_of(facts, static_cast<Waste>(i));
+        gain.pct = facts.get<Shares>().effective_pct(gain.idle_ns);
+    }
+    if (facts.get<Replayed>().holds) add_predictions(facts, gains);
+    return gains;
+}
+
+}  // namespace
+
+PredictedGain predicted_gain(const Prediction& prediction) {
+    const Edit& last = prediction.edits.back();
+    return {.change = text_of(last),
+            .step_before = prediction.unchanged,
+            .step = prediction.step.central,
+            .step_low = prediction.step.low,
+            .step_high = prediction.step.high,
+            .gain_pct = 100 * prediction.gain,
+            .gain_low_pct = 100 * prediction.gain_low,
+            .gain_high_pct = 100 * prediction.gain_high,
+            .certainty = std::string(name_of(prediction.certainty)),
+            .assumes = std::string(rule_of(last.change).assumes)};
+}
+
+const Gain& gain_without(const Facts& facts, Waste waste) {
+    return facts.get<Gains>().by_waste[static_cast<std::size_t>(waste)];
+}
+
+Replayed Replayed::make(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    std::size_t ops = trace.kernel().rows + trace.memcpy().rows + trace.memset().rows;
+    if (ops > kMaxReplayed) return {.holds = false, .too_large = true};
+    if (!facts.get<ReplayValidity>().why_not.empty()) return {};
+    DurNs steps = facts.get<WhatIf>().recorded_step * static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
+    return {.holds = 2 * steps >= trace.window().length()};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,42 @@
+// What removing a cause of lost time would give back: the prediction of a replay if the recording allows one, otherwise the idle
+// time that the cause accounts for. Rules and verdicts ask this and compute nothing themselves.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/analyze/replay/prediction.h"
+#include "core/base/ids.h"
+#include "core/model/answer.h"
+
+namespace gpuprof {
+
+class Facts;
+
+// In the order of how much it asks of the program to remove it.
+enum class Waste : std::uint8_t { input, waits, copies, allocation, host_code, launching, communication };
+inline constexpr std::size_t kWastes = 7;
+
+struct Gain {
+    // Idle or exposed time that the cause accounts for, without what the recorder may have caused; all devices.
+    DurNs idle_ns = 0;
+    std::optional<Prediction> predicted;  // with the change that removes the cause
+    // Of the whole recording, all devices: as predicted, or idle_ns. Predictions too small to be named count as 0.
+    DurNs ns = 0;
+    double pct = 0;  // ns: as predicted, of a step; otherwise of the window without the recorder's own work
+};
+
+// The prediction of one change as an answer shows it.
+PredictedGain predicted_gain(const Prediction& prediction);
+
+const Gain& gain_without(const Facts& facts, Waste waste);
+
+// Whether first answers are based on a replay: it is valid, small enough to wait for, and covers most of the recording.
+struct Replayed {
+    bool holds = false;
+    bool too_large = false;
+    static Replayed make(const Facts& facts);
+};
+
+}  // namespace gpuprof
