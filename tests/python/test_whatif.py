@@ -1,12 +1,18 @@
 """Predictions of `whatif` compared with measurements, when it predicts nothing, and what it refuses."""
 
+import importlib.util
 import json
+from pathlib import Path
 
 import pytest
 
 from conftest import FIXTURES
 
+ROOT = FIXTURES.parents[1]
 KINETO = FIXTURES / "kineto"
+spec = importlib.util.spec_from_file_location("whatif_pairs", ROOT / "bench" / "whatif" / "pairs.py")
+pairs = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pairs)
 
 
 def whatif(program, name, *arguments):
@@ -21,20 +27,32 @@ def row(rows, kind, change=None):
     return next(each for each in rows if each["kind"] == kind and change in (None, each["change"]))
 
 
-def test_the_fixed_loader_takes_the_predicted_time(program):
-    """`input_fixed` is `input_bound` with loader workers and pinned memory, under the same profiler."""
+QUESTIONS = json.loads((FIXTURES / "whatif_truth.json").read_text())["questions"]
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["question"])
+def test_predictions_and_truth(program, question):
+    """The range holds a step that was timed without a profiler; a changed program takes the predicted time under the same profiler."""
+    name = Path(question["recording"]).name.removesuffix(".json.gz")
+    rows, _ = whatif(program, name, *(word for change in question["changes"] for word in ("--change", change)))
+    if "step_ms" in question:
+        predicted = row(rows, "baseline")
+        assert predicted["low_ns"] <= question["step_ms"] * 1e6 <= predicted["high_ns"]
+        return
+    changed, _ = whatif(program, Path(question["truth_recording"]).name.removesuffix(".json.gz"))
+    assert row(rows, "together")["profiled_step_ns"] == pytest.approx(row(changed, "recorded")["step_ns"], rel=0.05)
+
+
+def test_the_copies_are_a_part_of_the_gain(program):
     rows, _ = whatif(program, "input_bound", "--change", "input", "--change", "pinned-copies")
-    fixed, _ = whatif(program, "input_fixed")
-    measured = row(fixed, "recorded")["step_ns"]
-    assert row(rows, "together")["profiled_step_ns"] == pytest.approx(measured, rel=0.05)
-    assert row(rows, "single", "input")["profiled_step_ns"] > 1.05 * measured, "the copies are a part of the gain"
+    measured = row(whatif(program, "input_fixed")[0], "recorded")["step_ns"]
+    assert row(rows, "single", "input")["profiled_step_ns"] > 1.05 * measured
 
 
-@pytest.mark.parametrize("name, milliseconds", [("transformer", 22.7), ("triton", 0.26), ("graph", 1.96), ("small_kernels", 14.8)])
-def test_the_range_holds_the_step_without_the_profiler(program, name, milliseconds):
-    """The same programs timed without a profiler (tests/fixtures/README.md)."""
-    baseline = row(whatif(program, name)[0], "baseline")
-    assert baseline["low_ns"] <= milliseconds * 1e6 <= baseline["high_ns"]
+def test_the_page_shows_the_predictions_of_this_program(program):
+    """bench/whatif/pairs.py BINARY --write docs/how-it-works/what-if.md updates the table."""
+    page = (ROOT / "docs" / "how-it-works" / "what-if.md").read_text()
+    assert pairs.BEGIN + pairs.fixture_table(str(program.path)) + pairs.END in page
 
 
 def test_a_plan_adds_up(program):

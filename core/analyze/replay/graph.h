@@ -21,6 +21,7 @@
 
 #include "core/analyze/facts/device_op.h"
 #include "core/analyze/knowledge/call_kind.h"
+#include "core/analyze/replay/recorded_work.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
@@ -35,12 +36,12 @@ enum class PointKind : std::uint8_t { op, cut, call_start, call_end };
 
 struct PointInfo {
     std::uint16_t lane = 0;  // ops: index in streams; others: index in threads
-    PointKind kind = PointKind::op;
-    CallKind call = CallKind::other;  // call_start, call_end
-    bool in_step : 1 = false;         // host: the time before the point lies in a step; ops: launched in a step
-    bool in_input : 1 = false;        // host: the time before the point lies in a range that fetches input
-    bool waits : 1 = false;           // call_end: the call lasted until the device had reached some point
-    bool idle : 1 = false;            // host: before the point, the thread only waited for another thread
+    PointKind kind : 2 = PointKind::op;
+    CallKind call : 3 = CallKind::other;  // call_start, call_end
+    bool in_step : 1 = false;             // host: the time before the point lies in a step; ops: launched in a step
+    bool in_input : 1 = false;            // host: the time before the point lies in a range that fetches input
+    bool waits : 1 = false;               // call_end: the call lasted until the device had reached some point
+    bool idle : 1 = false;                // host: before the point, the thread only waited for another thread
 };
 
 enum class EdgeKind : std::uint8_t {
@@ -57,6 +58,8 @@ enum class EdgeKind : std::uint8_t {
     bypass,             // op -> op around copies; counts only in a replay in which copies have a stream of their own
 };
 inline constexpr std::size_t kEdgeKinds = 11;
+
+static_assert(sizeof(PointInfo) == 4);
 
 struct ReplayEdge {
     Point source;
@@ -79,12 +82,6 @@ struct ReplayStream {
     std::int64_t stream = -1;
 };
 
-// What recording cost the host before a point: the number of records, and the recorder's own spans.
-struct RecordedWork {
-    std::uint32_t calls = 0, ops = 0, python = 0, memory = 0;
-    DurNs overhead_ns = 0;
-};
-
 struct ReplayGraph {
     PodVector<PointInfo> info;            // by point
     PodVector<std::uint32_t> object;      // ops: op_code(); calls: row of api_call; cuts: kNoRow
@@ -98,7 +95,7 @@ struct ReplayGraph {
     // Recorded time of a thread's first point; the least time if a hand-over begins it.
     std::vector<TimeNs> thread_start;
     std::vector<ReplayStream> streams;
-    PodVector<RecordedWork> recorded_work;  // by point; empty when the recorder's cost is unknown
+    WorkByPoint recorded_work;  // empty when the recorder's cost is unknown
     // The points of a step's completion: the host's end (none if steps come from the device), and the last op of each stream.
     struct Completion {
         Point host = kNoPoint;

@@ -15,19 +15,27 @@ namespace {
 constexpr std::size_t kMaxStreams = 10'000;
 constexpr TimeNs kNever = std::numeric_limits<TimeNs>::max();
 
-// The first point at a time, which is where a thread begins to act; the last, which is where it has acted.
-std::uint32_t first_at(const HostLane& lane, TimeNs time) {
-    return static_cast<std::uint32_t>(std::lower_bound(lane.time.begin(), lane.time.end(), time) - lane.time.begin());
-}
-std::uint32_t last_at(const HostLane& lane, TimeNs time) {
-    auto after = std::upper_bound(lane.time.begin(), lane.time.end(), time);
-    return static_cast<std::uint32_t>(after - lane.time.begin()) - 1;
+std::vector<StringId> threads_of(const HostLanes& host) {
+    std::vector<StringId> threads;
+    for (const HostLane& lane : host.lanes) threads.push_back(lane.thread);
+    return threads;
 }
 
 }  // namespace
 
 GraphBuilder::GraphBuilder(const Trace& trace, HostLanes host)
-    : trace_(trace), host_(std::move(host)), scopes_(trace), op_streams_(trace), paths_(trace) {}
+    : trace_(trace),
+      host_(std::move(host)),
+      scopes_(trace),
+      op_streams_(trace),
+      paths_(trace),
+      work_(trace, threads_of(host_)) {
+    graph_.threads = threads_of(host_);
+    for (const HostLane& lane : host_.lanes) {
+        in_step_.emplace_back(host_.in_steps);
+        in_input_.emplace_back(lane.input);
+    }
+}
 
 bool GraphBuilder::is_graph(Row call) {
     if (call == kNoRow || !trace_.api_call().name.has(call)) return false;
@@ -62,14 +70,14 @@ void GraphBuilder::number_streams() {
     graph_.unsure_events = found.unsure;
 }
 
-// Points that hand-overs and steps refer to.
+// Points that hand-overs and steps refer to: the first at a time is where a thread begins to act, the last where it has acted.
 void GraphBuilder::number_marks() {
     std::size_t lanes = host_.lanes.size();
     marks_.resize(lanes), hand_over_edges_.resize(lanes), next_mark_.resize(lanes), next_hand_over_.resize(lanes);
     for (const HandOver& each : host_.hand_overs) {
         const HostLane &from = host_.lanes[each.from], &to = host_.lanes[each.to];
-        std::uint32_t pause = last_at(from, each.pause.start), resume = first_at(from, each.pause.end);
-        std::uint32_t begin = first_at(to, each.work.start), end = last_at(to, each.work.end);
+        std::uint32_t pause = from.last_at(each.pause.start), resume = from.first_at(each.pause.end);
+        std::uint32_t begin = to.first_at(each.work.start), end = to.last_at(each.work.end);
         marks_[each.from].push_back({pause}), marks_[each.to].push_back({end});
         hand_over_edges_[each.to].push_back({begin, each.from, pause});
         hand_over_edges_[each.from].push_back({resume, each.to, end});
@@ -77,7 +85,7 @@ void GraphBuilder::number_marks() {
     graph_.steps.resize(host_.steps.size());
     for (std::size_t i = 0; i < lanes; ++i) {
         if (host_.lanes[i].thread == host_.step_thread)
-            for (const Step& step : host_.steps) marks_[i].push_back({last_at(host_.lanes[i], step.end)});
+            for (const Step& step : host_.steps) marks_[i].push_back({host_.lanes[i].last_at(step.end)});
         auto by_place = [](const Mark& a, const Mark& b) { return a.at < b.at; };
         auto same = [](const Mark& a, const Mark& b) { return a.at == b.at; };
         std::sort(marks_[i].begin(), marks_[i].end(), by_place);
@@ -98,8 +106,8 @@ Point GraphBuilder::push(PointInfo info, std::uint32_t object, TimeNs time, DurN
     graph_.object.push_back(object);
     graph_.length.push_back(length);
     graph_.first_edge.push_back(static_cast<std::uint32_t>(graph_.edges.size()));
-    time_.push_back(time);
-    return static_cast<Point>(time_.size() - 1);
+    now_ = time;
+    return static_cast<Point>(graph_.points() - 1);
 }
 
 void GraphBuilder::edge(Point source, std::uint16_t lag, EdgeKind kind, bool from_end) {
@@ -117,7 +125,7 @@ void GraphBuilder::merge() {
     OpRow op = ops.next();
     auto head = [&](std::size_t lane) {
         const HostLane& each = host_.lanes[lane];
-        return at[lane] < each.time.size() ? each.time[at[lane]] : kNever;
+        return at[lane] < each.size() ? each.time(at[lane]) : kNever;
     };
     while (true) {
         std::size_t first = 0;
@@ -141,15 +149,34 @@ void GraphBuilder::merge() {
     }
 }
 
+PointInfo GraphBuilder::info_of(std::size_t lane, std::size_t at) {
+    const HostLane& from = host_.lanes[lane];
+    PointInfo info{.lane = static_cast<std::uint16_t>(lane), .kind = PointKind::cut};
+    if (!from.is_cut(at)) {
+        info.kind = from.is_end(at) ? PointKind::call_end : PointKind::call_start;
+        StringId name = call_name(from.call(at));
+        if (name != kNoString) info.call = *host_.kinds[index_of(name)];
+    }
+    info.in_step = in_step_[lane].holds_before(from.time(at));
+    info.in_input = in_input_[lane].holds_before(from.time(at));
+    // In front of a hand-over, the receiving thread had nothing to do but wait; so had the one that paused.
+    const std::vector<HandOverEdge>& edges = hand_over_edges_[lane];
+    info.idle = next_hand_over_[lane] < edges.size() && edges[next_hand_over_[lane]].to_at == at;
+    return info;
+}
+
 void GraphBuilder::add_host_point(std::size_t lane, std::size_t at) {
     const HostLane& from = host_.lanes[lane];
-    PointInfo info = from.info[at];
-    if (at == 0) graph_.thread_start[lane] = from.time[0];
-    Point p = push(info, from.object[at], from.time[at], at == 0 ? 0 : from.time[at] - from.time[at - 1]);
-    if (counts_work_) graph_.recorded_work.push_back(from.work[at]);
-    if (info.kind == PointKind::call_start) start_point_[from.object[at]] = p;
+    PointInfo info = info_of(lane, at);
+    TimeNs time = from.time(at);
+    if (at == 0) graph_.thread_start[lane] = time;
+    Row call = info.kind == PointKind::cut ? kNoRow : from.call(at);
+    Point p = push(info, call, time, at == 0 ? 0 : time - from.time(at - 1));
+    if (work_.known()) graph_.recorded_work.push_back(work_.before(info.lane, time));
+    if (info.kind == PointKind::cut) cut_times_.push_back({p, time});
+    if (info.kind == PointKind::call_start) start_point_[call] = p;
     if (info.kind == PointKind::call_end) {
-        end_point_[from.object[at]] = p;
+        end_point_[call] = p;
         call_returned(info);
     }
     std::vector<HandOverEdge>& edges = hand_over_edges_[lane];
@@ -164,6 +191,18 @@ void GraphBuilder::add_host_point(std::size_t lane, std::size_t at) {
     }
     std::vector<Mark>& marks = marks_[lane];
     if (std::size_t& next = next_mark_[lane]; next < marks.size() && marks[next].at == at) marks[next++].point = p;
+}
+
+TimeNs GraphBuilder::time_of(Point p) const {
+    switch (graph_.info[p].kind) {
+        case PointKind::op: return recorded_start(trace_, graph_.object[p]);
+        case PointKind::call_start: return trace_.api_call().start[graph_.object[p]];
+        case PointKind::call_end: return call_end(graph_.object[p]);
+        case PointKind::cut: break;
+    }
+    return std::lower_bound(cut_times_.begin(), cut_times_.end(), p,
+                            [](const CutTime& cut, Point point) { return cut.point < point; })
+        ->time;
 }
 
 // Edges to points that came earlier than what they depend on was known.
@@ -190,10 +229,6 @@ ReplayGraph GraphBuilder::build() && {
     previous_call_.resize(host_.lanes.size(), kNoRow);
     synced_.resize(host_.lanes.size(), std::numeric_limits<TimeNs>::min());
     graph_.thread_start.resize(host_.lanes.size());
-    for (const HostLane& lane : host_.lanes) {
-        graph_.threads.push_back(lane.thread);
-        counts_work_ |= !lane.work.empty();
-    }
     graph_.independent = host_.independent;
     number_streams();
     if (graph_.streams.size() > kMaxStreams) {
@@ -209,7 +244,7 @@ ReplayGraph GraphBuilder::build() && {
     for (std::size_t lane = 0; lane < host_.lanes.size(); ++lane)
         if (host_.lanes[lane].thread == host_.step_thread)
             for (std::size_t i = 0; i < host_.steps.size(); ++i)
-                graph_.steps[i].host = mark_of(lane, last_at(host_.lanes[lane], host_.steps[i].end));
+                graph_.steps[i].host = mark_of(lane, host_.lanes[lane].last_at(host_.steps[i].end));
     settle_residuals();
     return std::move(graph_);
 }

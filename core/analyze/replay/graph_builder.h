@@ -37,6 +37,8 @@ private:
         std::uint64_t count = 0;                            // ops so far; the last kKept of them are kept
         Point last_copy = kNoPoint, last_other = kNoPoint;  // copies to the device, and all other ops
         std::size_t next_wait = 0;                          // in waits_of_stream_
+        std::size_t step = 0, place_in_step = 0;            // of its last op that is in a step, in ReplayGraph::steps
+        bool in_step = false;                               // whether it has such an op
         const RecentOp* last() const { return back(1); }
         // The n-th last op, 1 being the last; null if it is not kept.
         const RecentOp* back(std::uint64_t n) const {
@@ -50,6 +52,20 @@ private:
             ++count;
         }
     };
+    // Whether times lie in spans; times do not decrease from one question to the next.
+    class WithinSpans {
+    public:
+        explicit WithinSpans(const IntervalSet& spans) : spans_(&spans) {}
+        // Whether the time before `time` does.
+        bool holds_before(TimeNs time) {
+            while (at_ < spans_->size() && (*spans_)[at_].end < time) ++at_;
+            return at_ < spans_->size() && time > (*spans_)[at_].start;
+        }
+
+    private:
+        const IntervalSet* spans_;
+        std::size_t at_ = 0;
+    };
     struct LateEdge {
         Point to;
         ReplayEdge edge;
@@ -60,6 +76,7 @@ private:
     void merge();
     void add_host_point(std::size_t lane, std::size_t at);
     void add_op(const OpRow& op);
+    PointInfo info_of(std::size_t lane, std::size_t at);
     Point push(PointInfo info, std::uint32_t object, TimeNs time, DurNs length);
     void edge(Point source, std::uint16_t lag, EdgeKind kind, bool from_end);
 
@@ -81,7 +98,7 @@ private:
 
     void insert_late_edges();
     void settle_residuals();
-    void settle_host(Point p, Point before);
+    void settle_host(Point p, bool first);
     void settle_op(Point p);
     DurNs base_cost(Row call, CallKind kind);
     void set_residual(ReplayEdge& edge, DurNs residual);
@@ -98,7 +115,14 @@ private:
     OpStreams op_streams_;
     std::vector<StreamState> streams_;
     std::vector<std::vector<StreamWait>> waits_of_stream_;
-    PodVector<TimeNs> time_;                    // recorded, by point
+    TimeNs now_ = 0;  // recorded time of the last point
+    // Recorded times of cuts, whose time no row of the recording has, by point.
+    struct CutTime {
+        Point point;
+        TimeNs time;
+    };
+    PodVector<CutTime> cut_times_;
+    TimeNs time_of(Point p) const;              // recorded
     PodVector<Point> start_point_, end_point_;  // by row of api_call
     std::vector<LateEdge> late_;
     std::vector<std::optional<bool>> graph_call_;  // by name
@@ -106,8 +130,9 @@ private:
     std::map<StringId, DurNs> shortest_call_;  // of allocation calls, by name
     std::vector<Row> previous_call_;           // by lane
     std::vector<TimeNs> synced_;               // by lane: when a call last waited for the whole device
-    bool counts_work_ = false;                 // whether the recorder's work is known, for every point
-    std::size_t step_ = 0;                     // hint for note_step
+    WorkCounter work_;
+    std::vector<WithinSpans> in_step_, in_input_;  // by lane
+    std::size_t step_ = 0;                         // hint for note_step
     // Points of a lane that others refer to.
     struct Mark {
         std::uint32_t at;

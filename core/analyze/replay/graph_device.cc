@@ -30,8 +30,8 @@ void GraphBuilder::add_op(const OpRow& op) {
     bool known = call != kNoRow && start_point_[call] != kNoPoint;
     graph_.ops_without_call += !known;
     TimeNs issued = own == kNoRow ? op.start : trace_.api_call().start[own];
-    Point p = push({.lane = number, .kind = PointKind::op}, op_code(op.kind, op.row), op.start, op.dur);
-    if (counts_work_) graph_.recorded_work.push_back({});
+    Point p = push(PointInfo{.lane = number, .kind = PointKind::op}, op_code(op.kind, op.row), op.start, op.dur);
+    if (work_.known()) graph_.recorded_work.push_back({});
     note_step(p, issued, op.start, number);
     bool alone = !waits_for_event(number, issued, stream);
     if (known) launch_edge(op, call, stream, alone);
@@ -94,7 +94,7 @@ void GraphBuilder::event_edges(std::uint16_t to, TimeNs issued, StreamState& str
         std::uint64_t n = 1;
         while (from.back(n) != nullptr && from.back(n)->issued >= waits[stream.next_wait].recorded) ++n;
         const RecentOp* source = from.back(n);
-        if (source != nullptr && source->end <= time_.back() + kOverlap)
+        if (source != nullptr && source->end <= now_ + kOverlap)
             edge(source->point, classes_.id(EdgeKind::event, 0, 0, kUsualKernelGap), EdgeKind::event, true);
     }
 }
@@ -133,12 +133,14 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_
     }
     graph_.info[op].in_step = true;
     std::vector<Point>& ops = graph_.steps[step_].ops;
-    for (Point& each : ops)
-        if (graph_.info[each].lane == stream) {
-            each = op;
-            return;
-        }
-    ops.push_back(op);
+    StreamState& state = streams_[stream];
+    if (!state.in_step || state.step != step_) {
+        auto same_stream = [&](Point each) { return graph_.info[each].lane == stream; };
+        state.place_in_step = static_cast<std::size_t>(std::find_if(ops.begin(), ops.end(), same_stream) - ops.begin());
+        state.step = step_, state.in_step = true;
+        if (state.place_in_step == ops.size()) ops.push_back(op);
+    }
+    ops[state.place_in_step] = op;
 }
 
 }  // namespace gpuprof

@@ -97,7 +97,7 @@ void GraphBuilder::call_returned(PointInfo info) {
     Row call = graph_.object.back();
     TimeNs begun = trace_.api_call().start[call], returned = call_end(call);
     StringId name = call_name(call);
-    Point end = static_cast<Point>(time_.size() - 1);
+    Point end = static_cast<Point>(graph_.points() - 1);
     bool waits = false;
     switch (info.call) {
         case CallKind::sync:

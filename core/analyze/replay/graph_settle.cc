@@ -22,12 +22,13 @@ void GraphBuilder::set_residual(ReplayEdge& edge, DurNs residual) {
 
 // Cuts edges that say "later" than recorded, and adds what is missing to the edge that binds.
 void GraphBuilder::settle_op(Point p) {
+    const TimeNs time = time_of(p);
     ReplayEdge* binding = nullptr;
     DurNs least = std::numeric_limits<DurNs>::max();
     for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
         ReplayEdge& edge = graph_.edges[e];
         DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
-        DurNs slack = time_[p] - (time_[edge.source] + lag);
+        DurNs slack = time - (time_of(edge.source) + lag);
         if (slack < 0) set_residual(edge, slack);
         if (edge.kind == EdgeKind::bypass) continue;
         if (slack < least) least = slack, binding = &edge;
@@ -54,7 +55,7 @@ DurNs GraphBuilder::base_cost(Row call, CallKind kind) {
 }
 
 // A call that waited returns when the device is done, and not before it could have returned without waiting.
-void GraphBuilder::settle_host(Point p, Point before) {
+void GraphBuilder::settle_host(Point p, bool first) {
     DurNs recorded = graph_.length[p];
     DurNs base = recorded;
     const PointInfo& info = graph_.info[p];
@@ -63,36 +64,36 @@ void GraphBuilder::settle_host(Point p, Point before) {
     } else if (info.waits) {
         base = std::clamp<DurNs>(base_cost(graph_.object[p], info.call), 0, recorded);
     }
+    const TimeNs time = time_of(p);
     ReplayEdge* binding = nullptr;
     DurNs least = std::numeric_limits<DurNs>::max();
     for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
         ReplayEdge& edge = graph_.edges[e];
         DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
-        DurNs slack = time_[p] - (time_[edge.source] + lag);
+        DurNs slack = time - (time_of(edge.source) + lag);
         if (slack < 0) set_residual(edge, slack);
         slack = std::max<DurNs>(slack, 0);
         if (slack < least) least = slack, binding = &edge;
     }
     // A thread that begins when another hands over to it begins at no time of its own.
-    bool handed = before == kNoPoint && binding != nullptr && info.idle;
+    bool handed = first && binding != nullptr && info.idle;
     if (handed) graph_.thread_start[info.lane] = std::numeric_limits<TimeNs>::min();
-    bool host_binds =
-        !handed && (before == kNoPoint || binding == nullptr || time_[p] - (time_[before] + base) <= least);
+    bool host_binds = !handed && (first || binding == nullptr || recorded - base <= least);
     graph_.length[p] = host_binds ? recorded : base;
     if (!host_binds && least > 0) set_residual(*binding, least);
 }
 
 void GraphBuilder::settle_residuals() {
     classes_.settle();
-    std::vector<Point> last(host_.lanes.size(), kNoPoint);
+    std::vector<bool> begun(host_.lanes.size());
     for (Point p = 0; p < graph_.points(); ++p) {
         const PointInfo& info = graph_.info[p];
         if (info.kind == PointKind::op) {
             settle_op(p);
             continue;
         }
-        if (graph_.first_edge[p] != graph_.first_edge[p + 1]) settle_host(p, last[info.lane]);
-        last[info.lane] = p;
+        if (graph_.first_edge[p] != graph_.first_edge[p + 1]) settle_host(p, !begun[info.lane]);
+        begun[info.lane] = true;
     }
     graph_.lags = classes_.lags();
     graph_.stream_lags = classes_.between_kernels();

@@ -9,54 +9,34 @@
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/knowledge/loader_name.h"
-#include "core/analyze/knowledge/record_cost.h"
+#include "core/analyze/replay/recorded_work.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr std::uint16_t kNoLane = 0xFFFFu;
 // Longer lists of activity are not compared: a recording of this size has more threads than autograd's to explain.
 constexpr std::size_t kMaxBounds = 50'000'000;
-
-// The lane of each thread, by string id.
-class LaneOf {
-public:
-    LaneOf(const Trace& trace, const std::vector<HostLane>& lanes) : lane_(trace.strings().size(), kNoLane) {
-        for (std::size_t i = 0; i < lanes.size(); ++i) lane_[index_of(lanes[i].thread)] = static_cast<std::uint16_t>(i);
-    }
-    std::uint16_t operator[](StringId thread) const { return thread == kNoString ? kNoLane : lane_[index_of(thread)]; }
-
-private:
-    std::vector<std::uint16_t> lane_;
-};
+constexpr std::size_t kMaxCompared = 8;  // lanes
 
 void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     const ApiCallTable& calls = trace.api_call();
-    std::vector<std::optional<CallKind>> kinds(trace.strings().size());
+    host.kinds.resize(trace.strings().size());
     std::vector<Row> outermost(host.lanes.size(), kNoRow);
     for (Row row = 0; row < calls.rows; ++row) {
         std::uint16_t at = lane_of[calls.thread.value_or(row, kNoString)];
-        if (at == kNoLane) continue;
+        if (at == LaneOf::kNone) continue;
         HostLane& lane = host.lanes[at];
-        TimeNs start = calls.start[row], end = start + calls.dur[row];
-        if (!lane.time.empty() && start < lane.time.back()) {
+        if (lane.size() > 0 && calls.start[row] < lane.time(lane.size() - 1)) {
             if (host.outer_call.empty())
                 for (Row each = 0; each < calls.rows; ++each) host.outer_call.push_back(each);
             host.outer_call[row] = outermost[at];
             continue;
         }
         outermost[at] = row;
-        StringId name = calls.name.value_or(row, kNoString);
-        CallKind kind = CallKind::other;
-        if (name != kNoString) {
-            std::optional<CallKind>& known = kinds[index_of(name)];
-            if (!known) known = kind_of_call(trace.text(name));
-            kind = *known;
-        }
-        PointInfo info{.lane = at, .kind = PointKind::call_start, .call = kind};
-        lane.time.push_back(start), lane.info.push_back(info), lane.object.push_back(row);
-        info.kind = PointKind::call_end;
-        lane.time.push_back(end), lane.info.push_back(info), lane.object.push_back(row);
+        if (StringId name = calls.name.value_or(row, kNoString); name != kNoString)
+            if (std::optional<CallKind>& kind = host.kinds[index_of(name)]; !kind)
+                kind = kind_of_call(trace.text(name));
+        lane.points.push_back(2 * row), lane.points.push_back(2 * row + 1);
     }
 }
 
@@ -69,7 +49,7 @@ std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std
         for (Row row = 0; row < table.rows; ++row) {
             StringId name = table.name.value_or(row, kNoString);
             std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)];
-            if (name == kNoString || lane == kNoLane) continue;
+            if (name == kNoString || lane == LaneOf::kNone) continue;
             char& loader = known[index_of(name)];
             if (loader == 0)
                 loader = (named.empty() ? names_loader(trace.text(name)) : trace.text(name) == named) ? 2 : 1;
@@ -84,65 +64,91 @@ std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std
     return sets;
 }
 
-void add_cuts(HostLane& lane, std::uint16_t at, std::vector<TimeNs> cuts) {
+void add_cuts(HostLane& lane, std::vector<TimeNs> cuts) {
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     if (cuts.empty()) return;
-    HostLane merged{.thread = lane.thread, .time = {}, .info = {}, .object = {}, .work = {}};
-    std::size_t next = 0;
+    PodVector<std::uint32_t> merged;
+    merged.reserve(lane.size() + cuts.size());
     auto add_until = [&](TimeNs time) {
-        for (; next < cuts.size() && cuts[next] < time; ++next) {
-            merged.time.push_back(cuts[next]), merged.object.push_back(kNoRow);
-            merged.info.push_back({.lane = at, .kind = PointKind::cut});
-        }
+        for (; lane.cuts.size() < cuts.size() && cuts[lane.cuts.size()] < time;
+             lane.cuts.push_back(cuts[lane.cuts.size()]))
+            merged.push_back(HostLane::kCut | static_cast<std::uint32_t>(lane.cuts.size()));
     };
-    for (std::size_t i = 0; i < lane.time.size(); ++i) {
-        add_until(lane.time[i]);
-        merged.time.push_back(lane.time[i]), merged.info.push_back(lane.info[i]);
-        merged.object.push_back(lane.object[i]);
+    for (std::size_t i = 0; i < lane.size(); ++i) {
+        add_until(lane.time(i));
+        merged.push_back(lane.points[i]);
     }
     add_until(std::numeric_limits<TimeNs>::max());
-    lane = std::move(merged);
+    lane.points = std::move(merged);
 }
 
-void mark(HostLane& lane, const IntervalSet& within, auto&& set) {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < lane.time.size(); ++i) {
-        while (at < within.size() && within[at].end < lane.time[i]) ++at;
-        if (at == within.size()) return;
-        if (lane.time[i] > within[at].start) set(lane.info[i]);
+// Starts and ends of spans in order, from spans by start.
+class BoundsInOrder {
+public:
+    explicit BoundsInOrder(std::vector<TimeNs>& bounds) : bounds_(bounds) {}
+    void add(Interval span) {
+        close_until(span.start);
+        bounds_.push_back(span.start);
+        auto at = open_.end();  // spans are nearly always nested
+        while (at != open_.begin() && at[-1] < span.end) --at;
+        open_.insert(at, span.end);
     }
-}
+    void close_until(TimeNs time) {
+        for (; !open_.empty() && open_.back() <= time; open_.pop_back()) bounds_.push_back(open_.back());
+    }
+
+private:
+    std::vector<TimeNs>& bounds_;
+    std::vector<TimeNs> open_;  // ends, latest first
+};
+
+// A table of spans on host threads.
+struct HostSpans {
+    const Column<TimeNs>& start;
+    const Column<DurNs>& dur;
+    const Column<StringId>& thread;
+    Row rows, at = 0;
+    IntervalSet ThreadActivity::*into = nullptr;  // null: only its bounds count
+    HostSpans(const auto& table, IntervalSet ThreadActivity::*set)
+        : start(table.start), dur(table.dur), thread(table.thread), rows(static_cast<Row>(table.rows)), into(set) {}
+    TimeNs next() const { return at < rows ? start[at] : std::numeric_limits<TimeNs>::max(); }
+};
 
 std::vector<ThreadActivity> activity_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes) {
     std::vector<ThreadActivity> threads(lanes);
-    auto collect = [&](const auto& table, IntervalSet ThreadActivity::*into) {
-        for (Row row = 0; row < table.rows; ++row) {
-            std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)];
-            if (lane == kNoLane) continue;
-            Interval span{table.start[row], table.start[row] + table.dur[row]};
-            threads[lane].bounds.push_back(span.start), threads[lane].bounds.push_back(span.end);
-            if (into != nullptr) add_merged(threads[lane].*into, span);
-        }
-    };
-    collect(trace.api_call(), &ThreadActivity::calls);
-    collect(trace.op(), &ThreadActivity::active);
-    collect(trace.range(), nullptr);
-    collect(trace.tables().python_call, nullptr);
-    for (ThreadActivity& thread : threads) {
-        thread.active = unite(thread.active, thread.calls);
-        std::sort(thread.bounds.begin(), thread.bounds.end());
+    std::vector<BoundsInOrder> bounds;
+    for (ThreadActivity& thread : threads) bounds.emplace_back(thread.bounds);
+    HostSpans tables[] = {{trace.api_call(), &ThreadActivity::calls},
+                          {trace.op(), &ThreadActivity::active},
+                          {trace.range(), nullptr},
+                          {trace.tables().python_call, nullptr}};
+    while (true) {
+        HostSpans& first = *std::min_element(std::begin(tables), std::end(tables),
+                                             [](const auto& a, const auto& b) { return a.next() < b.next(); });
+        if (first.at == first.rows) break;
+        Row row = first.at++;
+        std::uint16_t lane = lane_of[first.thread.value_or(row, kNoString)];
+        if (lane == LaneOf::kNone) continue;
+        Interval span{first.start[row], first.start[row] + first.dur[row]};
+        bounds[lane].add(span);
+        if (first.into != nullptr) add_merged(threads[lane].*first.into, span);
+    }
+    for (std::size_t i = 0; i < lanes; ++i) {
+        bounds[i].close_until(std::numeric_limits<TimeNs>::max());
+        threads[i].active = unite(threads[i].active, threads[i].calls);
     }
     return threads;
 }
 
-// The first lane may hand over to others, and they back.
+// Any of two lanes may hand over to the other, and get control back.
 void find_dependences(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
     if (host.lanes.size() < 2) return;
     std::size_t bounds = 2 * (std::size_t{trace.api_call().rows} + trace.op().rows + trace.range().rows +
                               trace.tables().python_call.rows);
     std::vector<ThreadActivity> threads;
-    if (bounds <= kMaxBounds) threads = activity_of(trace, lane_of, host.lanes.size());
+    if (bounds <= kMaxBounds && host.lanes.size() <= kMaxCompared)
+        threads = activity_of(trace, lane_of, host.lanes.size());
     std::vector<bool> depends(host.lanes.size());
     auto add = [&](std::size_t from, std::size_t to) {
         std::vector<HandOver> found = find_hand_overs(threads[from], threads[to]);
@@ -152,7 +158,7 @@ void find_dependences(const Trace& trace, const LaneOf& lane_of, HostLanes& host
         host.hand_overs.insert(host.hand_overs.end(), found.begin(), found.end());
     };
     for (std::size_t i = 0; i + 1 < threads.size(); ++i)
-        for (std::size_t j = i + 1; j < threads.size() && host.lanes.size() <= 8; ++j) {
+        for (std::size_t j = i + 1; j < threads.size(); ++j) {
             // Either may be the one that waits: autograd's thread may submit more than the main thread.
             std::size_t before = host.hand_overs.size();
             add(i, j);
@@ -163,87 +169,21 @@ void find_dependences(const Trace& trace, const LaneOf& lane_of, HostLanes& host
     if (!depends[0] && !host.independent.empty()) host.independent.erase(host.independent.begin());
 }
 
-// Marks the points of a hand-over: after them the receiving thread, and then the pausing one, only had to wait.
-void mark_pauses(HostLanes& host) {
-    auto idle_at = [&](std::size_t lane_index, TimeNs time) {
-        HostLane& lane = host.lanes[lane_index];
-        auto at = std::lower_bound(lane.time.begin(), lane.time.end(), time);
-        if (at != lane.time.end() && *at == time)
-            lane.info[static_cast<std::size_t>(at - lane.time.begin())].idle = true;
-    };
-    for (const HandOver& each : host.hand_overs) {
-        idle_at(each.to, each.work.start);
-        idle_at(each.from, each.pause.end);
-    }
-}
-
-// Counts the recorder's work before each point.
-class WorkCounter {
-public:
-    WorkCounter(const LaneOf& lane_of, HostLanes& host) : lane_of_(lane_of), host_(host), at_(host.lanes.size()) {
-        for (HostLane& lane : host.lanes) lane.work.resize(lane.time.size(), RecordedWork{});
-    }
-    void count(const auto& table, const Column<TimeNs>& times, auto&& add) {
-        std::fill(at_.begin(), at_.end(), 0);
-        for (Row row = 0; row < table.rows; ++row) {
-            std::uint16_t lane = lane_of_[table.thread.value_or(row, kNoString)];
-            if (lane == kNoLane) continue;
-            const PodVector<TimeNs>& time = host_.lanes[lane].time;
-            std::size_t& at = at_[lane];
-            while (at < time.size() && time[at] <= times[row]) ++at;
-            if (at < time.size()) add(host_.lanes[lane].work[at], row);
-        }
-    }
-
-private:
-    const LaneOf& lane_of_;
-    HostLanes& host_;
-    std::vector<std::size_t> at_;
-};
-
-// Calls that were recorded, and paid for, but are not in the file: recorders number calls consecutively.
-std::vector<std::uint32_t> hidden_before(const ApiCallTable& calls) {
-    std::vector<std::uint32_t> hidden(calls.rows, 0);
-    std::vector<std::pair<std::int64_t, Row>> ids;
-    for (Row row = 0; row < calls.rows; ++row)
-        if (calls.correlation.has(row)) ids.push_back({calls.correlation[row], row});
-    if (ids.size() < calls.rows) return hidden;
-    if (!std::is_sorted(ids.begin(), ids.end())) std::sort(ids.begin(), ids.end());
-    constexpr std::int64_t kRestarted = 1'000'000;  // numbers of another process or part
-    for (std::size_t i = 1; i < ids.size(); ++i) {
-        std::int64_t missing = ids[i].first - ids[i - 1].first - 1;
-        if (missing > 0 && missing < kRestarted) hidden[ids[i].second] = static_cast<std::uint32_t>(missing);
-    }
-    return hidden;
-}
-
-void count_work(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
-    if (record_price(trace.origin().tool).call.central == 0) return;
-    WorkCounter counter(lane_of, host);
-    std::vector<std::uint32_t> hidden = hidden_before(trace.api_call());
-    counter.count(trace.api_call(), trace.api_call().start, [](RecordedWork& work, Row) { ++work.calls; });
-    // Hidden calls came before the visible one, in the host code in front of it.
-    std::vector<std::size_t> start(host.lanes.size(), 0);
-    for (Row row = 0; row < trace.api_call().rows; ++row) {
-        std::uint16_t at = lane_of[trace.api_call().thread.value_or(row, kNoString)];
-        if (at == kNoLane || hidden[row] == 0) continue;
-        HostLane& lane = host.lanes[at];
-        while (start[at] < lane.time.size() && lane.time[start[at]] < trace.api_call().start[row]) ++start[at];
-        if (start[at] < lane.time.size()) lane.work[start[at]].calls += hidden[row];
-    }
-    const OverheadTable& overhead = trace.tables().overhead;
-    auto op = [](RecordedWork& work, Row) { ++work.ops; };
-    counter.count(trace.op(), trace.op().start, op);
-    counter.count(trace.range(), trace.range().start, op);
-    counter.count(trace.tables().python_call, trace.tables().python_call.start,
-                  [](RecordedWork& work, Row) { ++work.python; });
-    counter.count(trace.tables().memory_event, trace.tables().memory_event.time,
-                  [](RecordedWork& work, Row) { ++work.memory; });
-    counter.count(overhead, overhead.start,
-                  [&](RecordedWork& work, Row row) { work.overhead_ns += overhead.dur[row]; });
-}
-
 }  // namespace
+
+std::uint32_t HostLane::first_at(TimeNs wanted) const {
+    auto found = std::partition_point(points.begin(), points.end(), [&](const std::uint32_t& point) {
+        return time(static_cast<std::size_t>(&point - points.begin())) < wanted;
+    });
+    return static_cast<std::uint32_t>(found - points.begin());
+}
+
+std::uint32_t HostLane::last_at(TimeNs wanted) const {
+    auto after = std::partition_point(points.begin(), points.end(), [&](const std::uint32_t& point) {
+        return time(static_cast<std::size_t>(&point - points.begin())) <= wanted;
+    });
+    return static_cast<std::uint32_t>(after - points.begin()) - 1;
+}
 
 HostLanes HostLanes::make(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -256,9 +196,11 @@ HostLanes HostLanes::make(const Facts& facts) {
     if (host.step_thread != kNoString && std::find(threads.begin(), threads.end(), host.step_thread) == threads.end())
         threads.push_back(host.step_thread);
     if (threads.size() > kMaxLanes) return host;
-    for (StringId thread : threads)
-        host.lanes.push_back({.thread = thread, .time = {}, .info = {}, .object = {}, .work = {}});
-    LaneOf lane_of(trace, host.lanes);
+    for (StringId thread : threads) {
+        host.lanes.emplace_back().thread = thread;
+        host.lanes.back().calls = &trace.api_call();
+    }
+    LaneOf lane_of(trace, threads);
     add_calls(trace, lane_of, host);
     std::vector<IntervalSet> input = input_of(trace, lane_of, host.lanes.size(), facts.options().input_range);
     find_dependences(trace, lane_of, host);
@@ -269,17 +211,13 @@ HostLanes HostLanes::make(const Facts& facts) {
         for (TimeNs time : {each.pause.start, each.pause.end}) cuts[each.from].push_back(time);
         for (TimeNs time : {each.work.start, each.work.end}) cuts[each.to].push_back(time);
     }
-    if (std::uint16_t lane = lane_of[host.step_thread]; lane != kNoLane)
+    if (std::uint16_t lane = lane_of[host.step_thread]; lane != LaneOf::kNone)
         for (const Step& step : host.steps) cuts[lane].push_back(step.start), cuts[lane].push_back(step.end);
-    IntervalSet in_steps;
-    for (const Step& step : host.steps) add_merged(in_steps, {step.start, step.end});
+    for (const Step& step : host.steps) add_merged(host.in_steps, {step.start, step.end});
     for (std::size_t i = 0; i < host.lanes.size(); ++i) {
-        add_cuts(host.lanes[i], static_cast<std::uint16_t>(i), std::move(cuts[i]));
-        mark(host.lanes[i], input[i], [](PointInfo& info) { info.in_input = true; });
-        mark(host.lanes[i], in_steps, [](PointInfo& info) { info.in_step = true; });
+        add_cuts(host.lanes[i], std::move(cuts[i]));
+        host.lanes[i].input = std::move(input[i]);
     }
-    mark_pauses(host);
-    count_work(trace, lane_of, host);
     return host;
 }
 

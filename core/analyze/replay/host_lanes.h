@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/analyze/facts/step_finder.h"
@@ -12,12 +13,29 @@
 
 namespace gpuprof {
 
+// The points of one thread in order of time. A point takes four bytes, because the calls have the rest: twice the row of its call,
+// plus 1 for the end; or kCut and an index of `cuts`.
 struct HostLane {
+    static constexpr std::uint32_t kCut = 0x80000000u;
     StringId thread = kNoString;
-    PodVector<TimeNs> time;  // by point, ascending
-    PodVector<PointInfo> info;
-    PodVector<std::uint32_t> object;
-    PodVector<RecordedWork> work;  // empty when the recorder's cost is unknown
+    PodVector<std::uint32_t> points;
+    PodVector<TimeNs> cuts;  // ascending
+    IntervalSet input;       // inside ranges that fetch input
+    const ApiCallTable* calls = nullptr;
+
+    std::size_t size() const { return points.size(); }
+    bool is_cut(std::size_t at) const { return (points[at] & kCut) != 0; }
+    bool is_end(std::size_t at) const { return (points[at] & 1u) != 0; }  // of calls
+    Row call(std::size_t at) const { return points[at] / 2; }
+    TimeNs time(std::size_t at) const {
+        std::uint32_t code = points[at];
+        if ((code & kCut) != 0) return cuts[code & ~kCut];
+        Row row = code / 2;
+        return calls->start[row] + ((code & 1u) != 0 ? calls->dur[row] : 0);
+    }
+    // The first point at this time or later, and the last at this time or earlier (or -1).
+    std::uint32_t first_at(TimeNs time) const;
+    std::uint32_t last_at(TimeNs time) const;
 };
 
 struct HostLanes {
@@ -26,8 +44,10 @@ struct HostLanes {
     std::vector<StringId> independent;
     std::vector<Step> steps;  // of the host if `host_steps`, otherwise of the device
     bool host_steps = false;
+    IntervalSet in_steps;
     StringId step_thread = kNoString;
     PodVector<Row> outer_call;  // by row of api_call: the outermost call around it; empty if no call is nested
+    std::vector<std::optional<CallKind>> kinds;  // of calls, by the string id of their name; absent: no call has it
     static constexpr std::size_t kMaxLanes = 256;
     static HostLanes make(const Facts& facts);
 };

@@ -13,11 +13,15 @@ constexpr std::size_t kMaxClasses = std::numeric_limits<std::uint16_t>::max();
 }  // namespace
 
 std::uint16_t LagClasses::id(EdgeKind kind, std::uint32_t first, std::uint32_t second, DurNs usual) {
-    auto [found, created] = ids_.try_emplace({kind, first, second}, static_cast<std::uint16_t>(lags_.size()));
+    const Key key{kind, first, second};
+    Recent& recent = recent_[(static_cast<std::size_t>(kind) * 31 + first * 7 + second) % recent_.size()];
+    if (recent.known && recent.key == key) return recent.id;
+    auto [found, created] = ids_.try_emplace(key, static_cast<std::uint16_t>(lags_.size()));
     if (created) {
         lags_.push_back({usual, 0, usual});
         samples_.emplace_back();
     }
+    recent = {key, found->second, true};
     return found->second;
 }
 

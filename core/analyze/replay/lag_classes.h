@@ -1,6 +1,7 @@
 // Lags by class: what lies between an event and the event that waits for it, as the median over a recording.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -38,7 +39,15 @@ private:
         std::vector<DurNs> values;
         std::uint64_t seen = 0, stride = 1;
     };
-    std::map<std::tuple<EdgeKind, std::uint32_t, std::uint32_t>, std::uint16_t> ids_;
+    using Key = std::tuple<EdgeKind, std::uint32_t, std::uint32_t>;
+    // The keys used last, by a hash of the key: a recording has tens of millions of edges and some dozens of classes.
+    struct Recent {
+        Key key{};
+        std::uint16_t id = 0;
+        bool known = false;
+    };
+    std::array<Recent, 256> recent_{};
+    std::map<Key, std::uint16_t> ids_;
     std::vector<LagClass> lags_;
     std::vector<Samples> samples_;
 };
