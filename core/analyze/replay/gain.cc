@@ -92,7 +92,7 @@ constexpr std::array<std::pair<Change, std::optional<Change>>, kWastes> kChanges
     {Change::communication, {}},
 }};
 
-// The change alone that removes a cause best; absent if none is worth naming.
+// The change that alone removes a cause best; absent if each gains too little.
 std::optional<Prediction> best_against(const Facts& facts, Waste waste) {
     const SingleChanges& singles = facts.get<SingleChanges>();
     auto [first, second] = kChangesAgainst[static_cast<std::size_t>(waste)];

@@ -56,10 +56,10 @@ void set_cost(Finding& finding, const Gain& gain) {
     if (!gain.predicted) return;
     finding.predicted = predicted_gain(*gain.predicted);
     const PredictedGain& told = *finding.predicted;
-    finding.evidence.push_back(
-        fmt::format("predicted for `whatif --change {}`: {} per step instead of {} ({} to {}; {})", told.change,
-                    readable_duration(told.step), readable_duration(told.step_before), readable_duration(told.step_low),
-                    readable_duration(told.step_high), told.certainty));
+    finding.evidence.push_back(fmt::format("predicted with `{}`: {} per step instead of {} ({} to {}, {})", told.change,
+                                           readable_duration(told.step), readable_duration(told.step_before),
+                                           readable_duration(told.step_low), readable_duration(told.step_high),
+                                           told.certainty));
 }
 
 DurNs busy_with(const Facts& facts, const KernelPart& part) {
