@@ -54,6 +54,7 @@ function readFinding(raw: Json): Finding {
     severity: text(raw.severity),
     cost_ns: number(raw.cost_ns),
     share_pct: number(raw.share_pct),
+    predicted: typeof raw.predicted === "object" && raw.predicted !== null,
     title: text(raw.title),
     evidence: typeof raw.evidence === "string" ? [raw.evidence] : texts(raw.evidence),
     remedy: text(raw.remedy),
@@ -69,5 +70,5 @@ function readVerdict(raw: Json): Verdict {
     gives_back_pct: number(each.gives_back_pct),
     because: text(each.because),
   });
-  return { ...limit(raw), confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };
+  return { ...limit(raw), share_of: maybeText(raw.share_of) ?? "the window", confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };
 }

@@ -24,6 +24,7 @@ export interface Finding {
   severity: string;
   cost_ns: number | null;
   share_pct: number | null;
+  predicted: boolean; // by a replay; share_pct is of a step then
   title: string;
   evidence: string[];
   remedy: string;
@@ -33,6 +34,7 @@ export interface Finding {
 
 export interface Verdict {
   name: string;
+  share_of: string; // "the window" or "the critical path"
   share_pct: number | null;
   gives_back_pct: number | null;
   confidence: string | null;

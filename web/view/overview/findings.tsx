@@ -23,8 +23,13 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
   );
 }
 
+function costText({ predicted, cost_ns: cost, share_pct: share }: Finding): string {
+  if (predicted && share !== null) return `predicted gain ${pct(share)} of a step`;
+  return (cost === null ? "cost unknown" : duration(cost)) + (share === null ? "" : ` · ${pct(share)} of the recorded time`);
+}
+
 function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; finding: Finding }) {
-  const { severity, title, cost_ns: cost, share_pct: share, evidence, remedy, confidence, would_change_if: refuted } = finding;
+  const { severity, title, cost_ns: cost, evidence, remedy, confidence, would_change_if: refuted } = finding;
   return (
     <article class={`finding ${MARKS[severity] ? severity : ""}`}>
       <header>
@@ -33,8 +38,7 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
         </span>
         <h3>{title}</h3>
         <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} of device time, summed over all devices`}>
-          {cost === null ? "cost unknown" : duration(cost)}
-          {share !== null && ` · ${pct(share)} of the recorded time`}
+          {costText(finding)}
         </span>
       </header>
       <ul>

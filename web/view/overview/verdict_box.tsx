@@ -1,4 +1,4 @@
-// The verdict: its name, its share of the recorded time, how much is recoverable, the confidence, and the alternatives.
+// The verdict: its name, its share of the critical path or the window, how much is recoverable, the confidence, and the alternatives.
 
 import { Fragment } from "preact";
 import type { Report, Verdict } from "../../model/report.ts";
@@ -7,6 +7,7 @@ import { pct } from "../../layout/cell_text.ts";
 import { LinkedText } from "../linked_text.tsx";
 
 export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report: Report; verdict: Verdict }) {
+  const predicted = verdict.share_of === "the critical path";
   return (
     <section class="verdict" aria-label="Verdict">
       <h1>{verdict.name}</h1>
@@ -14,8 +15,10 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
         <LinkedText viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
-        {verdict.share_pct !== null && <Figure name="of the recorded time" value={pct(verdict.share_pct)} />}
-        {verdict.gives_back_pct !== null && <Figure name="recoverable (estimate)" value={pct(verdict.gives_back_pct)} />}
+        {verdict.share_pct !== null && <Figure name={`of ${verdict.share_of}`} value={pct(verdict.share_pct)} />}
+        {verdict.gives_back_pct !== null && (
+          <Figure name={predicted ? "predicted gain" : "recoverable (estimate)"} value={pct(verdict.gives_back_pct)} />
+        )}
         {verdict.confidence !== null && <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />}
       </dl>
       {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
