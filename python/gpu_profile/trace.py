@@ -18,7 +18,7 @@ from .arguments import unknown
 from .errors import Error
 from .native import check, declare, library
 
-__all__ = ["Column", "Table", "Trace", "open"]
+__all__ = ["Column", "Predictions", "Table", "Trace", "open"]
 
 
 class Column(NamedTuple):
@@ -86,6 +86,15 @@ class Table:
             if hasattr(frame[name], "cat"):
                 frame[name] = frame[name].cat.remove_unused_categories()
         return frame
+
+
+class Predictions(NamedTuple):
+    """The table `whatif`: `rows` are dictionaries with kind, change, step_ns, low_ns, high_ns, gain_pct, confidence, assumes
+    and others, none if the recording allows no prediction; `notes` say why, and what limits the predictions. Times are in
+    ns, gains in percent of a step without the profiler's cost."""
+
+    rows: list[dict[str, Any]]
+    notes: list[str]
 
 
 class Trace:
@@ -217,6 +226,20 @@ class Trace:
         """The findings of `gpu-profile report`, with cost, evidence and remedy."""
         findings: list[dict[str, Any]] = self._answer()["findings"]
         return findings
+
+    def whatif(self, *changes: str, step_range: str | None = None, input_range: str | None = None) -> Predictions:
+        """Predict how long a step would be with something changed, by replaying the recording.
+
+        ``changes``: as for `gpu-profile whatif --change`: "input", "waits", "k-1=0.5", "kernel:gemm=0.5"; each alone,
+        and all together. Without any, each known change, and the plan of the best. ``step_range``, ``input_range``:
+        names of the ranges of a step and of fetching input. Raises Error for an unknown change.
+        """
+        from .program import report
+
+        options = {"changes": ";".join(changes) or None, "step_range": step_range, "input_range": input_range}
+        table = report(*self._paths, "whatif", limit=0, **options)["tables"][0]
+        names = [column["name"] for column in table["columns"]]
+        return Predictions([dict(zip(names, row)) for row in table["rows"]], table["notes"])
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write each non-empty table of the recording to FOLDER/NAME.parquet, using pyarrow, and return the paths."""

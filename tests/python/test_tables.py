@@ -48,6 +48,22 @@ def test_verdict_and_findings_are_those_of_the_program(trace):
     assert (trace.verdict, trace.findings) == (envelope["verdict"], envelope["findings"])
 
 
+def test_predictions_with_changes(trace):
+    alone = {row["change"]: row for row in trace.whatif().rows if row["kind"] == "single"}
+    asked = trace.whatif("input", "kernel:gemm=0.5").rows
+    assert [row["kind"] for row in asked] == ["baseline", "single", "single", "together"]
+    assert asked[1] == alone["input"]
+    assert asked[3]["step_ns"] <= min(row["step_ns"] for row in asked[:3])
+    with pytest.raises(gpu_profile.Error, match="unknown change 'inputs'; did you mean 'input'"):
+        trace.whatif("inputs")
+
+
+def test_a_recording_without_a_prediction_says_why():
+    few = gpu_profile.open(ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz").whatif()
+    assert few.rows == []
+    assert any("only 2 steps" in note for note in few.notes)
+
+
 def test_types_of_an_answer(trace):
     answer = trace.sql("SELECT 1 AS i, 2.5 AS r, 'é' AS t, NULL AS n UNION ALL SELECT 2, 3, 4, NULL")
     assert answer.to_dict() == {"i": [1, 2], "r": [2.5, 3.0], "t": ["é", "4"], "n": [None, None]}
