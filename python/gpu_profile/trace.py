@@ -236,7 +236,7 @@ class Trace:
         """
         from .program import report
 
-        options = {"changes": ";".join(changes) or None, "step_range": step_range, "input_range": input_range}
+        options: dict[str, Any] = {"changes": ";".join(changes) or None, "step_range": step_range, "input_range": input_range}
         table = report(*self._paths, "whatif", limit=0, **options)["tables"][0]
         names = [column["name"] for column in table["columns"]]
         return Predictions([dict(zip(names, row)) for row in table["rows"]], table["notes"])
