@@ -29,7 +29,7 @@ def test_reading_for_long_shows_progress(program, tmp_path):
 
     feeder = threading.Thread(target=feed)
     feeder.start()
-    with Terminal([program.path, "report", str(pipe)]) as terminal:
+    with Terminal([program.path, "report", str(pipe)], rows=60) as terminal:
         terminal.expect(r"reading \(2 s\)")
         terminal.expect("input-bound|Input-bound")
         assert terminal.end()[0] == 0

@@ -147,7 +147,7 @@ def waits_between_streams(case):
     case.measured(f"waits by stream and stream waited for: {rows}; Event.record and wait_event together: {before:.0f} ns alone, {beside:.0f} ns recorded; "
                   f"lost: {lost or 'nothing'}; {capture.trust()[:200]}", waits=rows, ns_alone=before, ns_recorded=beside)
     counts = sorted(count for stream, other, count in rows if stream is not None and other is not None and stream != other)
-    case.expect(counts == sorted([said.get("side"), said.get("main", 0) + said.get("timed", 0)]), f"waits: {rows}, of {said}")
+    case.expect(counts == sorted([said.get("side", 0), said.get("main", 0) + said.get("timed", 0)]), f"waits: {rows}, of {said}")
     case.expect(not lost, f"losses: {lost}")
 
 
