@@ -65,23 +65,6 @@ private:
     std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 
-std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
-    const DeviceTable& devices = trace.tables().device;
-    for (Row row = 0; row < devices.rows; ++row) {
-        if (devices.device[row] != device) continue;
-        DeviceQuery query;
-        query.name = trace.text(devices.name.value_or(row, kNoString));
-        query.cc_major = devices.cc_major.value_or(row, 0);
-        query.cc_minor = devices.cc_minor.value_or(row, 0);
-        if (devices.sms.has(row)) query.num_sms = devices.sms[row];
-        if (devices.memory_bytes.has(row))
-            query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
-        if (devices.warp_size.has(row)) query.warp_size = devices.warp_size[row];
-        return find_peaks(query);
-    }
-    return std::nullopt;
-}
-
 MathPath path_of(const KernelTraits& traits, MathType operands) {
     if (traits.math.unit != MathUnit::unknown) return traits.math;
     bool product = traits.kind == KernelClass::gemm || traits.kind == KernelClass::convolution ||
@@ -192,6 +175,23 @@ private:
 };
 
 }  // namespace
+
+std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
+    const DeviceTable& devices = trace.tables().device;
+    for (Row row = 0; row < devices.rows; ++row) {
+        if (devices.device[row] != device) continue;
+        DeviceQuery query;
+        query.name = trace.text(devices.name.value_or(row, kNoString));
+        query.cc_major = devices.cc_major.value_or(row, 0);
+        query.cc_minor = devices.cc_minor.value_or(row, 0);
+        if (devices.sms.has(row)) query.num_sms = devices.sms[row];
+        if (devices.memory_bytes.has(row))
+            query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
+        if (devices.warp_size.has(row)) query.warp_size = devices.warp_size[row];
+        return find_peaks(query);
+    }
+    return std::nullopt;
+}
 
 OpRates OpRates::make(const Facts& facts) {
     const Trace& trace = facts.trace();

@@ -10,12 +10,17 @@
 #include <vector>
 
 #include "core/analyze/knowledge/causes.h"
+#include "core/analyze/knowledge/device_peaks.h"
 #include "core/analyze/knowledge/math_type.h"
 #include "core/base/ids.h"
+#include "core/model/trace.h"
 
 namespace gpuprof {
 
 class Facts;
+
+// The peaks of a device of a recording; absent if it is not among the recorded devices.
+std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device);
 
 struct OpRate {
     StringId name = kNoString;

@@ -65,6 +65,14 @@ struct KernelTraits {
 
 [[nodiscard]] KernelTraits classify_kernel(std::string_view name) noexcept;
 
+inline bool is_matrix_product(const KernelTraits& traits) {
+    return traits.kind == KernelClass::gemm || traits.kind == KernelClass::convolution ||
+           traits.kind == KernelClass::attention;
+}
+inline bool is_fp32_product_on_cuda_cores(const KernelTraits& traits) {
+    return is_matrix_product(traits) && traits.math.unit == MathUnit::simt && traits.math.type == MathType::fp32;
+}
+
 // Stable lower-case names for tables: "gemm", "copy_cast", ...
 [[nodiscard]] std::string_view to_string(KernelClass kind) noexcept;
 [[nodiscard]] std::string_view to_string(ConvAlgorithm algorithm) noexcept;

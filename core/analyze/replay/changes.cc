@@ -12,6 +12,7 @@
 #include "core/analyze/facts/recorder_price.h"
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/analyze/replay/fusion.h"
+#include "core/analyze/replay/kernel_speed.h"
 #include "core/base/pattern.h"
 
 namespace gpuprof {
@@ -212,72 +213,106 @@ bool fuse(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& s
     return fuse_elementwise(facts, graph, scenario, estimate);
 }
 
+bool speed_products(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    return use_tensor_cores(facts, graph, scenario, estimate);
+}
+
+bool speed_known_kernels(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                         Estimate estimate) {
+    return reach_peaks(facts, graph, scenario, estimate);
+}
+
 // In the order of Change.
 constexpr std::array kRules{
     ChangeRule{.name = "input",
                .assumes = "loader workers keep up with the GPU",
                .scales = true,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = scale_input},
     ChangeRule{.name = "waits",
                .assumes = "the program does not need the values in that step",
                .scales = false,
                .estimated = true,
+               .limit = false,
                .rough = false,
                .apply = drop_waits},
     ChangeRule{.name = "pinned-copies",
                .assumes = "staging buffers are reused",
                .scales = false,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = pin_copies},
     ChangeRule{.name = "copy-stream",
                .assumes = "two buffers, so that a copy never waits for kernels",
                .scales = false,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = separate_copies},
     ChangeRule{.name = "allocation",
                .assumes = "a caching allocator serves every request",
                .scales = true,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = scale_allocation},
     ChangeRule{.name = "long-host-code",
                .assumes = "stretches of host code over 200 us move to another thread or out of the loop",
                .scales = true,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = scale_long_host_code},
     ChangeRule{.name = "host-code",
                .assumes = "CUDA calls remain; the limit of a faster program",
                .scales = true,
                .estimated = false,
+               .limit = true,
                .rough = false,
                .apply = scale_host_code},
     ChangeRule{.name = "cuda-graph",
                .assumes = "static shapes, and no synchronization inside",
                .scales = false,
                .estimated = true,
+               .limit = false,
                .rough = true,
                .apply = use_graph},
     ChangeRule{.name = "fusion",
                .assumes = "chains work on the same tensor, and the compiler fuses them",
                .scales = false,
                .estimated = true,
+               .limit = false,
                .rough = true,
                .apply = fuse},
+    ChangeRule{.name = "tensor-cores",
+               .assumes = "TF32 is precise enough; the range is from twice as fast to the ratio of the peaks",
+               .scales = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = speed_products},
+    ChangeRule{.name = "kernel-peaks",
+               .assumes = "kernels with known shapes reach 80 % (60 to 100) of their peak; the limit of faster kernels",
+               .scales = false,
+               .estimated = true,
+               .limit = true,
+               .rough = true,
+               .apply = speed_known_kernels},
     ChangeRule{.name = "communication",
                .assumes = "full overlap; other ranks arrive on time",
                .scales = true,
                .estimated = false,
+               .limit = false,
                .rough = false,
                .apply = scale_communication},
     ChangeRule{.name = "kernel",
                .assumes = "other kernels keep their time",
                .scales = true,
                .estimated = false,
+               .limit = false,
                .rough = true,
                .apply = scale_selected_kernels},
 };

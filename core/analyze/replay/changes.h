@@ -22,6 +22,8 @@ enum class Change : std::uint8_t {
     host_code,       // host code in steps takes no time; calls stay
     cuda_graph,      // launches of a step become nodes of a CUDA graph
     fusion,          // chains of elementwise kernels become one kernel
+    tensor_cores,    // FP32 matrix products on CUDA cores run on tensor cores
+    kernel_peaks,    // kernels of operators with recorded shapes come near the device's peaks
     communication,   // collectives take no time: fully hidden
     kernels,         // kernels whose name matches a pattern take another time
 };
@@ -50,6 +52,7 @@ struct ChangeRule {
     std::string_view assumes;
     bool scales;     // by any factor; otherwise it is made or not
     bool estimated;  // how much it saves has a low and a high estimate
+    bool limit;      // shows how far a change could go, and is no advice: never part of a plan
     bool rough;      // no pair of recordings has shown how well such changes are predicted
     // Makes the change; false if the recording has nothing that it would change.
     bool (*apply)(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,

@@ -76,6 +76,7 @@ DurNs idle_because_of(const Facts& facts, Waste waste) {
         case Waste::waits: return idle.waits;
         case Waste::copies: return idle_without_exposed_copies(facts);
         case Waste::allocation: return idle[IdleCause::allocation];
+        case Waste::cuda_core_products: return 0;  // it makes nothing idle
         case Waste::communication: return facts.get<Shares>().exposed_comm + idle[IdleCause::communication_wait];
     }
     return 0;
@@ -89,6 +90,7 @@ constexpr std::array<std::pair<Change, std::optional<Change>>, kWastes> kChanges
     {Change::allocation, {}},
     {Change::long_host_code, {}},
     {Change::cuda_graph, {}},
+    {Change::tensor_cores, {}},
     {Change::communication, {}},
 }};
 

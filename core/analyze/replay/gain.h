@@ -15,8 +15,17 @@ namespace gpuprof {
 class Facts;
 
 // In the order of how much it asks of the program to remove it.
-enum class Waste : std::uint8_t { input, waits, copies, allocation, host_code, launching, communication };
-inline constexpr std::size_t kWastes = 7;
+enum class Waste : std::uint8_t {
+    input,
+    waits,
+    copies,
+    allocation,
+    host_code,
+    launching,
+    cuda_core_products,
+    communication,
+};
+inline constexpr std::size_t kWastes = 8;
 
 struct Gain {
     // Idle or exposed time that the cause accounts for, without what the recorder may have caused; all devices.

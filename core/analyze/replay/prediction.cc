@@ -221,8 +221,7 @@ WhatIf WhatIf::make(const Facts& facts) {
                      [](const Prediction& a, const Prediction& b) { return a.gain > b.gain; });
     std::vector<Edit> useful, plan;
     for (std::size_t i = 0; i < kUsualChanges; ++i)
-        // Host code always takes some time: it is a limit, not a plan.
-        if (singles.possible[i] && static_cast<Change>(i) != Change::host_code)
+        if (singles.possible[i] && !rule_of(static_cast<Change>(i)).limit)
             useful.push_back(usual_edit(static_cast<Change>(i)));
     for (const Edit& edit : plan_of(facts, useful)) {
         plan.push_back(edit);

@@ -101,9 +101,4 @@ std::string names_are_uninformative(const Facts& facts) {
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
 
-bool is_matrix_product(const KernelGroup& group) {
-    return group.traits.kind == KernelClass::gemm || group.traits.kind == KernelClass::convolution ||
-           group.traits.kind == KernelClass::attention;
-}
-
 }  // namespace gpuprof

@@ -38,6 +38,5 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
 std::string names_are_uninformative(const Facts& facts);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
-bool is_matrix_product(const KernelGroup& group);
 
 }  // namespace gpuprof

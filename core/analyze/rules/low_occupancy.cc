@@ -62,7 +62,7 @@ Ruling look(const Facts& facts) {
     // Matrix kernels keep their tiles in registers and shared memory, so few warps are intended. Underfilled launches
     // have too few blocks for occupancy to matter.
     KernelPart part = [&](const KernelGroup& group) -> DurNs {
-        if (is_matrix_product(group) || group.traits.kind == KernelClass::collective) return 0;
+        if (is_matrix_product(group.traits) || group.traits.kind == KernelClass::collective) return 0;
         std::size_t place = static_cast<std::size_t>(&group - groups.data());
         return std::max<DurNs>(0, low.by_group[names.order[place]] - of_bound(group, Bound::underfilled));
     };

@@ -11,8 +11,7 @@ namespace gpuprof {
 namespace {
 
 DurNs on_cuda_cores(const KernelGroup& group) {
-    bool full = group.traits.math.unit == MathUnit::simt && group.traits.math.type == MathType::fp32;
-    return is_matrix_product(group) && full ? group.total_ns : 0;
+    return is_fp32_product_on_cuda_cores(group.traits) ? group.total_ns : 0;
 }
 
 // The switch of PyTorch for products is not that for convolutions, and before Ampere there is neither TF32 nor bf16.
@@ -53,6 +52,7 @@ Ruling look(const Facts& facts) {
     if (!context.tensor_cores) return Ruling::silent();
     finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
+    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) set_cost(finding, gain);
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
     finding.remedy = remedy(facts);
     finding.confidence = Rating::high;
