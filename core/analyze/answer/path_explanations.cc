@@ -28,6 +28,7 @@ public:
         CriticalPath path = critical_path_of(facts, recorder);
         total_ = path.total;
         for (const PathPart& part : path.parts) add(part);
+        compare_without_host(recorder);
         add_waits();
     }
     DurNs total() const { return total_; }
@@ -51,7 +52,8 @@ private:
             case PathClass::gap: return add(Limit::launch, part.dur);
         }
     }
-    void add(Limit limit, DurNs time) { time_[static_cast<std::size_t>(limit)] += static_cast<double>(time); }
+    double& at(Limit limit) { return time_[static_cast<std::size_t>(limit)]; }
+    void add(Limit limit, DurNs time) { at(limit) += static_cast<double>(time); }
     // Between limits in proportion to all kernels of this name.
     void add_kernel(StringId name, DurNs time) {
         auto found = groups_.find(name);
@@ -79,13 +81,25 @@ private:
         }
         return Limit::launch;
     }
+    // Host and device may take nearly as long as each other. Then the path leads through the host, and a faster host gains little:
+    // what it gains counts for the host, and the rest as it does on the path of a program whose host takes no time.
+    void compare_without_host(Estimate recorder) {
+        double host = at(Limit::launch) + at(Limit::host);
+        if (host <= 0) return;
+        CriticalPath without =
+            critical_path_of(facts_, recorder, {usual_edit(Change::host_code), usual_edit(Change::cuda_graph)});
+        auto gain = static_cast<double>(std::max<DurNs>(0, total_ - without.total));
+        if (2 * gain > host) return;
+        double launching = at(Limit::launch) / host;
+        time_ = {};
+        for (const PathPart& part : without.parts) add(part);
+        at(Limit::launch) += gain * launching, at(Limit::host) += gain * (1 - launching);
+    }
     // A wait costs what the path loses without it: the host then launches late. That part of launching and host code counts for the wait.
     void add_waits() {
         const Gain& gain = gain_without(facts_, Waste::waits);
         if (!gain.predicted) return;
-        double& waits = time_[static_cast<std::size_t>(Limit::synchronisation)];
-        double& launch = time_[static_cast<std::size_t>(Limit::launch)];
-        double& host = time_[static_cast<std::size_t>(Limit::host)];
+        double &waits = at(Limit::synchronisation), &launch = at(Limit::launch), &host = at(Limit::host);
         double more = std::min(gain.predicted->gain * static_cast<double>(total_) - waits, launch + host);
         if (more <= 0) return;
         double part = more / (launch + host);

@@ -42,23 +42,26 @@ std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edit
 
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
 
-// The kernels of the busiest stream per step, without the recorder's cost. Those that overlap on their stream in the recording
-// count once.
+// The kernels of the busiest stream per step, without the recorder's cost: those that run between the completions of the first
+// step and the last. Those that overlap on their stream in the recording count once.
 DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, Estimate::central);
+    Scenario recorded(graph);
+    std::vector<TimeNs> ends = completions(graph, recorded, replay(graph, recorded, facts.trace()));
     std::vector<DurNs> work(graph.streams.size(), 0);
-    std::vector<TimeNs> until(graph.streams.size(), std::numeric_limits<TimeNs>::min());
+    std::vector<TimeNs> until(graph.streams.size(), ends.front());
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
         if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
         TimeNs start = recorded_start(facts.trace(), graph.object[p]), end = start + scenario.length[p];
         TimeNs& last = until[graph.info[p].lane];
+        if (start >= ends.back()) continue;
         work[graph.info[p].lane] += std::max<DurNs>(0, end - std::max(start, last));
         last = std::max(last, end);
     }
     if (work.empty()) return 0;
-    return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(graph.steps.size());
+    return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(ends.size() - 1);
 }
 
 // The ways to replay this recording, the central one first, and the step time of each with nothing changed.
@@ -160,10 +163,11 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     return found;
 }
 
-CriticalPath critical_path_of(const Facts& facts, Estimate recorder) {
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, recorder);
+    for (const Edit& edit : edits) apply(edit, facts, graph, scenario);
     return critical_path(graph, scenario, replay(graph, scenario, facts.trace()));
 }
 

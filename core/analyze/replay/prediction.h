@@ -49,8 +49,8 @@ struct Prediction {
 // Predicts the step time with all of `edits`. Absent if one of them changes nothing.
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits);
 
-// The critical path with the recorder's cost removed.
-CriticalPath critical_path_of(const Facts& facts, Estimate recorder);
+// The critical path with the recorder's cost removed, and with all of `edits` that change something.
+CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::vector<Edit>& edits = {});
 
 // Each usual change alone.
 struct SingleChanges {
