@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/replay/kernel_overlap.h"
 
 namespace gpuprof {
 namespace {
@@ -15,6 +16,8 @@ constexpr std::size_t kMinSteps = 3;
 constexpr double kMaxModelError = 0.02, kMaxUnexplained = 0.05, kMaxWithoutCall = 0.01;
 // The recorder's cost makes a prediction rough when its range moves the step by more than this.
 constexpr double kMaxRecorderRange = 0.05;
+// Kernels that newly run together matter from this part of the time of kernels.
+constexpr double kMaxNewOverlap = 0.05;
 
 DurNs per_step(const std::vector<TimeNs>& ends) {
     return (ends.back() - ends.front()) / static_cast<DurNs>(ends.size() - 1);
@@ -28,8 +31,8 @@ struct Variant {
     Estimate effect = Estimate::central;
 };
 
-// The step time; absent if one of the changes changes nothing.
-std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+// The recording with changes; absent if one of them changes nothing.
+std::optional<Scenario> scenario_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);
     scenario.residuals = variant.residuals;
@@ -37,7 +40,21 @@ std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edit
     if (variant.recorder) remove_recorder(facts, graph, scenario, *variant.recorder);
     for (const Edit& edit : edits)
         if (!apply(edit, facts, graph, scenario, variant.effect)) return std::nullopt;
-    return per_step(completions(graph, scenario, replay(graph, scenario, facts.trace())));
+    return scenario;
+}
+
+// The step time; absent if one of the changes changes nothing.
+std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
+    if (!scenario) return std::nullopt;
+    return per_step(completions(graph, *scenario, replay(graph, *scenario, facts.trace())));
+}
+
+KernelOverlap overlap_with(const Facts& facts, const std::vector<Edit>& edits) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    std::optional<Scenario> scenario = scenario_with(facts, edits, {.recorder = Estimate::central});
+    return scenario ? kernel_overlap(graph, *scenario, replay(graph, *scenario, facts.trace())) : KernelOverlap{};
 }
 
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
@@ -68,15 +85,18 @@ DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
 struct Variants {
     std::vector<Variant> all;
     std::vector<DurNs> unchanged;
+    KernelOverlap overlap;  // of the central one
     static Variants make(const Facts& facts) {
         const ReplayGraph& graph = facts.get<ReplayGraph>();
-        Variants made{{{.recorder = Estimate::central}, {.recorder = Estimate::central, .residuals = false}}, {}};
+        Variants made;
+        made.all = {{.recorder = Estimate::central}, {.recorder = Estimate::central, .residuals = false}};
         if (!graph.recorded_work.empty()) {
             made.all.push_back({.recorder = Estimate::low});
             made.all.push_back({.recorder = Estimate::high});
         }
         if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
         for (const Variant& variant : made.all) made.unchanged.push_back(*step_with(facts, {}, variant));
+        if (graph.streams.size() > 1) made.overlap = overlap_with(facts, {});
         return made;
     }
 };
@@ -133,6 +153,21 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     return found;
 }
 
+namespace {
+
+// How much longer a step may be because the changes let kernels run together that did not: up to the time that they overlap. 0 if that
+// is a small part of the time of kernels.
+DurNs new_overlap(const Facts& facts, const std::vector<Edit>& edits) {
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    if (edits.empty() || graph.streams.size() < 2) return 0;
+    KernelOverlap changed = overlap_with(facts, edits);
+    DurNs more = changed.overlap - facts.get<Variants>().overlap.overlap;
+    if (part(more, changed.kernels) <= kMaxNewOverlap) return 0;
+    return more / static_cast<DurNs>(graph.steps.size());
+}
+
+}  // namespace
+
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
     const Variants& variants = facts.get<Variants>();
     std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
@@ -155,6 +190,11 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     for (const Edit& edit : edits) estimated |= rule_of(edit.change).estimated, rough |= rule_of(edit.change).rough;
     for (Estimate effect : {Estimate::low, Estimate::high})
         if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
+    if (DurNs slower = new_overlap(facts, edits); slower > 0) {
+        rough = true;
+        found.step.high = std::max(found.step.high, *step + slower);
+        found.gain_low = std::min(found.gain_low, part(base - *step - slower, base));
+    }
     // Twice the standard error of the steps: another recording of the same program would differ by as much.
     double spread = 2 * facts.get<ReplayValidity>().step_error;
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
