@@ -12,9 +12,10 @@ namespace {
 
 constexpr ResultColumn kColumns[] = {
     {"id", CellType::text, Unit::none, "Name of the rule."},
-    {"severity", CellType::text, Unit::none, "high from 20 % of the window, medium from 5 %, else low."},
+    {"severity", CellType::text, Unit::none, "high from a share_pct of 20 %, medium from 5 %, else low."},
     {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
-    {"share_pct", CellType::real, Unit::percent, "cost_ns as a share of the window of all devices."},
+    {"share_pct", CellType::real, Unit::percent,
+     "Predicted gain as a share of a step; without a prediction, cost_ns as a share of the window of all devices."},
     {"title", CellType::text, Unit::none, "The finding in one sentence."},
     {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
     {"remedy", CellType::text, Unit::none, "What to do."},

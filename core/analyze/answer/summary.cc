@@ -12,7 +12,8 @@ constexpr ResultColumn kColumns[] = {
     {"section", CellType::text, Unit::none, "trust, verdict, alternative, busy, idle, finding or next."},
     {"name", CellType::text, Unit::none, "What the row is about."},
     {"time_ns", CellType::integer, Unit::ns, "Device time, all devices."},
-    {"share_pct", CellType::real, Unit::percent, "time_ns as a share of the window of all devices."},
+    {"share_pct", CellType::real, Unit::percent,
+     "Share of the window of all devices; of the critical path or of a step where the recording can be replayed."},
     {"text", CellType::text, Unit::none, "The statement."},
 };
 
