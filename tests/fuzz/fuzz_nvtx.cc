@@ -13,6 +13,8 @@ namespace {
 
 using spool::NvtxEvent;
 using spool::NvtxOp;
+using spool::StreamCall;
+using spool::StreamCallKind;
 using spool::TextKind;
 
 constexpr std::size_t kThreads = 4, kOps = 14;
@@ -20,6 +22,19 @@ constexpr std::size_t kThreads = 4, kOps = 14;
 template <class T>
 void append(std::string& out, const T& value) {
     out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// A call about streams with what was chosen for an event.
+StreamCall call_like(const NvtxEvent& event) {
+    StreamCall call{};
+    call.bytes = sizeof call;
+    call.op = NvtxOp::stream_call;
+    call.kind = static_cast<StreamCallKind>(event.detail % 6u);
+    call.time = event.time, call.end = event.time + event.text;
+    call.event = event.range;
+    call.stream = event.domain == 0 ? StreamCall::kNoStream : static_cast<std::uint32_t>(event.domain);
+    call.correlation = static_cast<std::uint32_t>(event.time % 16u);
+    return call;
 }
 
 struct MadeEvents {
@@ -35,7 +50,7 @@ MadeEvents events_of(Choices& choices) {
         std::uint32_t what = choices.byte(), who = choices.byte();
         std::string_view text = choices.take(choices.byte() % 16u);
         NvtxEvent event{};
-        event.op = static_cast<NvtxOp>(what % kOps);  // one of them is none
+        event.op = static_cast<NvtxOp>(what % kOps);  // the last is a call about streams
         event.text_kind = static_cast<TextKind>(what / kOps % 4);
         event.detail = static_cast<std::uint16_t>(who >> 5u);
         event.time = time += choices.byte();
@@ -44,6 +59,11 @@ MadeEvents events_of(Choices& choices) {
         event.text = event.text_kind == TextKind::inline_text ? text.size() : choices.byte() % 8u;
         event.bytes = static_cast<std::uint32_t>(sizeof event + (text.size() + 7) / 8 * 8);
         std::string& payload = made.payloads[who % kThreads];
+        if (event.op == NvtxOp::stream_call) {
+            append(payload, call_like(event));
+            payload.resize((payload.size() + 3) / 8 * 8 + 4);
+            continue;
+        }
         append(payload, event);
         payload += text;
         payload.resize((payload.size() + 3) / 8 * 8 + 4);
