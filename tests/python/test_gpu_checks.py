@@ -29,7 +29,7 @@ from harness import archive, elf, part, processes, turns  # noqa: E402
 from harness.check import Case, Checks  # noqa: E402
 
 # What the fakes cannot say, or a busy machine cannot: the verdict may be either, but the check must run to its end.
-ROUGH = {"doctor", "killed", "waits-between-streams", "window-by-nvtx"}
+ROUGH = {"doctor", "killed", "python-stacks", "waits-between-streams", "window-by-nvtx"}
 # An add of 64 K, 1 M and 16 M elements, softmax of 16 M, a product of 4 M.
 SIMULATED = "current; kernel 0 constant 1000; kernel 117 constant 2000; kernel 121 constant 9000; kernel 125 constant 70000; " \
             "kernel 225 constant 60000; kernel 323 constant 55000; cold 1.2; latency_ns 0"
