@@ -100,6 +100,7 @@ private:
     void settle_residuals();
     void settle_host(Point p, bool first);
     void settle_op(Point p);
+    std::pair<ReplayEdge*, DurNs> settle_edges(Point p);
     DurNs base_cost(Row call, CallKind kind);
     void set_residual(ReplayEdge& edge, DurNs residual);
 

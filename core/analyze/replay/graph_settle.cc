@@ -1,6 +1,7 @@
 // Lags of classes, and what is missing to the recorded times.
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/analyze/replay/graph_builder.h"
 
@@ -20,8 +21,8 @@ void GraphBuilder::set_residual(ReplayEdge& edge, DurNs residual) {
     edge.lag = classes_.with_extra(edge.lag, residual);
 }
 
-// Cuts edges that say "later" than recorded, and adds what is missing to the edge that binds.
-void GraphBuilder::settle_op(Point p) {
+// Cuts edges that say "later" than recorded. Returns the edge that leaves least time to the recorded time, and how much.
+std::pair<ReplayEdge*, DurNs> GraphBuilder::settle_edges(Point p) {
     const TimeNs time = time_of(p);
     ReplayEdge* binding = nullptr;
     DurNs least = std::numeric_limits<DurNs>::max();
@@ -30,12 +31,18 @@ void GraphBuilder::settle_op(Point p) {
         DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
         DurNs slack = time - (time_of(edge.source) + lag);
         if (slack < 0) set_residual(edge, slack);
-        if (edge.kind == EdgeKind::bypass) continue;
-        if (slack < least) least = slack, binding = &edge;
+        slack = std::max<DurNs>(slack, 0);
+        if (edge.kind != EdgeKind::bypass && slack < least) least = slack, binding = &edge;
     }
-    if (binding == nullptr || least <= 0) return;
-    set_residual(*binding, least);
-    if (graph_.info[p].in_step) graph_.unexplained_ns += least;
+    return {binding, least};
+}
+
+// Adds what is missing to the edge that binds.
+void GraphBuilder::settle_op(Point p) {
+    auto [binding, missing] = settle_edges(p);
+    if (binding == nullptr || missing == 0) return;
+    set_residual(*binding, missing);
+    if (graph_.info[p].in_step) graph_.unexplained_ns += missing;
 }
 
 // What a call costs without waiting: the median of those that did not. A release costs at most what the shortest does.
@@ -64,17 +71,7 @@ void GraphBuilder::settle_host(Point p, bool first) {
     } else if (info.waits) {
         base = std::clamp<DurNs>(base_cost(graph_.object[p], info.call), 0, recorded);
     }
-    const TimeNs time = time_of(p);
-    ReplayEdge* binding = nullptr;
-    DurNs least = std::numeric_limits<DurNs>::max();
-    for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
-        ReplayEdge& edge = graph_.edges[e];
-        DurNs lag = classes_.lag(edge.lag) + (edge.from_end ? graph_.length[edge.source] : 0);
-        DurNs slack = time - (time_of(edge.source) + lag);
-        if (slack < 0) set_residual(edge, slack);
-        slack = std::max<DurNs>(slack, 0);
-        if (slack < least) least = slack, binding = &edge;
-    }
+    auto [binding, least] = settle_edges(p);
     // A thread that begins when another hands over to it begins at no time of its own.
     bool handed = first && binding != nullptr && info.idle;
     if (handed) graph_.thread_start[info.lane] = std::numeric_limits<TimeNs>::min();
