@@ -66,8 +66,8 @@ enum class ShareOf : std::uint8_t {
 // "the window", "the critical path".
 std::string_view name_of(ShareOf whole);
 
-// One candidate explanation: the share it accounts for, and the share that acting on it gives back, as predicted by a replay
-// or estimated. How much faster kernels could be is unknown without counters, so it is absent.
+// One candidate explanation: the share it accounts for, and the share that acting on it would save, predicted by a replay or
+// estimated. How much faster kernels could be is unknown without counters, so it is absent.
 struct Candidate {
     std::string name;
     double share_pct = 0;

@@ -16,9 +16,6 @@
 namespace gpuprof {
 namespace {
 
-// Host code up to this long between calls launches the next kernel; longer stretches do something else.
-constexpr DurNs kMaxLaunching = 200'000;
-
 constexpr std::size_t kLimits = static_cast<std::size_t>(Limit::profiler) + 1;
 
 class PathShares {
@@ -113,28 +110,27 @@ private:
     DurNs total_ = 0;
 };
 
-std::string subject(const Facts& facts, Limit limit) {
+// What takes the time of a limit, with the verb.
+std::string what_takes(const Facts& facts, Limit limit) {
     switch (limit) {
-        case Limit::compute: return fmt::format("arithmetic-heavy {}", main_classes(facts, Bound::compute));
+        case Limit::compute: return fmt::format("arithmetic-heavy {} take", main_classes(facts, Bound::compute));
         case Limit::memory_bandwidth: {
             std::string kernels = main_classes(facts, Bound::memory);
-            return kernels.empty() ? "copies within the GPU" : "data-moving " + kernels;
+            return kernels.empty() ? "copies within the GPU take" : fmt::format("data-moving {} take", kernels);
         }
         case Limit::underfilled:
-            return fmt::format("small {}, with too few blocks or threads to fill the multiprocessors,",
+            return fmt::format("small {}, with too few blocks or threads to fill the multiprocessors, take",
                                main_classes(facts, Bound::underfilled));
-        case Limit::input: return "fetching input";
-        case Limit::launch: return "launching kernels";
-        case Limit::synchronisation: return "waits for the GPU";
-        case Limit::transfer: return "copies between host and device";
-        case Limit::communication: return "collectives";
-        case Limit::allocation: return "memory allocations and frees";
-        case Limit::host: return "other host code";
-        default: return "kernels whose limiter is unknown (no shapes, no counters)";
+        case Limit::input: return "fetching input takes";
+        case Limit::launch: return "launching kernels takes";
+        case Limit::synchronisation: return "waits for the GPU take";
+        case Limit::transfer: return "copies between host and device take";
+        case Limit::communication: return "collectives take";
+        case Limit::allocation: return "memory allocations and frees take";
+        case Limit::host: return "other host code takes";
+        default: return "kernels whose limiter is unknown (no shapes, no counters) take";
     }
 }
-
-bool is_plural(Limit limit) { return limit != Limit::input && limit != Limit::launch && limit != Limit::host; }
 
 std::optional<DurNs> gives_back(const Facts& facts, Limit limit, DurNs time, DurNs total) {
     auto predicted = [&](Waste waste) -> std::optional<DurNs> {
@@ -171,9 +167,8 @@ Explanations explain_path(const Facts& facts, Estimate recorder) {
          {Limit::compute, Limit::memory_bandwidth, Limit::underfilled, Limit::unknown, Limit::input, Limit::launch,
           Limit::synchronisation, Limit::transfer, Limit::communication, Limit::allocation, Limit::host}) {
         DurNs time = shares.of(limit);
-        std::string because =
-            fmt::format("{} {} {} of a step of {}", subject(facts, limit), is_plural(limit) ? "take" : "takes",
-                        readable_duration(time / steps), readable_duration(shares.total() / steps));
+        std::string because = fmt::format("{} {} of a step of {}", what_takes(facts, limit),
+                                          readable_duration(time / steps), readable_duration(shares.total() / steps));
         if (limit == Limit::unknown) because += "; record operator shapes (record_shapes=True) or counters";
         found.all.push_back({limit, time, gives_back(facts, limit, time, shares.total()), std::move(because)});
     }

@@ -22,8 +22,6 @@ constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this r
 constexpr std::int64_t kMeasurable = 1 << 20;    // bytes from which a copy shows its bandwidth
 constexpr double kPinnedBandwidth = 55;          // bytes per ns, measured on PCIe 5
 constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100, kMaxGraphNode = 300;
-// Host code in front of a launch that takes longer than this does more than launching: a graph does not save it.
-constexpr DurNs kMaxLaunching = 200'000;
 constexpr double kMinHostShare = 0.15;  // of host time that remains when the recorder's cost is removed
 
 bool outside_calls(const PointInfo& info) { return info.kind == PointKind::call_start || info.kind == PointKind::cut; }

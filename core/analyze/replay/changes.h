@@ -31,6 +31,9 @@ inline constexpr std::size_t kChanges = static_cast<std::size_t>(Change::kernels
 // All but the last, which needs a pattern.
 inline constexpr std::size_t kUsualChanges = kChanges - 1;
 
+// Host code between two calls that takes longer than this does more than launching: a graph does not save it.
+inline constexpr DurNs kMaxLaunching = 200'000;
+
 // A change and how far it goes.
 struct Edit {
     Change change = Change::input;
