@@ -43,18 +43,32 @@ std::optional<Scenario> scenario_with(const Facts& facts, const std::vector<Edit
     return scenario;
 }
 
-// The step time; absent if one of the changes changes nothing.
-std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+// A replay: its scenario and the time of each point.
+struct Replay {
+    const ReplayGraph& graph;
+    Scenario scenario;
+    PodVector<TimeNs> times;
+    std::vector<TimeNs> completions() const { return gpuprof::completions(graph, scenario, times); }
+    DurNs step() const { return per_step(completions()); }
+};
+
+Replay replayed(const Facts& facts, Scenario scenario) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
-    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
-    if (!scenario) return std::nullopt;
-    return per_step(completions(graph, *scenario, replay(graph, *scenario, facts.trace())));
+    PodVector<TimeNs> times = replay(graph, scenario, facts.trace());
+    return {graph, std::move(scenario), std::move(times)};
 }
 
-KernelOverlap overlap_with(const Facts& facts, const std::vector<Edit>& edits) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    std::optional<Scenario> scenario = scenario_with(facts, edits, {.recorder = Estimate::central});
-    return scenario ? kernel_overlap(graph, *scenario, replay(graph, *scenario, facts.trace())) : KernelOverlap{};
+// The step time; absent if one of the changes changes nothing.
+std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
+    if (!scenario) return std::nullopt;
+    return replayed(facts, std::move(*scenario)).step();
+}
+
+// Kernels that run together matter only if there is more than one stream.
+KernelOverlap overlap_of(const Replay& replay) {
+    if (replay.graph.streams.size() < 2) return {};
+    return kernel_overlap(replay.graph, replay.scenario, replay.times);
 }
 
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
@@ -64,8 +78,7 @@ double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>
 DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, Estimate::central);
-    Scenario recorded(graph);
-    std::vector<TimeNs> ends = completions(graph, recorded, replay(graph, recorded, facts.trace()));
+    std::vector<TimeNs> ends = replayed(facts, Scenario(graph)).completions();
     std::vector<DurNs> work(graph.streams.size(), 0);
     std::vector<TimeNs> until(graph.streams.size(), ends.front());
     for (Point p = 0; p < graph.points(); ++p) {
@@ -95,8 +108,11 @@ struct Variants {
             made.all.push_back({.recorder = Estimate::high});
         }
         if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
-        for (const Variant& variant : made.all) made.unchanged.push_back(*step_with(facts, {}, variant));
-        if (graph.streams.size() > 1) made.overlap = overlap_with(facts, {});
+        for (const Variant& variant : made.all) {
+            Replay unchanged = replayed(facts, *scenario_with(facts, {}, variant));
+            if (made.unchanged.empty()) made.overlap = overlap_of(unchanged);
+            made.unchanged.push_back(unchanged.step());
+        }
         return made;
     }
 };
@@ -134,11 +150,11 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
             fmt::format("the calls of {} of {} GPU operations were not recorded", graph.ops_without_call, graph.ops),
             "start recording before the first launch, and record all CUDA calls");
     Scenario recorded(graph);
-    std::vector<TimeNs> ends = completions(graph, recorded, replay(graph, recorded, facts.trace()));
+    std::vector<TimeNs> ends = replayed(facts, recorded).completions();
     DurNs step = per_step(ends);
     if (step <= 0) return refuse("steps overlap", "name the range of a step with --step-range");
     recorded.residuals = false;
-    DurNs model = per_step(completions(graph, recorded, replay(graph, recorded, facts.trace())));
+    DurNs model = replayed(facts, std::move(recorded)).step();
     found.model_error = part(model - step, step);
     found.unexplained = part(graph.unexplained_ns, step * static_cast<DurNs>(ends.size()));
     found.step_error = standard_error(ends);
@@ -155,45 +171,44 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
 
 namespace {
 
-// How much longer a step may be because the changes let kernels run together that did not: up to the time that they overlap. 0 if that
-// is a small part of the time of kernels.
-DurNs new_overlap(const Facts& facts, const std::vector<Edit>& edits) {
-    const ReplayGraph& graph = facts.get<ReplayGraph>();
-    if (edits.empty() || graph.streams.size() < 2) return 0;
-    KernelOverlap changed = overlap_with(facts, edits);
-    DurNs more = changed.overlap - facts.get<Variants>().overlap.overlap;
-    if (part(more, changed.kernels) <= kMaxNewOverlap) return 0;
-    return more / static_cast<DurNs>(graph.steps.size());
+// How much longer a step may be because kernels run together that did not: up to the time that they newly overlap. 0 if that is a
+// small part of the time of kernels.
+DurNs new_overlap(const Replay& changed, const KernelOverlap& before) {
+    KernelOverlap now = overlap_of(changed);
+    DurNs more = now.overlap - before.overlap;
+    if (part(more, now.kernels) <= kMaxNewOverlap) return 0;
+    return more / static_cast<DurNs>(changed.graph.steps.size());
 }
 
 }  // namespace
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
     const Variants& variants = facts.get<Variants>();
-    std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
-    if (!step) return std::nullopt;
-    Prediction found{.edits = edits, .step = {*step, *step, *step}};
+    std::optional<Scenario> central = scenario_with(facts, edits, variants.all.front());
+    if (!central) return std::nullopt;
+    const Replay changed = replayed(facts, std::move(*central));
+    const DurNs step = changed.step();
+    Prediction found{.edits = edits, .step = {step, step, step}};
     found.recorded = *step_with(facts, edits, {});
     DurNs base = found.unchanged = variants.unchanged.front();
-    found.gain = found.gain_low = found.gain_high = part(base - *step, base);
+    found.gain = found.gain_low = found.gain_high = part(base - step, base);
     bool rough = facts.get<ReplayValidity>().inferred || !facts.get<ReplayGraph>().independent.empty();
     auto widen = [&](const Variant& variant, DurNs unchanged) {
         DurNs time = *step_with(facts, edits, variant);
         found.step.low = std::min(found.step.low, time), found.step.high = std::max(found.step.high, time);
         double gain = part(unchanged - time, unchanged);
         found.gain_low = std::min(found.gain_low, gain), found.gain_high = std::max(found.gain_high, gain);
-        if (*variant.recorder != Estimate::central)
-            rough |= std::abs(part(time - *step, *step)) > kMaxRecorderRange / 2;
+        if (*variant.recorder != Estimate::central) rough |= std::abs(part(time - step, step)) > kMaxRecorderRange / 2;
     };
     for (std::size_t i = 1; i < variants.all.size(); ++i) widen(variants.all[i], variants.unchanged[i]);
     bool estimated = false;
     for (const Edit& edit : edits) estimated |= rule_of(edit.change).estimated, rough |= rule_of(edit.change).rough;
     for (Estimate effect : {Estimate::low, Estimate::high})
         if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
-    if (DurNs slower = new_overlap(facts, edits); slower > 0) {
+    if (DurNs slower = new_overlap(changed, variants.overlap); slower > 0) {
         rough = true;
-        found.step.high = std::max(found.step.high, *step + slower);
-        found.gain_low = std::min(found.gain_low, part(base - *step - slower, base));
+        found.step.high = std::max(found.step.high, step + slower);
+        found.gain_low = std::min(found.gain_low, part(base - step - slower, base));
     }
     // Twice the standard error of the steps: another recording of the same program would differ by as much.
     double spread = 2 * facts.get<ReplayValidity>().step_error;
@@ -208,7 +223,8 @@ CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::
     Scenario scenario(graph);
     remove_recorder(facts, graph, scenario, recorder);
     for (const Edit& edit : edits) apply(edit, facts, graph, scenario);
-    return critical_path(graph, scenario, replay(graph, scenario, facts.trace()));
+    Replay found = replayed(facts, std::move(scenario));
+    return critical_path(graph, found.scenario, found.times);
 }
 
 std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
