@@ -64,16 +64,10 @@ private:
     // The lane of the event that starts at `start` and passes `is_it`; rows are in time order.
     template <class Table, class Test>
     std::int32_t find(SliceTable which, const Table& table, TimeNs start, Test is_it) const {
-        Row low = 0, high = static_cast<Row>(table.rows);
-        while (low < high) {
-            Row middle = low + (high - low) / 2;
-            if (table.start[middle] < start)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        for (; low < table.rows && table.start[low] == start; ++low)
-            if (is_it(low)) return lane_of(which, low);
+        const TimeNs* starts = table.start.values();
+        auto first = static_cast<Row>(std::lower_bound(starts, starts + table.rows, start) - starts);
+        for (Row row = first; row < table.rows && starts[row] == start; ++row)
+            if (is_it(row)) return lane_of(which, row);
         return -1;
     }
 
