@@ -1,12 +1,16 @@
 #include "core/view/answer_json.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/facts/steady_part.h"
+#include "core/analyze/replay/gain.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/json_writer.h"
+#include "core/base/readable.h"
 #include "core/model/select_interval.h"
 #include "core/report/report.h"
 
@@ -38,6 +42,14 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
+        if (analysis->replays && facts.get<Replayed>().too_large) {
+            ResultTable skipped(analysis->name, analysis->columns);
+            skipped.notes.push_back(
+                fmt::format("Not computed here for more than {} device ops: gpu-profile report FILE {} computes it.",
+                            readable_count(kMaxReplayed), analysis->name));
+            tables.push_back(std::move(skipped));
+            continue;
+        }
         Result<ResultTable> table = analysis->run(facts);
         if (!table.ok() && answer.ok()) return table.error();
         if (!table.ok()) continue;  // `summary` and `findings` need the first answer
@@ -53,7 +65,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
     return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
-                      view_path(facts)};
+                      facts.get<Replayed>().too_large ? ViewPath() : view_path(facts)};
 }
 
 }  // namespace

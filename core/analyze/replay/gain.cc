@@ -15,8 +15,6 @@ namespace {
 // Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
 // 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
 constexpr double kPageableSlowdown = 5;
-// Device ops up to which a first answer waits for replays.
-constexpr std::size_t kMaxReplayed = 500'000;
 
 // Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the
 // idle time that follows it, whatever the host does then, so the part of it listed as launching or host code counts as
@@ -66,42 +64,49 @@ DurNs idle_without_exposed_copies(const Facts& facts) {
     return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlowdown) + pinned);
 }
 
-DurNs idle_because_of(const Facts& facts, Waste waste) {
-    const Recoverable& idle = facts.get<Recoverable>();
-    switch (waste) {
-        case Waste::input: return idle[IdleCause::input_pipeline];
-        case Waste::launching: return idle[IdleCause::launch];
-        case Waste::host_code:
-            return idle[IdleCause::host_compute] + idle[IdleCause::nothing_submitted] + idle[IdleCause::compilation];
-        case Waste::waits: return idle.waits;
-        case Waste::copies: return idle_without_exposed_copies(facts);
-        case Waste::allocation: return idle[IdleCause::allocation];
-        case Waste::cuda_core_products: return 0;  // it makes nothing idle
-        case Waste::communication: return facts.get<Shares>().exposed_comm + idle[IdleCause::communication_wait];
-    }
-    return 0;
+// What is known of a cause: the idle time it accounts for, and the changes that remove it. Of two changes that gain nearly the
+// same, the first asks less of the program.
+struct WasteRule {
+    DurNs (*idle)(const Facts& facts);
+    Change change;
+    std::optional<Change> other;
+};
+
+template <IdleCause... causes>
+DurNs idle_of(const Facts& facts) {
+    return (facts.get<Recoverable>()[causes] + ...);
+}
+DurNs idle_of_waits(const Facts& facts) { return facts.get<Recoverable>().waits; }
+DurNs nothing_idle(const Facts&) { return 0; }
+DurNs exposed_communication(const Facts& facts) {
+    return facts.get<Shares>().exposed_comm + idle_of<IdleCause::communication_wait>(facts);
 }
 
-// The changes that remove a cause, by Waste. Of two that gain nearly the same, the first asks less of the program.
-constexpr std::array<std::pair<Change, std::optional<Change>>, kWastes> kChangesAgainst{{
-    {Change::input, {}},
-    {Change::waits, {}},
-    {Change::pinned_copies, Change::copy_stream},
-    {Change::allocation, {}},
-    {Change::long_host_code, {}},
-    {Change::cuda_graph, {}},
-    {Change::tensor_cores, {}},
-    {Change::communication, {}},
-}};
+// In the order of Waste.
+constexpr std::array kRules{
+    WasteRule{idle_of<IdleCause::input_pipeline>, Change::input, {}},
+    WasteRule{idle_of_waits, Change::waits, {}},
+    WasteRule{idle_without_exposed_copies, Change::pinned_copies, Change::copy_stream},
+    WasteRule{idle_of<IdleCause::allocation>, Change::allocation, {}},
+    WasteRule{idle_of<IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation>,
+              Change::long_host_code,
+              {}},
+    WasteRule{idle_of<IdleCause::launch>, Change::cuda_graph, {}},
+    WasteRule{nothing_idle, Change::tensor_cores, {}},
+    WasteRule{exposed_communication, Change::communication, {}},
+};
+constexpr std::size_t kWastes = kRules.size();
+static_assert(kWastes == static_cast<std::size_t>(Waste::communication) + 1);
 
 // The change that alone removes a cause best; absent if each gains too little.
-std::optional<Prediction> best_against(const Facts& facts, Waste waste) {
-    const SingleChanges& singles = facts.get<SingleChanges>();
-    auto [first, second] = kChangesAgainst[static_cast<std::size_t>(waste)];
-    std::optional<Prediction> best = singles.worth[static_cast<std::size_t>(first)];
-    if (!second) return best;
-    const std::optional<Prediction>& other = singles.worth[static_cast<std::size_t>(*second)];
-    return other && (!best || other->gain > best->gain + kWorthChanging) ? other : best;
+std::optional<Prediction> best_against(const Facts& facts, const WasteRule& rule) {
+    auto alone = [&](Change change) -> const std::optional<Prediction>& {
+        return facts.get<SingleChanges>().worth[static_cast<std::size_t>(change)];
+    };
+    const std::optional<Prediction>& first = alone(rule.change);
+    if (!rule.other) return first;
+    const std::optional<Prediction>& other = alone(*rule.other);
+    return other && (!first || other->gain > first->gain + kWorthChanging) ? other : first;
 }
 
 struct Gains {
@@ -115,7 +120,7 @@ void add_predictions(const Facts& facts, Gains& gains) {
     std::vector<Edit> against;
     std::array<std::optional<Prediction>, kWastes> best;
     for (std::size_t i = 0; i < kWastes; ++i) {
-        best[i] = best_against(facts, static_cast<Waste>(i));
+        best[i] = best_against(facts, kRules[i]);
         if (best[i]) against.push_back(best[i]->edits.front());
     }
     std::vector<Edit> plan = plan_of(facts, std::move(against));
@@ -137,7 +142,7 @@ Gains Gains::make(const Facts& facts) {
     Gains gains;
     for (std::size_t i = 0; i < kWastes; ++i) {
         Gain& gain = gains.by_waste[i];
-        gain.idle_ns = gain.ns = idle_because_of(facts, static_cast<Waste>(i));
+        gain.idle_ns = gain.ns = kRules[i].idle(facts);
         gain.pct = facts.get<Shares>().effective_pct(gain.idle_ns);
     }
     if (facts.get<Replayed>().holds) add_predictions(facts, gains);

@@ -2,7 +2,6 @@
 // time that the cause accounts for. Rules and verdicts ask this and compute nothing themselves.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -25,7 +24,6 @@ enum class Waste : std::uint8_t {
     cuda_core_products,
     communication,
 };
-inline constexpr std::size_t kWastes = 8;
 
 struct Gain {
     // Idle or exposed time that the cause accounts for, without what the recorder may have caused; all devices.
@@ -40,6 +38,9 @@ struct Gain {
 PredictedGain predicted_gain(const Prediction& prediction);
 
 const Gain& gain_without(const Facts& facts, Waste waste);
+
+// Device ops up to which a first answer or the viewer waits for replays.
+inline constexpr std::size_t kMaxReplayed = 500'000;
 
 // Whether first answers are based on a replay: it is valid, small enough to wait for, and covers most of the recording.
 struct Replayed {

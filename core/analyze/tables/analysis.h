@@ -20,6 +20,7 @@ struct Analysis {
     std::span<const ResultColumn> columns;
     Result<ResultTable> (*run)(const Facts&);
     bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
+    bool replays = false;     // replays the recording, which takes long for large ones (Replayed::too_large)
 };
 
 // All analyses, in the order of the reference page.
