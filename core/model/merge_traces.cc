@@ -160,7 +160,9 @@ void adopt_strays(Batch& rows, std::string_view file) {
 class Numbers {
 public:
     void move_apart(Tables& tables) {
-        move({&tables.profiled_kernel.launch, &tables.kernel_counter.launch}, launches_);
+        move({&tables.profiled_kernel.launch, &tables.kernel_counter.launch, &tables.kernel_advice.launch,
+              &tables.instruction_counter.launch},
+             launches_);
         move({&tables.call_node.node, &tables.call_node.parent, &tables.call_metric.node}, nodes_);
     }
 
