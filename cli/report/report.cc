@@ -23,6 +23,7 @@
 #include "cli/report_output.h"
 #include "cli/terminal.h"
 #include "core/analyze/answer/answer.h"
+#include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/tables/analysis.h"
@@ -56,6 +57,7 @@ struct Plan {
     std::vector<const Analysis*> analyses;
     bool first_answer = false;
     bool all_findings = false;
+    bool about_kernel = false;  // the answer is about the selected kernel
 };
 
 Result<Plan> plan_of(const Arguments& arguments) {
@@ -68,6 +70,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
         plan.analyses.push_back(analysis);
         plan.first_answer |= analysis->name == "summary";
         plan.all_findings |= analysis->name == "findings";
+        plan.about_kernel |= analysis->name == "kernel";
     }
     plan.first_answer |= plan.analyses.empty();
     if (plan.format->one_table && plan.analyses.size() != 1)
@@ -88,8 +91,9 @@ struct ReportContent {
 
 Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
     ReportContent found;
-    if (plan.first_answer || plan.all_findings) {
-        Result<Answer> answer = make_answer(facts);
+    if (plan.first_answer || plan.all_findings || plan.about_kernel) {
+        bool whole = plan.first_answer || plan.all_findings;
+        Result<Answer> answer = whole ? make_answer(facts) : answer_about_kernel(facts);
         if (!answer.ok()) return answer.error();
         found.trust = answer->trust;
         found.answer = std::move(answer).value();
@@ -114,7 +118,7 @@ Report report_of(const Plan& plan, const Trace& trace, const ReportContent& foun
             .zero = trace.zero(),
             .trust = found.trust,
             .answer = found.answer ? &*found.answer : nullptr,
-            .first_answer = plan.first_answer,
+            .first_answer = plan.first_answer || (plan.about_kernel && !plan.all_findings),
             .all_findings = plan.all_findings,
             .tables = found.tables};
 }
@@ -158,11 +162,21 @@ Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bo
     return with_facts(select_interval(std::move(*whole.trace), *part), arguments.options);
 }
 
-// A word that names an analysis is one; any other word that is an existing path is a recording.
+// Analyses of one kernel, which the next word may select.
+bool selects_kernel(std::string_view analysis) { return analysis == "kernel"; }
+
+// A word that names an analysis is one; a word after `kernel` selects the kernel; any other word that is an existing path
+// is a recording.
 Arguments sorted_words(Arguments arguments) {
     arguments.files = {arguments.file};
-    for (const std::string& word : arguments.words)
-        (find_analysis(word) == nullptr && is_path(word) ? arguments.files : arguments.analyses).push_back(word);
+    for (const std::string& word : arguments.words) {
+        bool is_analysis = find_analysis(word) != nullptr;
+        if (!is_analysis && !arguments.analyses.empty() && selects_kernel(arguments.analyses.back()) &&
+            arguments.options.kernel.empty())
+            arguments.options.kernel = word;
+        else
+            (!is_analysis && is_path(word) ? arguments.files : arguments.analyses).push_back(word);
+    }
     return arguments;
 }
 

@@ -52,6 +52,9 @@ public:
     std::size_t omitted = 0;
     std::size_t total_rows() const { return rows_ + omitted; }
 
+    // Its rows belong together: row limits do not apply.
+    bool whole = false;
+
     // Prefix of row handles such as k-12 (rows count from 1); empty if rows have no handle.
     std::string handle_prefix;
     // Sentences that the reader of the table must know (what is missing and why).

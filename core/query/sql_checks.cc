@@ -123,6 +123,19 @@ constexpr SqlCheck kChecks[] = {
      "SELECT launch, name, dur_ns, (SELECT count(*) FROM kernel_counter AS c WHERE c.launch = k.launch) AS counters, "
      "device FROM profiled_kernel AS k",
      "", ""},
+    {"limits", "", "", "What holds a kernel back is judged by rules over its counters (`metrics`)."},
+    {"advice", "", "", "Findings are rules over counters; each names those it is based on."},
+    {"kernel", "", "", "The counters of one kernel, selected by an option; `metrics` has those of all."},
+    {"metrics", "", "",
+     "Counters have several names and scaled units; a table of both is in the program, not in the recording."},
+    {"stalls", "", "", "Shares of counters of `metrics` that have a name for each reason."},
+    {"roofline",
+     "SELECT kernel, precision, level, flop_per_s / bytes_per_s AS flop_per_byte, "
+     "min(peak_flop_per_s, peak_bytes_per_s * flop_per_s / bytes_per_s) AS roof_flop_per_s FROM roofline "
+     "WHERE roof_flop_per_s IS NOT NULL",
+     "SELECT kernel, precision, level, flop_per_byte, roof_flop_per_s FROM roofline WHERE roof_flop_per_s IS NOT NULL",
+     ""},
+    {"tool_advice", "SELECT launch, rule, kind, gain_kind, gain_pct, section, text FROM kernel_advice", "", ""},
     {"gpu_trace", WORK "SELECT start_ns, end_ns - start_ns AS dur_ns, what AS kind, device, stream FROM work", "", ""},
     {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},

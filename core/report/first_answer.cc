@@ -37,6 +37,7 @@ public:
         busy_profiles();
         idle();
         kernels();
+        limits();
         others();
         std::vector<std::string> last = next_steps();
         findings(kLines - static_cast<int>(lines_.size() + last.size()));
@@ -205,12 +206,31 @@ private:
         add();
     }
 
+    // What holds each measured kernel back, in a sentence.
+    void limits() {
+        const ResultTable* limits = table_named(answer_, "limits");
+        if (limits == nullptr || limits->rows() == 0) return;
+        add(paint_.bold("Kernels with counters") + paint_.dim(dot()) + "share of their time");
+        std::size_t shown = std::min(limits->rows(), kMaxKernels);
+        for (std::size_t row = 0; row < shown; ++row) {
+            std::string line =
+                fmt::format("  {:<5} {:>5} %  ", figure(*limits, row, "kernel"), figure(*limits, row, "share_pct"));
+            add(line + shorten_name(figure(*limits, row, "name"), style_.width - display_width(line), style_.unicode));
+            paragraph(figure(*limits, row, "because"), 8);
+        }
+        if (shown < limits->rows())
+            add(paint_.dim(fmt::format("  {} more: gpu-profile report {} limits", limits->rows() - shown, file())));
+        add();
+    }
+
     // Of a recording without a timeline: what it has, with its first rows.
     void others() {
         Style style = style_;
         style.limit = kMaxRows;
         for (const ResultTable& table : answer_.tables) {
-            if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels") continue;
+            if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels" ||
+                table.name() == "limits")
+                continue;
             StringSink sink;
             write_text_table(table, style, sink);
             std::string_view text = sink.text();

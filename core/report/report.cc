@@ -28,7 +28,7 @@ bool shown_as_prose(const Report& report, const ResultTable& table) {
 }
 
 std::size_t shown_rows(const ResultTable& table, std::int64_t limit) {
-    return limit <= 0 ? table.rows() : std::min(table.rows(), static_cast<std::size_t>(limit));
+    return limit <= 0 || table.whole ? table.rows() : std::min(table.rows(), static_cast<std::size_t>(limit));
 }
 
 }  // namespace gpuprof

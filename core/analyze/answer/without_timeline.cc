@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
-#include "core/analyze/facts/launch_counters.h"
+#include "core/analyze/kernels/kernel_diagnosis.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
@@ -15,26 +16,22 @@
 namespace gpuprof {
 namespace {
 
-// A kernel that reaches this share of a peak is limited by it; Nsight Compute's guide uses the same threshold.
-constexpr double kNearPeak = 60;  // percent
-
-// Time of profiled launches by limiter.
+// Time of measured launches by what limits them.
 struct Measured {
-    double compute = 0, memory = 0, neither = 0, unknown = 0;
-    double all() const { return compute + memory + neither + unknown; }
+    double compute = 0, memory = 0, latency = 0, unknown = 0;
+    double all() const { return compute + memory + latency + unknown; }
 };
 
 Measured measured_of(const Facts& facts) {
     Measured found;
-    const ProfiledKernelTable& kernels = facts.trace().tables().profiled_kernel;
-    for (const CountedLaunch& launch : facts.get<LaunchCounters>().launches) {
-        auto time = static_cast<double>(kernels.dur.value_or(launch.row, 1));
-        if (!launch.compute_pct || !launch.memory_pct)
-            found.unknown += time;
-        else if (std::max(*launch.compute_pct, *launch.memory_pct) < kNearPeak)
-            found.neither += time;
-        else
-            (*launch.compute_pct > *launch.memory_pct ? found.compute : found.memory) += time;
+    const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        double time = std::max(groups[i].total_ns, 1.0);
+        const KernelProfile& profile = *facts.get<KernelDiagnoses>().kernels[i].profile;
+        (profile.limit == KernelLimit::unknown   ? found.unknown
+         : profile.limit == KernelLimit::latency ? found.latency
+         : profile.limit == KernelLimit::compute ? found.compute
+                                                 : found.memory) += time;
     }
     return found;
 }
@@ -43,15 +40,15 @@ Measured measured_of(const Facts& facts) {
 Verdict by_counters(const Facts& facts) {
     Measured found = measured_of(facts);
     Verdict verdict;
-    double most = std::max({found.compute, found.memory, found.neither, found.unknown}),
+    double most = std::max({found.compute, found.memory, found.latency, found.unknown}),
            all = std::max(1.0, found.all());
     auto pct = [&](double part) { return 100 * part / all; };
-    std::string shares = fmt::format(
-        "{:.0f} % of the time of {} profiled launches reaches at least 60 % of peak memory or cache throughput, {:.0f} "
-        "% "
-        "at least 60 % of peak compute throughput, {:.0f} % neither",
-        pct(found.memory), facts.get<LaunchCounters>().launches.size(), pct(found.compute), pct(found.neither));
-    verdict.because = shares;
+    std::size_t launches = facts.get<MeasuredKernels>().launches.size();
+    verdict.because = fmt::format(
+        "of the time of {} profiled launch{}, {:.0f} % is in kernels limited by memory or caches, {:.0f} % by compute, "
+        "{:.0f} % in kernels that wait with no part of the GPU near its peak",
+        launches, launches == 1 ? "" : "es", pct(found.memory), pct(found.compute), pct(found.latency));
+    if (found.unknown > 0) verdict.because += fmt::format(", {:.0f} % has too few counters", pct(found.unknown));
     if (most == found.unknown) {
         verdict.conclude(Limit::unknown);
         verdict.because = "throughput was not collected (ncu --set basic or --section SpeedOfLight collects it)";
@@ -63,9 +60,7 @@ Verdict by_counters(const Facts& facts) {
                      : most == found.compute ? Limit::compute
                                              : Limit::unknown);
     if (verdict.limit == Limit::unknown)
-        verdict.because +=
-            "; these kernels wait for latency or dependencies, or have too little work: occupancy and ncu's warp "
-            "states show which";
+        verdict.because += "; the findings say what they wait for";
     else
         verdict.basis = Basis::counters, verdict.confidence = clear ? Rating::high : Rating::medium;
     return verdict;
@@ -133,7 +128,7 @@ Verdict by_tree(const Trace& trace) {
 struct Shown {
     std::string_view table, analysis;
 };
-constexpr Shown kShown[] = {{"profiled_kernel", "counters"},
+constexpr Shown kShown[] = {{"profiled_kernel", "limits"},
                             {"sample", "samples"},
                             {"memory_event", "memory"},
                             {"memory_event", "allocations"},
@@ -177,6 +172,9 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
         if (!table.ok()) return table.error();
         answer.tables.push_back(std::move(table).value());
     }
+    answer.findings = kernel_findings(facts);
+    if (const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups; !groups.empty())
+        answer.next_steps.push_back(fmt::format("gpu-profile report {} kernel {}", file, groups.front().handle));
     answer.next_steps.push_back(analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
                                                  : fmt::format("gpu-profile report {}{}", file, analyses));
     return answer;

@@ -34,6 +34,13 @@
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \
+    ANALYSIS(Limits)               \
+    ANALYSIS(Advice)               \
+    ANALYSIS(Kernel)               \
+    ANALYSIS(MetricRows)           \
+    ANALYSIS(Stalls)               \
+    ANALYSIS(Roofline)             \
+    ANALYSIS(ToolAdvice)           \
     ANALYSIS(GpuTrace)             \
     ANALYSIS(ApiTrace)             \
     ANALYSIS(OsTrace)              \

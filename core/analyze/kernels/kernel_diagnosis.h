@@ -1,0 +1,32 @@
+// What holds a measured kernel back: its limit, and the findings of all rules, the one to act on first.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/analyze/kernels/kernel_rule.h"
+
+namespace gpuprof {
+
+struct KernelDiagnosis {
+    explicit KernelDiagnosis(const KernelProfile& profile);
+
+    // First the cause that would gain most, if it would gain much; then the limit; then other causes.
+    std::vector<KernelFinding> findings;
+    std::vector<std::string> abstentions;  // "bank-conflicts: ... were not collected"
+    // "DRAM-bound: device memory is busy 71 % of its peak bandwidth", with the cause that explains it.
+    std::string sentence;
+};
+
+// The diagnosis of each group's longest launch, in the order of MeasuredKernels::groups.
+struct KernelDiagnoses {
+    struct OfKernel {
+        std::unique_ptr<const KernelProfile> profile;
+        KernelDiagnosis diagnosis;
+    };
+    std::vector<OfKernel> kernels;
+    static KernelDiagnoses make(const Facts& facts);
+};
+
+}  // namespace gpuprof

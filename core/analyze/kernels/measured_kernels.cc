@@ -1,0 +1,163 @@
+#include "core/analyze/kernels/measured_kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/kernel_names.h"
+#include "core/base/function_name.h"
+
+namespace gpuprof {
+namespace {
+
+struct Collected {
+    struct Value {
+        KernelMetric metric;
+        std::size_t rank;  // of the name that it was found by
+        double value;
+    };
+    std::vector<Value> values;
+    std::int64_t counters = 0;
+
+    std::vector<std::pair<KernelMetric, double>> best() {
+        std::sort(values.begin(), values.end(), [](const Value& a, const Value& b) {
+            return std::pair(a.metric, a.rank) < std::pair(b.metric, b.rank);
+        });
+        std::vector<std::pair<KernelMetric, double>> result;
+        for (const Value& each : values)
+            if (result.empty() || result.back().first != each.metric) result.emplace_back(each.metric, each.value);
+        return result;
+    }
+};
+
+// A name and unit of counters, looked up once.
+struct Known {
+    std::optional<KnownMetric> metric;
+    double scale = 1;
+};
+
+std::unordered_map<std::int64_t, Collected> collect(const Trace& trace) {
+    const KernelCounterTable& table = trace.tables().kernel_counter;
+    std::unordered_map<std::uint64_t, Known> names;
+    std::unordered_map<std::int64_t, Collected> collected;
+    for (Row row = 0; row < table.rows; ++row) {
+        Collected& of = collected[table.launch[row]];
+        ++of.counters;
+        StringId name = table.metric.value_or(row, kNoString), unit = table.unit.value_or(row, kNoString);
+        if (!table.value.has(row) || name == kNoString) continue;
+        auto [found, first] = names.try_emplace((static_cast<std::uint64_t>(index_of(name)) << 32) |
+                                                (unit == kNoString ? 0xFFFFFFFF : index_of(unit)));
+        if (first) {
+            BaseValue one = in_base_unit(1, trace.text(unit));
+            found->second = {find_kernel_metric(trace.text(name), one.unit), one.value};
+        }
+        if (const Known& known = found->second; known.metric)
+            of.values.push_back({known.metric->metric, known.metric->rank, table.value[row] * known.scale});
+    }
+    return collected;
+}
+
+// What the launch record says, where no counter does.
+void add_launch_record(const ProfiledKernelTable& table, Row row, Collected& collected) {
+    auto add = [&](KernelMetric metric, auto value) {
+        if (value) collected.values.push_back({metric, SIZE_MAX, static_cast<double>(*value)});
+    };
+    auto product = [&](const auto& x, const auto& y, const auto& z) -> std::optional<std::int64_t> {
+        if (!x.has(row) || !y.has(row) || !z.has(row)) return std::nullopt;
+        return std::int64_t{x[row]} * y[row] * z[row];
+    };
+    add(KernelMetric::duration, table.dur.get(row));
+    add(KernelMetric::grid_size, product(table.grid_x, table.grid_y, table.grid_z));
+    add(KernelMetric::block_size, product(table.block_x, table.block_y, table.block_z));
+    add(KernelMetric::registers, table.registers.get(row));
+    add(KernelMetric::cluster_size, table.cluster_size.get(row));
+}
+
+using Shape = std::array<std::int64_t, 6>;
+
+Shape shape_of(const ProfiledKernelTable& table, Row row) {
+    return {table.grid_x.value_or(row, -1),  table.grid_y.value_or(row, -1),  table.grid_z.value_or(row, -1),
+            table.block_x.value_or(row, -1), table.block_y.value_or(row, -1), table.block_z.value_or(row, -1)};
+}
+
+std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredKernel>& launches) {
+    const ProfiledKernelTable& table = facts.trace().tables().profiled_kernel;
+    std::vector<MeasuredGroup> groups;
+    std::map<std::pair<StringId, Shape>, std::size_t> known;
+    std::map<StringId, double> by_name;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        StringId name = table.name.value_or(launches[i].row, kNoString);
+        auto [found, first] = known.try_emplace({name, shape_of(table, launches[i].row)}, groups.size());
+        if (first) groups.push_back({.name = name, .longest = i});
+        MeasuredGroup& group = groups[found->second];
+        group.launches.push_back(i);
+        double duration = launches[i].duration_ns().value_or(0);
+        group.total_ns += duration, by_name[name] += duration;
+        if (duration > launches[group.longest].duration_ns().value_or(0)) group.longest = i;
+    }
+    std::stable_sort(groups.begin(), groups.end(), [&](const MeasuredGroup& a, const MeasuredGroup& b) {
+        return std::tuple(-by_name[a.name], a.name, -a.total_ns) < std::tuple(-by_name[b.name], b.name, -b.total_ns);
+    });
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (i == 0 || groups[i].name != groups[i - 1].name) ++number;
+        groups[i].handle = fmt::format("k-{}", number);
+    }
+    return groups;
+}
+
+}  // namespace
+
+std::optional<double> MeasuredKernel::operator[](KernelMetric metric) const {
+    auto found = std::lower_bound(values_.begin(), values_.end(), metric,
+                                  [](const auto& value, KernelMetric wanted) { return value.first < wanted; });
+    if (found == values_.end() || found->first != metric) return std::nullopt;
+    return found->second;
+}
+
+MeasuredKernels MeasuredKernels::make(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const ProfiledKernelTable& table = trace.tables().profiled_kernel;
+    const DeviceTable& devices = trace.tables().device;
+    auto collected = collect(trace);
+    MeasuredKernels result;
+    for (Row row = 0; row < table.rows; ++row) {
+        if (facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device) continue;
+        Collected& of = collected[table.launch[row]];
+        add_launch_record(table, row, of);
+        MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
+        kernel.counters = of.counters;
+        kernel.cc_major = table.cc_major.get(row), kernel.cc_minor = table.cc_minor.get(row);
+        for (Row device = 0; device < devices.rows; ++device)
+            if (devices.device[device] == table.device.value_or(row, -1))
+                kernel.device_name = trace.text(devices.name.value_or(device, kNoString));
+    }
+    result.groups = group(facts, result.launches);
+    return result;
+}
+
+const MeasuredGroup* MeasuredKernels::find(const Facts& facts, std::string_view selector) const {
+    const Trace& trace = facts.trace();
+    auto where = [&](auto test) -> const MeasuredGroup* {
+        auto found = std::find_if(groups.begin(), groups.end(), test);
+        return found == groups.end() ? nullptr : &*found;
+    };
+    if (selector.empty()) return groups.empty() ? nullptr : &groups.front();
+    if (const MeasuredGroup* found = where([&](const MeasuredGroup& each) { return each.handle == selector; }))
+        return found;
+    if (const MeasuredGroup* found =
+            where([&](const MeasuredGroup& each) { return trace.text(each.name) == selector; }))
+        return found;
+    if (const MeasuredGroup* found =
+            where([&](const MeasuredGroup& each) { return short_name(trace.text(each.name)) == selector; }))
+        return found;
+    return where(
+        [&](const MeasuredGroup& each) { return trace.text(each.name).find(selector) != std::string_view::npos; });
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,128 @@
+#include "core/analyze/knowledge/kernel_metrics.h"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace gpuprof {
+namespace {
+
+#define GPUPROF_NAMES(id, section, label, unit, doc, ...) constexpr std::string_view kNames_##id[] = {__VA_ARGS__};
+GPUPROF_KERNEL_METRICS(GPUPROF_NAMES)
+#undef GPUPROF_NAMES
+
+constexpr KernelMetricSpec kMetrics[] = {
+#define GPUPROF_SPEC(id, section, label, unit, doc, ...) \
+    {KernelMetric::id, MetricSection::section, label, unit, doc, kNames_##id},
+    GPUPROF_KERNEL_METRICS(GPUPROF_SPEC)
+#undef GPUPROF_SPEC
+};
+
+constexpr ThroughputPart kComputeParts[] = {
+#define GPUPROF_PART(id, name, vendor) {KernelMetric::part_##id, name, std::nullopt},
+    GPUPROF_COMPUTE_PARTS(GPUPROF_PART)
+#undef GPUPROF_PART
+};
+
+constexpr ThroughputPart kMemoryParts[] = {
+#define GPUPROF_PART(id, level, name, vendor) {KernelMetric::part_##id, name, MemoryLevel::level},
+    GPUPROF_MEMORY_PARTS(GPUPROF_PART)
+#undef GPUPROF_PART
+};
+
+constexpr StallReason kStalls[] = {
+#define GPUPROF_STALL(id, in_samples, waits_for, remedy) \
+    {KernelMetric::stall_##id, KernelMetric::samples_##id, #id, waits_for, remedy},
+    GPUPROF_STALLS(GPUPROF_STALL)
+#undef GPUPROF_STALL
+};
+
+// Every vendor's name with the unit it must have ("" for any) and its metric.
+struct NamedMetric {
+    std::string_view unit;
+    KnownMetric known;
+};
+using Names = std::unordered_multimap<std::string, NamedMetric>;
+
+Names all_names() {
+    Names names;
+    for (const KernelMetricSpec& spec : kMetrics)
+        for (std::size_t i = 0; i < spec.names.size(); ++i) {
+            // Labels repeat with other units; the vendor's own names do not.
+            bool is_label = spec.names[i].find("__") == std::string_view::npos;
+            names.emplace(spec.names[i], NamedMetric{is_label ? spec.unit : "", {spec.metric, i}});
+        }
+#define GPUPROF_PART(id, name, vendor) names.emplace(vendor, NamedMetric{"", {KernelMetric::part_##id, 0}});
+    GPUPROF_COMPUTE_PARTS(GPUPROF_PART)
+#undef GPUPROF_PART
+#define GPUPROF_PART(id, level, name, vendor) names.emplace(vendor, NamedMetric{"", {KernelMetric::part_##id, 0}});
+    GPUPROF_MEMORY_PARTS(GPUPROF_PART)
+#undef GPUPROF_PART
+#define GPUPROF_STALL(id, in_samples, ...)                                            \
+    names.emplace("smsp__average_warps_issue_stalled_" #id "_per_issue_active.ratio", \
+                  NamedMetric{"", {KernelMetric::stall_##id, 0}});                    \
+    names.emplace("smsp__pcsamp_warps_issue_stalled_" in_samples, NamedMetric{"", {KernelMetric::samples_##id, 0}});
+    GPUPROF_STALLS(GPUPROF_STALL)
+#undef GPUPROF_STALL
+    return names;
+}
+
+// "Tbyte" is 1e12 of "byte"; older versions write "nsecond".
+std::pair<double, std::string_view> scaled_unit(std::string_view unit) {
+    constexpr std::pair<std::string_view, std::pair<double, std::string_view>> kTimes[] = {
+        {"ns", {1, "ns"}},      {"us", {1e3, "ns"}},      {"ms", {1e6, "ns"}},      {"s", {1e9, "ns"}},
+        {"nsecond", {1, "ns"}}, {"usecond", {1e3, "ns"}}, {"msecond", {1e6, "ns"}}, {"second", {1e9, "ns"}}};
+    for (const auto& [name, scaled] : kTimes)
+        if (unit == name) return scaled;
+    constexpr std::string_view kScaled[] = {"byte", "hz", "byte/block"};
+    constexpr std::pair<char, double> kPrefixes[] = {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
+    for (std::string_view base : kScaled)
+        for (auto [prefix, factor] : kPrefixes)
+            if (unit.size() == base.size() + 1 && unit[0] == prefix && unit.substr(1) == base) return {factor, base};
+    return {1, unit};
+}
+
+}  // namespace
+
+std::string_view name_of(MetricSection section) {
+    constexpr std::string_view kNames[] = {"speed of light", "compute",      "memory", "scheduler",
+                                           "warp state",     "instructions", "launch", "occupancy",
+                                           "distribution",   "source",       "stalls", "roofline"};
+    return kNames[static_cast<std::size_t>(section)];
+}
+
+std::string_view name_of(MemoryLevel level) {
+    constexpr std::string_view kNames[] = {"L1", "L2", "DRAM"};
+    return kNames[static_cast<std::size_t>(level)];
+}
+
+std::span<const KernelMetricSpec> kernel_metrics() { return kMetrics; }
+std::span<const ThroughputPart> compute_parts() { return kComputeParts; }
+std::span<const ThroughputPart> memory_parts() { return kMemoryParts; }
+std::span<const StallReason> stall_reasons() { return kStalls; }
+
+BaseValue in_base_unit(double value, std::string_view unit) {
+    auto [numerator, base] = scaled_unit(unit);
+    if (base != unit || unit == "ns") return {value * numerator, base};
+    std::size_t slash = unit.find('/');
+    if (slash == std::string_view::npos) return {value, unit};
+    auto [above, top] = scaled_unit(unit.substr(0, slash));
+    auto [below, bottom] = scaled_unit(unit.substr(slash + 1));
+    bool per_time = bottom == "ns";
+    double scaled = value * above / below * (per_time ? 1e9 : 1);
+    if (top == "byte") return {scaled, per_time ? "byte/s" : bottom == "cycle" ? "byte/cycle" : unit};
+    if (top == "sector" && per_time) return {scaled, "sector/s"};
+    return {value, unit};
+}
+
+std::optional<KnownMetric> find_kernel_metric(std::string_view name, std::string_view base_unit) {
+    static const Names kNames = all_names();
+    auto [first, last] = kNames.equal_range(std::string(name));
+    for (; first != last; ++first)
+        if (first->second.unit.empty() || first->second.unit == base_unit) return first->second.known;
+    return std::nullopt;
+}
+
+}  // namespace gpuprof
