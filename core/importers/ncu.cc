@@ -1,6 +1,6 @@
 // Importer for the output of `ncu --csv`, with `--page raw` (one line per launch, one column per metric) or `--page
 // details` (one line per metric), mixed with output of the program and of ncu. A metric without a value is absent;
-// rules (the advice of ncu) are not imported. These files have no timeline: a launch has a duration but no start.
+// the advice of ncu's rules goes into a table of its own. These files have no timeline: a launch has a duration but no start.
 // Format: https://docs.nvidia.com/nsight-compute/NsightComputeCli, "Page raw", "Print CSV"; no specification.
 #include "core/importers/formats.h"
 

@@ -60,13 +60,15 @@ def test_launches(program, page):
     assert all(abs(int(launch["dur"]) - durations[launch["launch"]]) < 0.005 * NS["ms"] for launch in tables["profiled_kernel"])
 
 
-def test_sections_are_kept_and_rules_are_counted(program):
+def test_sections_and_rules_are_kept(program):
     file = FIXTURES / "ncu/kernels.details.csv.gz"
     rows = list(csv.DictReader(lines_of("details")))
     sections = Counter(row["Section Name"] for row in rows if row["Metric Name"] and row["Metric Value"])
     assert Counter(row["section"] for row in tables_of(program, file)["kernel_counter"]) == sections
-    (rules,) = program.report(file, "losses")["losses"].rows
-    assert (rules["kind"], rules["count"]) == ("unread_table", sum(not row["Metric Name"] for row in rows))
+    rules = [row for row in rows if not row["Metric Name"]]
+    advice = program.report(file, "tool_advice")["tool_advice"].rows
+    assert [(row["rule"], row["kind"], row["text"]) for row in advice] == [(row["Rule Name"], row["Rule Type"], row["Rule Description"]) for row in rules]
+    assert [row["gain_pct"] for row in advice] == [float(row["Estimated Speedup"]) if row["Estimated Speedup"] else None for row in rules]
 
 
 def test_output_of_the_program_and_of_ncu_is_left_out(program, tmp_path):

@@ -220,6 +220,7 @@ Trust trust_without_timeline(const Trace& trace) {
         if (table.rows == 0 || std::find(std::begin(kAbout), std::end(kAbout), spec.name) != std::end(kAbout)) return;
         std::string name(spec.name);
         std::replace(name.begin(), name.end(), '_', ' ');
+        if (name.ends_with("advice")) name = "remark";  // no plural
         held += fmt::format("{}{}", held.empty() ? "" : ", ", plural(table.rows, name));
     });
     trust.statements.push_back({false, fmt::format("{}: {}; no timeline", tool_of(trace), held)});

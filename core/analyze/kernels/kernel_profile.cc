@@ -8,8 +8,8 @@ namespace {
 // If compute and memory throughput are this close, what warps wait for decides between them.
 constexpr double kAlike = 10;       // percentage points
 constexpr double kMostlyWait = 50;  // percent of the latency
-// A lower bound from fewer parts leaves room for another that is near its peak.
-constexpr std::size_t kEnoughParts = 8;
+// If only one of compute and memory is known, it decides above this: the other can hardly be higher.
+constexpr double kDecidesAlone = 85;  // percent
 
 KernelLimit of_level(const Throughput& memory) {
     if (!memory.level) return KernelLimit::memory;
@@ -30,9 +30,7 @@ bool memory_decides(const KernelProfile& profile, double memory, double compute)
            profile.stalls->pct(KernelMetric::stall_long_scoreboard) >= kMostlyWait;
 }
 
-bool enough(const std::optional<Throughput>& throughput) {
-    return throughput && (!throughput->lower_bound || throughput->measured >= kEnoughParts);
-}
+bool known(const std::optional<Throughput>& throughput) { return throughput && throughput->close; }
 
 // Device memory is measured against the bandwidth that kernels can reach, other parts against their peaks.
 double of_reachable(const Throughput& memory) {
@@ -42,10 +40,13 @@ double of_reachable(const Throughput& memory) {
 KernelLimit limit_of(const KernelProfile& profile) {
     double memory = profile.memory ? of_reachable(*profile.memory) : 0,
            compute = profile.compute ? profile.compute->pct : 0;
-    // A known peak decides even if the other throughput was not collected: it can hardly be higher.
-    if (std::max(memory, compute) >= kNearPeak)
-        return memory_decides(profile, memory, compute) ? of_level(*profile.memory) : KernelLimit::compute;
-    return enough(profile.compute) && enough(profile.memory) ? KernelLimit::latency : KernelLimit::unknown;
+    bool both = known(profile.compute) && known(profile.memory);
+    double highest = std::max(memory, compute);
+    if (highest < (both ? kNearPeak : kDecidesAlone)) return both ? KernelLimit::latency : KernelLimit::unknown;
+    if (!memory_decides(profile, memory, compute)) return KernelLimit::compute;
+    // Unknown parts of other levels may be as busy, but hardly busier than device memory so near its peak.
+    bool level_known = known(profile.memory) || profile.memory->level == MemoryLevel::dram;
+    return level_known ? of_level(*profile.memory) : KernelLimit::memory;
 }
 
 }  // namespace

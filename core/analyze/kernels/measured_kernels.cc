@@ -24,6 +24,21 @@ struct Collected {
     std::vector<Value> values;
     std::int64_t counters = 0;
 
+    // Nsight Compute scales a column of its raw page to fit the largest value and keeps six decimals: 0.000004 Tbyte/s has
+    // lost its digits. Sectors are not scaled.
+    void restore_small_rate() {
+        constexpr double kRounded = 1e9;  // byte/s: three digits of six decimals of Tbyte/s
+        auto value_of = [&](KernelMetric metric) {
+            auto found =
+                std::find_if(values.begin(), values.end(), [&](const Value& each) { return each.metric == metric; });
+            return found == values.end() ? nullptr : &found->value;
+        };
+        double *rate = value_of(KernelMetric::dram_rate), *read = value_of(KernelMetric::dram_sectors_read),
+               *written = value_of(KernelMetric::dram_sectors_written), *ns = value_of(KernelMetric::duration);
+        if (rate != nullptr && *rate < kRounded && read != nullptr && written != nullptr && ns != nullptr && *ns > 0)
+            *rate = 32 * (*read + *written) / *ns * 1e9;
+    }
+
     std::vector<std::pair<KernelMetric, double>> best() {
         std::sort(values.begin(), values.end(), [](const Value& a, const Value& b) {
             return std::pair(a.metric, a.rank) < std::pair(b.metric, b.rank);
@@ -37,7 +52,7 @@ struct Collected {
 
 // A name and unit of counters, looked up once.
 struct Known {
-    std::optional<KnownMetric> metric;
+    std::vector<KnownMetric> metrics;
     double scale = 1;
 };
 
@@ -54,10 +69,10 @@ std::unordered_map<std::int64_t, Collected> collect(const Trace& trace) {
                                                 (unit == kNoString ? 0xFFFFFFFF : index_of(unit)));
         if (first) {
             BaseValue one = in_base_unit(1, trace.text(unit));
-            found->second = {find_kernel_metric(trace.text(name), one.unit), one.value};
+            found->second = {find_kernel_metrics(trace.text(name), one.unit), one.value};
         }
-        if (const Known& known = found->second; known.metric)
-            of.values.push_back({known.metric->metric, known.metric->rank, table.value[row] * known.scale});
+        for (KnownMetric known : found->second.metrics)
+            of.values.push_back({known.metric, known.rank, table.value[row] * found->second.scale});
     }
     return collected;
 }
@@ -130,6 +145,7 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         if (facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device) continue;
         Collected& of = collected[table.launch[row]];
         add_launch_record(table, row, of);
+        of.restore_small_rate();
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
         kernel.counters = of.counters;
         kernel.cc_major = table.cc_major.get(row), kernel.cc_minor = table.cc_minor.get(row);

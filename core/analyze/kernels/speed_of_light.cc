@@ -10,6 +10,18 @@ namespace {
 
 // Fewer parts than this say nothing about the maximum.
 constexpr std::size_t kFewestParts = 4;
+// The parts that were the maximum in at least one of 31 recorded kernels, and the other arithmetic pipes.
+constexpr KernelMetric kDecisive[] = {
+    KernelMetric::part_issue,         KernelMetric::part_tensor_pipe,    KernelMetric::part_fp64_pipe,
+    KernelMetric::part_alu_pipe,      KernelMetric::part_fma_pipe,       KernelMetric::part_xu_pipe,
+    KernelMetric::part_adu_pipe,      KernelMetric::part_lsu_pipe,       KernelMetric::part_mio_read,
+    KernelMetric::part_l1_wavefronts, KernelMetric::part_l2_sectors_pct, KernelMetric::part_l2_tags,
+    KernelMetric::part_l2_from_sm,    KernelMetric::part_dram_bandwidth};
+
+bool is_decisive(KernelMetric part) {
+    return std::find(std::begin(kDecisive), std::end(kDecisive), part) != std::end(kDecisive);
+}
+
 // The parts and the whole are measured in different passes, so they may differ.
 constexpr double kSame = 2;  // percentage points
 
@@ -17,6 +29,7 @@ Throughput of_parts(const MeasuredKernel& kernel, std::span<const ThroughputPart
     Throughput found{.of = parts.size()};
     for (const ThroughputPart& part : parts) {
         std::optional<double> pct = kernel[part.metric];
+        if (!pct && is_decisive(part.metric)) found.close = false;
         if (!pct) continue;
         ++found.measured;
         if (*pct <= found.pct && !found.part.empty()) continue;
@@ -30,6 +43,7 @@ std::optional<Throughput> of(const MeasuredKernel& kernel, KernelMetric whole, s
     if (std::optional<double> pct = kernel[whole]) {
         if (std::abs(*pct - found.pct) > std::max(kSame, *pct / 20)) found = {.of = parts.size()};  // another part
         found.pct = *pct;
+        found.close = true;
         return found;
     }
     if (found.measured < kFewestParts) return std::nullopt;
@@ -47,8 +61,12 @@ std::optional<Throughput> memory_throughput(const MeasuredKernel& kernel) {
     std::optional<Throughput> found = of(kernel, KernelMetric::memory_pct, memory_parts());
     std::optional<double> dram = kernel[KernelMetric::dram_pct];
     if (!found && dram && *dram >= kNearPeak)
-        found = {
-            .pct = *dram, .level = MemoryLevel::dram, .measured = 1, .of = memory_parts().size(), .lower_bound = true};
+        found = {.pct = *dram,
+                 .level = MemoryLevel::dram,
+                 .measured = 1,
+                 .of = memory_parts().size(),
+                 .lower_bound = true,
+                 .close = false};
     if (!found || found->level) return found;
     // The details page has the levels but not their parts. L2's throughput includes links between the halves of the
     // cache, which are no part of the memory throughput, and L1's is of active cycles, so only equality names a level.

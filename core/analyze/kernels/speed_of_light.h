@@ -20,6 +20,8 @@ struct Throughput {
     std::optional<MemoryLevel> level = {};    // of the part, for memory
     std::size_t measured = 0, of = 0;         // parts
     bool lower_bound = false;                 // from some of the parts: it can be higher
+    // Whether the parts that reach the maximum in practice were measured, so that a lower bound is close.
+    bool close = true;
 };
 
 // Absent if too little was collected to say.

@@ -117,12 +117,13 @@ BaseValue in_base_unit(double value, std::string_view unit) {
     return {value, unit};
 }
 
-std::optional<KnownMetric> find_kernel_metric(std::string_view name, std::string_view base_unit) {
+std::vector<KnownMetric> find_kernel_metrics(std::string_view name, std::string_view base_unit) {
     static const Names kNames = all_names();
     auto [first, last] = kNames.equal_range(std::string(name));
+    std::vector<KnownMetric> found;
     for (; first != last; ++first)
-        if (first->second.unit.empty() || first->second.unit == base_unit) return first->second.known;
-    return std::nullopt;
+        if (first->second.unit.empty() || first->second.unit == base_unit) found.push_back(first->second.known);
+    return found;
 }
 
 }  // namespace gpuprof

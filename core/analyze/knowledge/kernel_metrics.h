@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/analyze/knowledge/kernel_metrics.def"
 
@@ -81,12 +82,12 @@ struct BaseValue {
 };
 BaseValue in_base_unit(double value, std::string_view unit);
 
-// The metric that has this name, and how preferred the name is (0 first). Several metrics may share a label; the unit,
-// a base unit, tells them apart.
+// The metrics that have this name, and how preferred the name is (0 first). Metrics of different units may share a
+// label; the unit, a base unit, tells them apart. A part of a throughput may also be a metric of its own.
 struct KnownMetric {
     KernelMetric metric;
     std::size_t rank;
 };
-std::optional<KnownMetric> find_kernel_metric(std::string_view name, std::string_view base_unit);
+std::vector<KnownMetric> find_kernel_metrics(std::string_view name, std::string_view base_unit);
 
 }  // namespace gpuprof

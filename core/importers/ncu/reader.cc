@@ -93,7 +93,7 @@ bool Reader::take(const std::vector<std::string>& fields, std::uint64_t line) {
         counter(launch, field(fields, "Section Name"), metric, field(fields, "Metric Unit"),
                 field(fields, "Metric Value"));
     } else {
-        ++rules_;
+        advice(launch, fields);
     }
     return true;
 }
@@ -183,10 +183,35 @@ void Reader::describe(const std::vector<std::string>& fields, std::int64_t launc
         table.block_y.set(row, (*block)[1]);
         table.block_z.set(row, (*block)[2]);
     }
+    table.kind.set(row, batch_.intern("kernel"));
+    table.tool.set(row, batch_.intern("Nsight Compute"));
     auto [major, minor] = capability_of(field(fields, "CC"));
     if (!major || !minor) return;
     table.cc_major.set(row, *major);
     table.cc_minor.set(row, *minor);
+}
+
+void Reader::advice(std::int64_t launch, const std::vector<std::string>& fields) {
+    if (field(fields, "Rule Name").empty() && field(fields, "Rule Description").empty()) return;
+    KernelAdviceTable& table = batch_.tables.kernel_advice;
+    Row row = table.add();
+    table.launch.set(row, launch);
+    auto text = [&](auto& column, std::string_view name) {
+        if (const std::string& value = field(fields, name); !value.empty()) column.set(row, batch_.intern(value));
+    };
+    text(table.section, "Section Name");
+    text(table.rule, "Rule Name");
+    text(table.kind, "Rule Type");
+    text(table.text, "Rule Description");
+    text(table.gain_kind, "Estimated Speedup Type");
+    gains_.push_back(batch_.intern(field(fields, "Estimated Speedup")));
+}
+
+void Reader::resolve_gains(DecimalMark mark) {
+    KernelAdviceTable& table = batch_.tables.kernel_advice;
+    for (Row row = 0; row < table.rows; ++row)
+        if (auto gain = number_of(batch_.strings[gains_[row]], mark)) table.gain_pct.set(row, *gain);
+    table.close();
 }
 
 void Reader::counter(std::int64_t launch, std::string_view section, const std::string& metric, const std::string& unit,
@@ -217,7 +242,7 @@ void Reader::finish() {
     }
     table.close();
     resolve_durations(numbers);
-    if (rules_ > 0) batch_.lose(Loss::unread_table, "rules of Nsight Compute", rules_);
+    resolve_gains(mark);
 }
 
 void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers) {

@@ -44,6 +44,8 @@ private:
     void describe(const std::vector<std::string>& fields, std::int64_t launch);
     void counter(std::int64_t launch, std::string_view section, const std::string& metric, const std::string& unit,
                  const std::string& value);
+    void advice(std::int64_t launch, const std::vector<std::string>& fields);
+    void resolve_gains(DecimalMark mark);
     void resolve_durations(const std::vector<std::optional<double>>& numbers);
 
     Batch& batch_;
@@ -58,7 +60,7 @@ private:
     std::set<std::int32_t> devices_;
     std::vector<StringId> values_;  // of kernel_counter, by row
     int points_ = 0, commas_ = 0;
-    std::uint64_t rules_ = 0;
+    std::vector<StringId> gains_;  // of kernel_advice, by row
 };
 
 }  // namespace gpuprof::ncu

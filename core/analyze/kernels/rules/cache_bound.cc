@@ -32,7 +32,7 @@ KernelRuling look(const KernelProfile& profile) {
         finding.evidence.push_back(
             fmt::format("warps wait {:.0f} % of the time for {}", top->pct, top->reason->waits_for));
     finding.remedy = remedy(profile.limit);
-    finding.confidence = memory.level ? Rating::high : Rating::medium;
+    finding.confidence = memory.level && !memory.lower_bound ? Rating::high : Rating::medium;
     finding.would_change_if = "another part of the memory system, which was not collected, is busier";
     return KernelRuling::fires(std::move(finding));
 }

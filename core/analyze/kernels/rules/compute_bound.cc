@@ -60,7 +60,7 @@ KernelRuling look(const KernelProfile& profile) {
         finding.evidence.push_back(
             fmt::format("{:.2f} instructions per cycle of a multiprocessor, of at most 4", *ipc));
     finding.remedy = advice(compute);
-    finding.confidence = compute.part.empty() ? Rating::medium : Rating::high;
+    finding.confidence = compute.part.empty() || compute.lower_bound ? Rating::medium : Rating::high;
     finding.would_change_if = "the same result can be computed with fewer instructions";
     return KernelRuling::fires(std::move(finding));
 }

@@ -31,7 +31,7 @@ KernelRuling look(const KernelProfile& profile) {
             " To get closer to the peak, have more loads in flight: vector loads, unrolling, more resident "
             "warps.";
     finding.gain_pct = std::max(0.0, 100 * (1 - pct / kAchievableDram));
-    finding.confidence = Rating::high;
+    finding.confidence = profile.memory->lower_bound ? Rating::medium : Rating::high;
     finding.would_change_if =
         "the data fit into L2 in the program, without the flush that profilers do before each pass";
     return KernelRuling::fires(std::move(finding));

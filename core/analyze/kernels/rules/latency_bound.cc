@@ -33,6 +33,7 @@ KernelRuling look(const KernelProfile& profile) {
                          : std::string(top->reason->remedy);
     if (finding.remedy.empty()) finding.remedy = "Have more warps resident, or more independent instructions in each.";
     finding.gain_pct = top == nullptr ? std::optional<double>() : std::min(top->pct, 100 - busiest);
+    sure &= !profile.compute->lower_bound && !profile.memory->lower_bound;
     finding.confidence = sure ? Rating::high : top != nullptr ? Rating::medium : Rating::low;
     if (profile.stalls && !profile.stalls->doubt.empty()) finding.confidence = Rating::low;
     finding.would_change_if = "a part of the GPU that was not collected is near its peak";

@@ -16,6 +16,10 @@ constexpr double kFull = 0.9;        // waves
 constexpr double kWithTensors = 20;  // percent: such kernels hold tiles in registers and shared memory by design
 constexpr double kMostly = 50;       // percent of the requests
 
+bool knows_atomics(const KernelProfile& profile) {
+    return profile[reduction_requests] && profile[l1_load_requests] && profile[l1_store_requests];
+}
+
 bool queues_at_atomics(const KernelProfile& profile) {
     double atomics = profile[atomic_requests].value_or(0) + profile[reduction_requests].value_or(0),
            others = profile[l1_load_requests].value_or(0) + profile[l1_store_requests].value_or(0);
@@ -42,6 +46,10 @@ KernelRuling look(const KernelProfile& profile) {
     double used = fit.theoretical_pct.value_or(100) * (few_blocks ? *fit.waves : 1);
     if (used >= kLow || queues_at_atomics(profile) || profile[part_tensor_pipe].value_or(0) >= kWithTensors)
         return KernelRuling::silent();
+    // More warps at a contended atomic would only queue. Idle multiprocessors are a loss in any case.
+    bool idle_sms = fit.blocks && fit.sms && *fit.blocks < *fit.sms;
+    if (!idle_sms && !knows_atomics(profile))
+        return KernelRuling::abstain("requests of loads, stores and atomics were not collected");
     KernelFinding finding;
     finding.title =
         few_blocks && fit.blocks
