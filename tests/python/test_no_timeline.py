@@ -13,8 +13,8 @@ DETAILS = {"compute_pct": "Compute (SM) Throughput", "memory_pct": "Memory Throu
 
 
 @pytest.mark.parametrize(("file", "has", "verdict", "because", "shows"), [
-    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "counters"),
-    ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "counters"),
+    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "limits"),
+    ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "limits"),
     ("nvidia-smi/h200-580.csv", "9 samples", "cannot tell", "GPU 0 was busy 0 % of the time (1 sample)", "samples"),
     ("memory/growth.snapshot.pickle.gz", "390 memory events", "cannot tell", "what holds memory", "memory"),
     ("proton/matmul.hatchet", "6 call nodes", "cannot tell", "100 % of the time is in matmul_kernel_0d1d2d", "export csv"),

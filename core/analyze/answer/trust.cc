@@ -201,7 +201,7 @@ void add_missing(const Trace& trace, Trust& trust) {
     if (trace.op().rows == 0) missing.push_back("framework operators");
     if (trace.op().rows > 0 && trace.op().input_dims.none_present()) missing.push_back("operator shapes");
     std::vector<std::string_view> metrics = sampled_metrics(trace);
-    if (!any_begins(metrics, "pm.")) missing.push_back("hardware counters");
+    if (!any_begins(metrics, "pm.") && trace.tables().profiled_kernel.rows == 0) missing.push_back("hardware counters");
     if (!any_begins(metrics, "clock.")) missing.push_back("clocks");
     if (missing.empty()) return;
     std::string text = "not recorded: ";

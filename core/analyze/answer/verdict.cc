@@ -79,12 +79,14 @@ Basis basis_of(const Facts& facts, Limit limit) {
     if (limit == Limit::underfilled) return Basis::launch;
     if (limit != Limit::compute && limit != Limit::memory_bandwidth && limit != Limit::healthy) return Basis::timeline;
     Bound bound = limit == Limit::memory_bandwidth ? Bound::memory : Bound::compute;
-    DurNs by_shapes = 0, all = 0;
+    DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         DurNs part = group.by_bound[static_cast<std::size_t>(bound)];
         all += part;
+        by_counters += std::min(part, group.by_counters_ns);
         by_shapes += std::min(part, group.by_shapes_ns);
     }
+    if (2 * by_counters > all) return Basis::counters;
     return 2 * by_shapes > all ? Basis::shapes : Basis::names;
 }
 

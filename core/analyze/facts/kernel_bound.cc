@@ -8,6 +8,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/kernel_profile.h"
 #include "core/analyze/facts/op_rates.h"
 #include "core/analyze/knowledge/reuse.h"
 
@@ -207,6 +208,19 @@ const OpRate* rate_of(const OpRates& rates, Row kernel) {
     return &rates.rates[rates.rate_of_kernel[kernel]];
 }
 
+// By measured group: what its counters say; absent if they name no resource.
+std::vector<std::optional<Bound>> measured_bounds(const Facts& facts) {
+    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
+    std::vector<std::optional<Bound>> bounds;
+    for (const MeasuredGroup& group : measured.groups) {
+        KernelProfile profile(measured.launches[group.longest], facts.trace().text(group.name));
+        bounds.push_back(profile.memory_bound()                  ? std::optional(Bound::memory)
+                         : profile.limit == KernelLimit::compute ? std::optional(Bound::compute)
+                                                                 : std::nullopt);
+    }
+    return bounds;
+}
+
 }  // namespace
 
 KernelGroups KernelGroups::make(const Facts& facts) {
@@ -224,6 +238,8 @@ KernelGroups KernelGroups::make(const Facts& facts) {
     }
     std::unordered_map<std::int32_t, DeviceSize> sizes;
     DeviceFill filling(trace);
+    const std::vector<std::uint32_t>& match = facts.get<MeasuredKernels>().match.shape_of;
+    std::vector<std::optional<Bound>> measured = measured_bounds(facts);
     for (Row row = 0; row < kernels.rows; ++row) {
         std::uint32_t slot = names.groups.of(row);
         if (slot == NameGroups::kLeftOut) continue;
@@ -236,6 +252,10 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
             bound = *rate->bound;
             group.by_shapes_ns += dur;
+        }
+        if (!match.empty() && match[row] != CounterMatch::kNone && measured[match[row]]) {
+            bound = *measured[match[row]];
+            group.by_counters_ns += dur;
         }
         ++group.count;
         group.total_ns += dur;

@@ -1,5 +1,5 @@
-// What limits each kernel, judged without hardware counters: arithmetic, memory bandwidth, too little
-// work to fill the device, or unknown. Evidence, strongest first: FLOPs and bytes from recorded operator shapes; the
+// What limits each kernel: arithmetic, memory bandwidth, too little work to fill the device, or unknown. Evidence,
+// strongest first: its hardware counters; FLOPs and bytes from recorded operator shapes; the
 // kind of kernel by its name (a GEMM reuses what it loads, an elementwise kernel does not); the launch shape. Each
 // judgement names its evidence.
 #pragma once
@@ -23,6 +23,7 @@ struct KernelGroup {
     std::uint64_t count = 0;
     DurNs total_ns = 0;
     std::array<DurNs, kBounds> by_bound{};  // sums to total_ns
+    DurNs by_counters_ns = 0;               // part of total_ns judged from hardware counters
     DurNs by_shapes_ns = 0;                 // part of total_ns judged from operator shapes
     DurNs unfilled_ns = 0;                  // sum of duration x share of SMs without a block
 };

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/kernels/kernel_profile.h"
+#include "core/analyze/facts/kernel_profile.h"
 #include "core/model/answer.h"
 
 namespace gpuprof {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 
 namespace gpuprof {
 

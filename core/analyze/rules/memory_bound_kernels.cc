@@ -45,21 +45,27 @@ Ruling look(const Facts& facts) {
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinPct
                    ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
-    DurNs by_shapes = 0, all = 0;
+    DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         all += part(group);
+        by_counters += std::min(group.by_counters_ns, part(group));
         by_shapes += std::min(group.by_shapes_ns, part(group));
     }
-    bool measured = 2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak;
+    bool counted = 2 * by_counters > all;
+    bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);
     finding.title = fmt::format("Kernels {} take {} % of the time",
-                                measured ? "limited by memory bandwidth" : "that mostly move data",
+                                counted    ? "limited by memory or caches"
+                                : measured ? "limited by memory bandwidth"
+                                           : "that mostly move data",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy(facts.get<Context>());
     finding.confidence = measured ? Rating::high : Rating::medium;
-    finding.basis = measured ? Basis::shapes : Basis::names;
+    finding.basis = counted ? Basis::counters : measured ? Basis::shapes : Basis::names;
     if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
-    finding.would_change_if = "counters (imported from ncu) show DRAM throughput far below its peak";
+    finding.would_change_if = counted
+                                  ? "the kernels run at other clocks or with other data than when they were measured"
+                                  : "counters of these kernels show DRAM throughput far below its peak";
     return Ruling::fires(std::move(finding));
 }
 

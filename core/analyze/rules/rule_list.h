@@ -12,6 +12,7 @@
     RULE(SmallCopies)          \
     RULE(AllocationChurn)      \
     RULE(MemoryBoundKernels)   \
+    RULE(MeasuredKernels)      \
     RULE(UnderfilledDevice)    \
     RULE(LayoutConversion)     \
     RULE(LowOccupancy)         \

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/kernel_profile.h"
 #include "core/analyze/facts/occupancy.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -29,7 +30,29 @@ struct KernelTimes {
     std::optional<std::int32_t> registers;
     std::optional<std::int64_t> shared_bytes, local_bytes;
     std::optional<Occupancy> occupancy;
+    std::string_view limit;  // by its counters; empty if none were recorded, or shapes differ in it
 };
+
+// What the counters of the matching measured kernels say, if it is the same for each launch.
+void find_limits(const Facts& facts, const NameGroups& names, std::vector<KernelTimes>& groups) {
+    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
+    const std::vector<std::uint32_t>& match = measured.match.shape_of;
+    if (match.empty()) return;
+    std::vector<std::string_view> limits;
+    for (const MeasuredGroup& group : measured.groups)
+        limits.push_back(
+            name_of(KernelProfile(measured.launches[group.longest], facts.trace().text(group.name)).limit));
+    std::vector<bool> seen(groups.size());
+    for (Row row = 0; row < names.rows(); ++row) {
+        if (names.of(row) == NameGroups::kLeftOut) continue;
+        std::string_view& limit = groups[names.of(row)].limit;
+        std::string_view here = match[row] == CounterMatch::kNone ? "" : limits[match[row]];
+        if (!seen[names.of(row)])
+            limit = here, seen[names.of(row)] = true;
+        else if (limit != here)
+            limit = "";
+    }
+}
 
 // Absent unless known and equal for every launch.
 void find_occupancy(const LaunchOccupancy& launches, const NameGroups& names, std::vector<KernelTimes>& groups) {
@@ -114,6 +137,7 @@ void find_shapes(const Facts& facts, const NameGroups& names, std::vector<Kernel
 std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
     std::vector<KernelTimes> groups(names.size());
     find_shapes(facts, names, groups);
+    find_limits(facts, names, groups);
     PodVector<std::int64_t> durations = names.gather([&](Row row) { return facts.trace().kernel().dur[row]; });
     for_each_group(groups.size(), durations.size(), [&](std::size_t i) {
         groups[i].name = names.name(i);
@@ -142,6 +166,8 @@ constexpr ResultColumn kColumns[] = {
     {"local_bytes", CellType::integer, Unit::bytes,
      "Local memory per thread (register spills, arrays), if the same for all launches."},
     {"cluster", CellType::text, Unit::none, "Cluster size in blocks, x,y,z, if the same for all launches."},
+    {"limit", CellType::text, Unit::none,
+     "What holds it back by its counters, if the same for all launches: DRAM-bound, compute-bound, ... (`limits`)."},
 };
 
 void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {
@@ -167,6 +193,7 @@ void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const
         text_cell(limiter),
         integer(group.local_bytes),
         text_cell(cluster),
+        text_cell(group.limit),
     });
 }
 

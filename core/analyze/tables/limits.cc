@@ -1,4 +1,8 @@
 // `limits`: what holds each measured kernel back, in a sentence. One row per name and launch shape, judged by its longest launch.
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "core/analyze/kernels/kernel_diagnosis.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -51,6 +55,12 @@ Result<ResultTable> run(const Facts& facts) {
                        first == nullptr ? kAbsent : real(first->gain_pct), std::string_view(diagnosis.sentence),
                        integer(trace.tables().profiled_kernel.launch.get(measured.launches[group.longest].row))});
     }
+    auto unmatched = std::count(measured.match.names.begin(), measured.match.names.end(), kNoString);
+    if (trace.kernel().rows > 0 && unmatched > 0)
+        table.notes.push_back(
+            fmt::format("{} of {} kernels with counters match no kernel of the timeline: their name, grid or "
+                        "block differs.",
+                        unmatched, measured.groups.size()));
     if (measured.groups.empty())
         table.notes.push_back(
             "No counters of kernels were recorded; gpu-profile counters -- CMD or ncu --csv --page raw "

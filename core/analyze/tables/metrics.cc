@@ -1,5 +1,5 @@
 // `metrics`: every known counter of each measured launch, in its base unit, whatever tool and version measured it.
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 

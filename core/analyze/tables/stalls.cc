@@ -1,5 +1,5 @@
 // `stalls`: what the warps of each measured kernel wait for.
-#include "core/analyze/kernels/warp_stalls.h"
+#include "core/analyze/facts/warp_stalls.h"
 
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"

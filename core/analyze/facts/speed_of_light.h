@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 
 namespace gpuprof {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/warp_stalls.h"
+#include "core/analyze/facts/warp_stalls.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/kernel_profile.h"
+#include "core/analyze/facts/kernel_profile.h"
 
 #include <algorithm>
 

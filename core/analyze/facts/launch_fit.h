@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 #include "core/analyze/knowledge/occupancy.h"
 
 namespace gpuprof {

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/access_pattern.h"
+#include "core/analyze/facts/access_pattern.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 
 namespace gpuprof {
 

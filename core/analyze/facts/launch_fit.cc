@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/launch_fit.h"
+#include "core/analyze/facts/launch_fit.h"
 
 #include <algorithm>
 #include <cmath>

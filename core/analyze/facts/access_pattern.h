@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 
 namespace gpuprof {
 

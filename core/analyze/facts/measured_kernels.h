@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analyze/facts/counter_match.h"
 #include "core/analyze/knowledge/kernel_metrics.h"
 #include "core/base/ids.h"
 
@@ -58,6 +59,7 @@ struct MeasuredGroup {
 struct MeasuredKernels {
     std::vector<MeasuredKernel> launches;  // of the selected devices, in file order
     std::vector<MeasuredGroup> groups;     // by name, the longest total first, and then by their own total
+    CounterMatch match;                    // by group: its kernels in the timeline
     static MeasuredKernels make(const Facts& facts);
 
     // The group of a handle ("k-3"), of a whole name, or of a part of one; null if there is none.

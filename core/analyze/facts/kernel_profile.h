@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/kernels/access_pattern.h"
-#include "core/analyze/kernels/launch_fit.h"
-#include "core/analyze/kernels/speed_of_light.h"
-#include "core/analyze/kernels/warp_stalls.h"
+#include "core/analyze/facts/access_pattern.h"
+#include "core/analyze/facts/launch_fit.h"
+#include "core/analyze/facts/speed_of_light.h"
+#include "core/analyze/facts/warp_stalls.h"
 #include "core/analyze/knowledge/kernel_class.h"
 
 namespace gpuprof {

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/measured_kernels.h"
+#include "core/analyze/facts/measured_kernels.h"
 
 #include <fmt/format.h>
 
@@ -118,12 +118,32 @@ std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredK
     std::stable_sort(groups.begin(), groups.end(), [&](const MeasuredGroup& a, const MeasuredGroup& b) {
         return std::tuple(-by_name[a.name], a.name, -a.total_ns) < std::tuple(-by_name[b.name], b.name, -b.total_ns);
     });
-    std::size_t number = 0;
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (i == 0 || groups[i].name != groups[i - 1].name) ++number;
-        groups[i].handle = fmt::format("k-{}", number);
-    }
     return groups;
+}
+
+CounterMatch match_of(const Trace& trace, const MeasuredKernels& measured) {
+    std::vector<MeasuredShape> shapes;
+    for (const MeasuredGroup& group : measured.groups)
+        shapes.push_back({group.name, measured.launches[group.longest].row});
+    return match_counters(trace, shapes);
+}
+
+// The handles of the timeline's kernels; names that it lacks get the numbers after them.
+void set_handles(const Facts& facts, MeasuredKernels& measured) {
+    const KernelNames& timeline = facts.get<KernelNames>();
+    std::size_t next = timeline.order.size();
+    for (std::size_t i = 0; i < measured.groups.size(); ++i) {
+        MeasuredGroup& group = measured.groups[i];
+        auto known = std::find_if(timeline.order.begin(), timeline.order.end(), [&](std::uint32_t each) {
+            return timeline.groups.name(each) == measured.match.names[i];
+        });
+        bool found = measured.match.names[i] != kNoString && known != timeline.order.end();
+        bool again = i > 0 && group.name == measured.groups[i - 1].name;
+        if (found)
+            group.handle = fmt::format("k-{}", known - timeline.order.begin() + 1);
+        else
+            group.handle = again ? measured.groups[i - 1].handle : fmt::format("k-{}", ++next);
+    }
 }
 
 }  // namespace
@@ -154,6 +174,8 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
                 kernel.device_name = trace.text(devices.name.value_or(device, kNoString));
     }
     result.groups = group(facts, result.launches);
+    result.match = match_of(trace, result);
+    set_handles(facts, result);
     return result;
 }
 

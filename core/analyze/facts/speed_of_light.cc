@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/speed_of_light.h"
+#include "core/analyze/facts/speed_of_light.h"
 
 #include <fmt/format.h>
 
