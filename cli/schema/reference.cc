@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/serve/prometheus.h"
+#include "core/analyze/kernels/kernel_rule.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/importers/importer.h"
 #include "core/report/report.h"
@@ -47,6 +48,22 @@ constexpr ResultColumn kMetricColumns[] = {
      "fast: every tick; gpm: every tick, at most ten a second; slow: about once a second; rare: every ten seconds."},
     {"prometheus", CellType::text, Unit::none, "Name in the output of gpu-profile serve."},
     kDoc};
+
+constexpr ResultColumn kKernelMetricColumns[] = {
+    {"section", CellType::text, Unit::none, "What the metric is about."},
+    kName,
+    kUnit,
+    {"vendor_name", CellType::text, Unit::none, "Name in CUPTI and on Nsight Compute's raw page."},
+    kDoc};
+constexpr ResultColumn kPartColumns[] = {
+    {"of", CellType::text, Unit::none, "compute, or the level of memory."},
+    kName,
+    {"vendor_name", CellType::text, Unit::none, "Name in CUPTI and on Nsight Compute's raw page."}};
+constexpr ResultColumn kStallColumns[] = {kName,
+                                          {"waits_for", CellType::text, Unit::none, "What warps wait for."},
+                                          {"remedy", CellType::text, Unit::none, "What to do."}};
+constexpr ResultColumn kRuleColumns[] = {
+    kName, kDoc, {"needs", CellType::text, Unit::none, "Counters without which it abstains."}};
 
 constexpr ResultColumn kPmCounterColumns[] = {kName, kUnit, kDoc};
 
@@ -133,6 +150,35 @@ ResultTable pm_counters_table() {
     return table;
 }
 
+ResultTable kernel_metrics_table() {
+    ResultTable table("kernel_metrics", kKernelMetricColumns);
+    for (const KernelMetricSpec& spec : kernel_metrics())
+        table.add_row({name_of(spec.section), spec.label, text_or_absent(spec.unit), spec.names[0], spec.doc});
+    return table;
+}
+
+ResultTable throughput_parts_table() {
+    ResultTable table("throughput_parts", kPartColumns);
+    for (const ThroughputPart& part : compute_parts())
+        table.add_row({std::string_view("compute"), part.name, part.vendor_name});
+    for (const ThroughputPart& part : memory_parts())
+        table.add_row({name_of(*part.level), part.name, part.vendor_name});
+    return table;
+}
+
+ResultTable stall_reasons_table() {
+    ResultTable table("stall_reasons", kStallColumns);
+    for (const StallReason& reason : stall_reasons())
+        table.add_row({reason.name, reason.waits_for, text_or_absent(reason.remedy)});
+    return table;
+}
+
+ResultTable kernel_rules_table() {
+    ResultTable table("kernel_rules", kRuleColumns);
+    for (const KernelRule* rule : kernel_rules()) table.add_row({rule->id, rule->doc, rule->needs});
+    return table;
+}
+
 // The JSON types for the types in summary_fields.def.
 constexpr std::string_view json_type(std::string_view type) {
     if (type == "text") return "text";
@@ -181,6 +227,17 @@ std::vector<Section> reference_sections() {
     chapter("Hardware counters over time",
             "The counters that `gpu-profile record --sample pm` samples; they are also metrics of the table `sample`.",
             pm_counters_table());
+    chapter("Counters of kernels",
+            "What `report FILE metrics` shows: the counters that rules read, in base units, by any tool's name.",
+            kernel_metrics_table());
+    chapter(
+        "Parts of throughputs",
+        "Compute and memory throughput are each the maximum of these shares of a peak; the part that reaches it names "
+        "the limit.",
+        throughput_parts_table());
+    chapter("Stall reasons", "What the warps of a kernel wait for, as `report FILE stalls` names it.",
+            stall_reasons_table());
+    chapter("Rules about kernels", "The findings of `report FILE advice`.", kernel_rules_table());
     chapter("Summary of sampling", "The keys of `gpu-profile --json` and the fields of `GpuSummary` in Python.",
             summary_fields_table());
     chapter("Losses",
@@ -201,6 +258,10 @@ std::vector<ResultTable> reference_tables() {
     out.push_back(options_table());
     out.push_back(metrics_table());
     out.push_back(pm_counters_table());
+    out.push_back(kernel_metrics_table());
+    out.push_back(throughput_parts_table());
+    out.push_back(stall_reasons_table());
+    out.push_back(kernel_rules_table());
     out.push_back(summary_fields_table());
     out.push_back(losses_table());
     out.push_back(exit_codes_table());

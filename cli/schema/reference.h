@@ -17,7 +17,7 @@ struct Section {
 };
 
 std::vector<Section> reference_sections();
-// tables, columns, analyses, analysis_columns, options, losses, exit_codes, importers, formats.
+// tables, columns, analyses, analysis_columns, options, metrics, counters, rules, losses, exit_codes, importers, formats.
 std::vector<ResultTable> reference_tables();
 
 }  // namespace gpuprof

@@ -21,13 +21,13 @@ constexpr KernelMetricSpec kMetrics[] = {
 };
 
 constexpr ThroughputPart kComputeParts[] = {
-#define GPUPROF_PART(id, name, vendor) {KernelMetric::part_##id, name, std::nullopt},
+#define GPUPROF_PART(id, name, vendor) {KernelMetric::part_##id, name, vendor, std::nullopt},
     GPUPROF_COMPUTE_PARTS(GPUPROF_PART)
 #undef GPUPROF_PART
 };
 
 constexpr ThroughputPart kMemoryParts[] = {
-#define GPUPROF_PART(id, level, name, vendor) {KernelMetric::part_##id, name, MemoryLevel::level},
+#define GPUPROF_PART(id, level, name, vendor) {KernelMetric::part_##id, name, vendor, MemoryLevel::level},
     GPUPROF_MEMORY_PARTS(GPUPROF_PART)
 #undef GPUPROF_PART
 };

@@ -62,7 +62,7 @@ std::span<const KernelMetricSpec> kernel_metrics();  // of METRIC, in the order 
 
 struct ThroughputPart {
     KernelMetric metric;
-    std::string_view name;
+    std::string_view name, vendor_name;
     std::optional<MemoryLevel> level;  // absent: of the multiprocessors
 };
 std::span<const ThroughputPart> compute_parts();
