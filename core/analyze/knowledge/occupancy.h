@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -100,6 +101,8 @@ struct OccupancyChange {
 };
 // Empty if no single change of these helps.
 [[nodiscard]] std::vector<OccupancyChange> occupancy_changes(const LaunchShape& shape, const DeviceLimits& device);
+// "at most 40 registers: 75.0 %; blocks of 128 threads: 100.0 %"; empty for none.
+[[nodiscard]] std::string to_string(const std::vector<OccupancyChange>& changes);
 
 // How a grid fills a device. A wave is blocks_per_sm blocks on every SM.
 struct LaunchFill {

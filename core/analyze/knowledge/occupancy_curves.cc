@@ -1,10 +1,13 @@
 // Occupancy over block size, registers and shared memory, and the single changes that raise it: the calculator of
 // occupancy.cc asked again with one resource changed.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
 #include "core/analyze/knowledge/occupancy.h"
 #include "core/analyze/knowledge/sm_limits.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -103,6 +106,22 @@ std::vector<OccupancyChange> occupancy_changes(const LaunchShape& shape, const D
     add_less(changes, occupancy_by_shared(shape, device), Resource::shared_bytes, *shape.shared_bytes, now->pct);
     add_block_size(changes, occupancy_by_threads(shape, device), threads_of(shape), now->pct);
     return changes;
+}
+
+std::string to_string(const std::vector<OccupancyChange>& changes) {
+    std::string text;
+    for (const OccupancyChange& change : changes) {
+        if (!text.empty()) text += "; ";
+        switch (change.resource) {
+            case Resource::threads: text += fmt::format("blocks of {} threads", change.value); break;
+            case Resource::registers: text += fmt::format("at most {} registers", change.value); break;
+            case Resource::shared_bytes:
+                text += fmt::format("at most {} B of shared memory", readable_count(change.value));
+                break;
+        }
+        text += fmt::format(": {} %", readable_percent(change.pct));
+    }
+    return text;
 }
 
 }  // namespace gpuprof
