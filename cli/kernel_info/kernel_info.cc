@@ -58,6 +58,11 @@ Status read_cubin_of(CubinFile& file) {
         return Error{ExitCode::unreadable, fmt::format("{} {}", file.name, instead)};
     }
     file.cubin = std::move(cubin).value();
+    if (file.cubin.elf.relocatable)
+        return Error{ExitCode::unreadable,
+                     fmt::format("{} is not linked, so its registers and shared memory are not final; link it with "
+                                 "nvlink, or extract the cubins of the finished program with `cuobjdump -xelf all`",
+                                 file.name)};
     for (const cubin::Function& function : file.cubin.functions)
         if (function.kernel) return {};
     return Error{ExitCode::empty, fmt::format("{} holds no kernels", file.name)};

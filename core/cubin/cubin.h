@@ -49,7 +49,7 @@ struct Cubin {
     const Function* function(std::string_view name) const;
 };
 
-// `bytes` must outlive the result.
+// `bytes` must outlive the result. Before linking (elf.relocatable) registers and shared memory are not final.
 Result<Cubin> read_cubin(std::string_view bytes);
 
 // What bytes that are not a cubin are and what to do with them, as in "is PTX; assemble it with ..."; `file` is how to

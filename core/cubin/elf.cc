@@ -52,6 +52,7 @@ Result<ElfFile> ElfFile::parse(std::string_view bytes) {
     if (bytes[4] != 2 || bytes[5] != 1) return broken("not 64-bit little-endian");
     ElfFile file;
     file.abi_version = static_cast<std::uint8_t>(bytes[8]);
+    file.relocatable = u16_at(bytes, 16) == 1;
     file.machine = u16_at(bytes, 18);
     file.flags = u32_at(bytes, 48);
     std::uint64_t offset = u64_at(bytes, 40), count = u16_at(bytes, 60);

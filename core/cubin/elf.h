@@ -47,6 +47,7 @@ public:
 
     std::uint8_t abi_version = 0;
     std::uint16_t machine = 0;
+    bool relocatable = false;  // input of a linker
     std::uint32_t flags = 0;
     std::vector<ElfSection> sections;
     std::vector<ElfSymbol> symbols;
