@@ -123,6 +123,13 @@ constexpr SqlCheck kChecks[] = {
      "SELECT launch, name, dur_ns, (SELECT count(*) FROM kernel_counter AS c WHERE c.launch = k.launch) AS counters, "
      "device FROM profiled_kernel AS k",
      "", ""},
+    {"occupancy",
+     "SELECT name, device, block_x || ',' || block_y || ',' || block_z AS block, registers, shared_bytes, "
+     "count(*) AS launches, sum(dur_ns) AS total_ns FROM kernel WHERE block_x IS NOT NULL "
+     "GROUP BY name, device, block, registers, shared_bytes",
+     "SELECT name, device, block, registers, shared_bytes, sum(launches) AS launches, sum(total_ns) AS total_ns "
+     "FROM occupancy WHERE source = 'timeline' GROUP BY name, device, block, registers, shared_bytes",
+     "Occupancy follows from rules of the hardware; SQL checks only the grouping."},
     {"gpu_trace", WORK "SELECT start_ns, end_ns - start_ns AS dur_ns, what AS kind, device, stream FROM work", "", ""},
     {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},

@@ -34,6 +34,7 @@
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \
+    ANALYSIS(Occupancy)            \
     ANALYSIS(GpuTrace)             \
     ANALYSIS(ApiTrace)             \
     ANALYSIS(OsTrace)              \
