@@ -35,6 +35,7 @@
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \
     ANALYSIS(Occupancy)            \
+    ANALYSIS(Source)               \
     ANALYSIS(GpuTrace)             \
     ANALYSIS(ApiTrace)             \
     ANALYSIS(OsTrace)              \
