@@ -164,6 +164,24 @@ std::string exported(std::string_view format, const Trace& trace) {
     return sink.text();
 }
 
+TEST(SourceTable, ItsSamplesComeBackFromPprof) {
+    Trace trace = counted();
+    std::string bytes = exported("pprof-source", trace);
+    Result<std::unique_ptr<Source>> source = memory_source("t", bytes);
+    ASSERT_TRUE(source.ok());
+    Result<Trace> back = import_trace(**source);
+    ASSERT_TRUE(back.ok());
+    const CallMetricTable& metrics = back->tables().call_metric;
+    double samples = 0;
+    for (Row row = 0; row < metrics.rows; ++row) samples += metrics.value[row];
+    EXPECT_EQ(samples, 1000);
+    const CallNodeTable& nodes = back->tables().call_node;
+    int found = 0;
+    for (Row row = 0; row < nodes.rows; ++row)
+        found += back->text(nodes.name[row]) == "transpose (/build/src/transpose.cu:4)";
+    EXPECT_EQ(found, 1);
+}
+
 TEST(SourceTable, IsTheFixture) {
     std::string path = source_folder() + "/tests/fixtures/instructions/samples.gpuprof";
     if (const char* write = std::getenv("GPUPROF_WRITE_SAMPLES"); write != nullptr)
