@@ -14,6 +14,7 @@ extern const Command kWhatIfCommand;
 extern const Command kHistoryCommand;
 extern const Command kExportCommand;
 extern const Command kScrubCommand;
+extern const Command kKernelInfoCommand;
 extern const Command kBenchCommand;
 extern const Command kEvaluateCommand;
 extern const Command kSchemaCommand;
@@ -23,9 +24,10 @@ extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand,  &kReportCommand,      &kQueryCommand,
-        &kViewCommand,    &kCompareCommand,  &kWhatIfCommand, &kHistoryCommand, &kExportCommand,      &kScrubCommand,
-        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
+        &kProfileCommand, &kTopCommand,    &kServeCommand,       &kRecordCommand, &kReportCommand,
+        &kQueryCommand,   &kViewCommand,   &kCompareCommand,     &kWhatIfCommand, &kHistoryCommand,
+        &kExportCommand,  &kScrubCommand,  &kKernelInfoCommand,  &kBenchCommand,  &kEvaluateCommand,
+        &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

@@ -118,6 +118,7 @@ DeclaredOption CommandLine::option(const std::string& name, T& into, const std::
     template DeclaredOption CommandLine::option(const std::string&, __VA_ARGS__&, const std::string&);
 GPUPROF_OPTION_INTO(std::string)
 GPUPROF_OPTION_INTO(std::vector<std::string>)
+GPUPROF_OPTION_INTO(std::vector<std::int64_t>)
 GPUPROF_OPTION_INTO(int)
 GPUPROF_OPTION_INTO(std::uint16_t)
 GPUPROF_OPTION_INTO(std::int64_t)

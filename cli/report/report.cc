@@ -163,7 +163,7 @@ Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bo
 }
 
 // Analyses of one kernel, which the next word may select.
-bool selects_kernel(std::string_view analysis) { return analysis == "kernel"; }
+bool selects_kernel(std::string_view analysis) { return analysis == "kernel" || analysis == "source"; }
 
 // A word that names an analysis is one; a word after `kernel` selects the kernel; any other word that is an existing path
 // is a recording.

@@ -2,6 +2,8 @@
 
 #include <type_traits>
 
+#include "core/exporters/instruction_samples.h"
+
 namespace gpuprof {
 namespace {
 
@@ -36,7 +38,8 @@ bool has_python(const Trace& trace) {
     return trace.tables().stack_sample.rows > 0 || trace.tables().python_call.rows > 0;
 }
 
-constexpr std::string_view kEvents = "timestamped events", kWork = "kernels, copies or fills with times";
+constexpr std::string_view kEvents = "timestamped events", kWork = "kernels, copies or fills with times",
+                           kSamples = "samples of instructions";
 
 constexpr Exporter kExporters[] = {
     {"capture", "gpu-profile's own format: small, checksummed, keeps every column.", ".gpuprof", true, "rows", has_rows,
@@ -53,8 +56,12 @@ constexpr Exporter kExporters[] = {
      has_device_work, export_folded},
     {"folded-python", "Python stacks as folded stacks: samples, or ns of recorded calls.", ".folded", false,
      "Python stacks or calls", has_python, export_folded_python},
+    {"folded-source", "Warp samples by kernel, source line and stall reason, as folded stacks.", ".folded", false,
+     kSamples, has_instruction_samples, export_folded_source},
     {"pprof", "Device time and launches by range, operator and kernel, for pprof.", ".pb.gz", true, kWork,
      has_device_work, export_pprof},
+    {"pprof-source", "Warp samples by kernel, source line and stall reason, for pprof.", ".pb.gz", true, kSamples,
+     has_instruction_samples, export_pprof_source},
     {"hatchet", "Device time by range, operator and kernel, JSON as Proton writes it.", ".hatchet", false, kWork,
      has_device_work, export_hatchet},
     {"csv", "All tables as CSV, one after the other.", ".csv", false, "rows", has_rows, export_csv},

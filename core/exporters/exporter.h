@@ -34,7 +34,9 @@ Status export_nsys(const Trace& trace, Sink& sink);
 Status export_speedscope(const Trace& trace, Sink& sink);
 Status export_folded(const Trace& trace, Sink& sink);
 Status export_folded_python(const Trace& trace, Sink& sink);
+Status export_folded_source(const Trace& trace, Sink& sink);
 Status export_pprof(const Trace& trace, Sink& sink);
+Status export_pprof_source(const Trace& trace, Sink& sink);
 Status export_hatchet(const Trace& trace, Sink& sink);
 Status export_csv(const Trace& trace, Sink& sink);
 

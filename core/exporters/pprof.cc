@@ -1,53 +1,19 @@
 // The call tree as a pprof profile (profile.proto, gzip): device time in ns and the number of launches, by stack.
-// Source of the field numbers: proto/profile.proto of github.com/google/pprof.
-#include <zlib.h>
-
 #include <array>
 #include <protozero/pbf_writer.hpp>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/exporters/call_tree.h"
 #include "core/exporters/exporter.h"
+#include "core/exporters/pprof_profile.h"
 
 namespace gpuprof {
 namespace {
 
 using protozero::pbf_writer;
-
-namespace profile {
-constexpr std::uint32_t sample_type = 1, sample = 2, location = 4, function = 5, string = 6, time = 9, duration = 10,
-                        default_type = 14;
-}
-namespace value_type {
-constexpr std::uint32_t type = 1, unit = 2;
-}
-namespace sample {
-constexpr std::uint32_t locations = 1, values = 2;
-}
-namespace location {
-constexpr std::uint32_t id = 1, line = 4, line_function = 1;
-}
-namespace function {
-constexpr std::uint32_t id = 1, name = 2;
-}
-
-class Strings {
-public:
-    Strings() { (void)of(""); }  // the first must be empty
-    std::int64_t of(const std::string& text) {
-        auto [number, added] = numbers_.try_emplace(text, std::ssize(texts_));
-        if (added) texts_.push_back(text);
-        return number->second;
-    }
-    const std::vector<std::string>& texts() const { return texts_; }
-
-private:
-    std::unordered_map<std::string, std::int64_t> numbers_;
-    std::vector<std::string> texts_;
-};
+using namespace pprof;
 
 // One function and one location for each name, with the same number as the name.
 std::string profile_of(const Trace& trace) {
@@ -91,24 +57,6 @@ std::string profile_of(const Trace& trace) {
 
 }  // namespace
 
-Status export_pprof(const Trace& trace, Sink& sink) {
-    std::string text = profile_of(trace);
-    constexpr int kGzipWindow = 15 + 16;
-    z_stream stream{};
-    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        return Error{ExitCode::internal, "out of memory for compression"};
-    stream.next_in = reinterpret_cast<Bytef*>(text.data());
-    stream.avail_in = static_cast<uInt>(text.size());
-    std::string piece(256 * 1024, '\0');
-    int code = Z_OK;
-    while (code == Z_OK) {
-        stream.next_out = reinterpret_cast<Bytef*>(piece.data());
-        stream.avail_out = static_cast<uInt>(piece.size());
-        code = deflate(&stream, Z_FINISH);
-        sink.write(std::string_view(piece).substr(0, piece.size() - stream.avail_out));
-    }
-    deflateEnd(&stream);
-    return {};
-}
+Status export_pprof(const Trace& trace, Sink& sink) { return pprof::write_profile(profile_of(trace), sink); }
 
 }  // namespace gpuprof

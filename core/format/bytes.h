@@ -37,6 +37,7 @@ public:
     bool ok() const { return ok_; }
     std::size_t left() const { return rest_.size(); }
     std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
+    std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
     std::uint32_t u32() { return static_cast<std::uint32_t>(number(4)); }
     std::uint64_t u64() { return number(8); }
     std::uint64_t varint();

@@ -136,6 +136,17 @@ constexpr SqlCheck kChecks[] = {
      "SELECT kernel, precision, level, flop_per_byte, roof_flop_per_s FROM roofline WHERE roof_flop_per_s IS NOT NULL",
      ""},
     {"tool_advice", "SELECT launch, rule, kind, gain_kind, gain_pct, section, text FROM kernel_advice", "", ""},
+    {"occupancy",
+     "SELECT name, device, block_x || ',' || block_y || ',' || block_z AS block, registers, shared_bytes, "
+     "count(*) AS launches, sum(dur_ns) AS total_ns FROM kernel WHERE block_x IS NOT NULL "
+     "GROUP BY name, device, block, registers, shared_bytes",
+     "SELECT name, device, block, registers, shared_bytes, sum(launches) AS launches, sum(total_ns) AS total_ns "
+     "FROM occupancy WHERE source = 'timeline' GROUP BY name, device, block, registers, shared_bytes",
+     "Occupancy follows from rules of the hardware; SQL checks only the grouping."},
+    {"source",
+     "SELECT function AS name, file, line, device, CAST(sum(value) AS INTEGER) AS samples FROM instruction_counter "
+     "WHERE metric GLOB 'samples.*' AND metric NOT GLOB '*_not_issued' GROUP BY function, file, line, device",
+     "SELECT name, file, line, device, samples FROM source WHERE samples IS NOT NULL", ""},
     {"gpu_trace", WORK "SELECT start_ns, end_ns - start_ns AS dur_ns, what AS kind, device, stream FROM work", "", ""},
     {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},

@@ -101,6 +101,8 @@ def history(program, tmp_path_factory):
     ("query", TRANSFORMER, "SELECT * FROM kernel", "--limit", "3"),
     ("schema",),
     ("doctor",),
+    ("kernel-info", "tests/fixtures/cubin/kernels.sm_90a.cubin.gz"),
+    ("kernel-info", "tests/fixtures/cubin/add.sm_90a.cubin.gz", "--lines"),
 ], ids=lambda arguments: " ".join(arguments[:1]))
 def test_other_reports(program, arguments):
     assert problems("report", document_of(program, *arguments, "--format", "json")) == []

@@ -1,6 +1,5 @@
 #include "core/analyze/facts/occupancy.h"
 
-#include <map>
 #include <tuple>
 
 #include "core/analyze/facts/facts.h"
@@ -9,6 +8,8 @@ namespace gpuprof {
 namespace {
 
 using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t>;
+
+}  // namespace
 
 std::map<std::int32_t, DeviceLimits> limits_by_device(const Trace& trace) {
     const DeviceTable& table = trace.tables().device;
@@ -25,12 +26,11 @@ std::map<std::int32_t, DeviceLimits> limits_by_device(const Trace& trace) {
         limits.registers_per_block = table.registers_per_block.get(row);
         limits.shared_bytes_per_sm = table.shared_bytes_per_sm.get(row);
         limits.shared_bytes_per_block_optin = table.shared_bytes_per_block_optin.get(row);
+        limits.num_sms = table.sms.get(row);
         result.try_emplace(table.device.value_or(row, -1), limits);
     }
     return result;
 }
-
-}  // namespace
 
 LaunchOccupancy LaunchOccupancy::make(const Facts& facts) {
     const KernelTable& kernels = facts.trace().kernel();

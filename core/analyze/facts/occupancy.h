@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,10 @@
 namespace gpuprof {
 
 class Facts;
+class Trace;
+
+// What the recording says of each device, by its ordinal.
+std::map<std::int32_t, DeviceLimits> limits_by_device(const Trace& trace);
 
 class LaunchOccupancy {
 public:

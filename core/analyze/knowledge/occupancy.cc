@@ -48,6 +48,12 @@ std::optional<int> blocks_by_shared(const SmLimits& limits, std::int64_t launch_
     return static_cast<int>(std::min(available / per_block, kMaxThreads));
 }
 
+// At most one block slot each, as Nsight Compute counts.
+std::optional<int> blocks_by_barriers(const SmLimits& limits, std::optional<int> barriers) noexcept {
+    if (!barriers || *barriers <= 0 || limits.barriers == 0) return std::nullopt;
+    return std::min(limits.barriers / *barriers, limits.max_blocks);
+}
+
 void choose_limiter(Occupancy& result, int max_warps) noexcept {
     struct Candidate {
         Limiter limiter;
@@ -55,6 +61,7 @@ void choose_limiter(Occupancy& result, int max_warps) noexcept {
     };
     const Candidate candidates[] = {{Limiter::registers, result.limit_registers},
                                     {Limiter::shared_memory, result.limit_shared},
+                                    {Limiter::barriers, result.limit_barriers},
                                     {Limiter::blocks, result.limit_blocks},
                                     {Limiter::warps, result.limit_warps}};
     int fewest = result.limit_warps;
@@ -76,19 +83,36 @@ void choose_limiter(Occupancy& result, int max_warps) noexcept {
     }
 }
 
+void place_clusters(Occupancy& result, const SmLimits& limits, int cluster_blocks, std::optional<int> sms) noexcept {
+    if (cluster_blocks <= 1 || result.blocks_per_sm == 0) return;
+    if (cluster_blocks > limits.max_cluster_blocks) {
+        result.pct = 0;
+        result.blocks_per_sm = 0;
+        result.limiter = Limiter::cluster_too_large;
+    } else if (sms) {
+        result.max_clusters = std::int64_t{*sms} * result.blocks_per_sm / cluster_blocks;
+    }
+}
+
 bool plausible(const SmLimits& limits) noexcept {
     return limits.warp_size > 0 && limits.max_warps > 0 && limits.registers > 0 && limits.shared_bytes > 0;
 }
 
 }  // namespace
 
-std::optional<Occupancy> theoretical_occupancy(const LaunchShape& shape, const DeviceLimits& device) noexcept {
+std::optional<SmLimits> limits_of(const DeviceLimits& device) noexcept {
     if (vendor_of(device.name, device.warp_size) == GpuVendor::amd) return std::nullopt;
     const std::optional<SmLimits> table = sm_limits(device.cc_major, device.cc_minor);
-    if (!table || !shape.registers_per_thread || !shape.shared_bytes) return std::nullopt;
-    if (shape.block_x <= 0 || shape.block_y <= 0 || shape.block_z <= 0 || *shape.shared_bytes < 0) return std::nullopt;
+    if (!table) return std::nullopt;
     const SmLimits limits = with_overrides(*table, device);
-    if (!plausible(limits)) return std::nullopt;
+    return plausible(limits) ? std::optional(limits) : std::nullopt;
+}
+
+std::optional<Occupancy> theoretical_occupancy(const LaunchShape& shape, const DeviceLimits& device) noexcept {
+    const std::optional<SmLimits> known = limits_of(device);
+    if (!known || !shape.registers_per_thread || !shape.shared_bytes) return std::nullopt;
+    if (shape.block_x <= 0 || shape.block_y <= 0 || shape.block_z <= 0 || *shape.shared_bytes < 0) return std::nullopt;
+    const SmLimits& limits = *known;
 
     Occupancy result;
     result.limit_blocks = limits.max_blocks;
@@ -103,7 +127,9 @@ std::optional<Occupancy> theoretical_occupancy(const LaunchShape& shape, const D
     result.limit_warps = limits.max_warps / result.warps_per_block;
     result.limit_registers = blocks_by_registers(limits, *shape.registers_per_thread, result.warps_per_block);
     result.limit_shared = blocks_by_shared(limits, *shape.shared_bytes, device.shared_config_bytes);
+    result.limit_barriers = blocks_by_barriers(limits, shape.barriers);
     choose_limiter(result, limits.max_warps);
+    place_clusters(result, limits, shape.cluster_blocks.value_or(1), device.num_sms);
     return result;
 }
 
@@ -124,7 +150,9 @@ std::string_view to_string(Limiter limiter) noexcept {
         case Limiter::blocks: return "blocks";
         case Limiter::registers: return "registers";
         case Limiter::shared_memory: return "shared memory";
+        case Limiter::barriers: return "barriers";
         case Limiter::block_too_large: return "block too large";
+        case Limiter::cluster_too_large: return "cluster too large";
     }
     return "";
 }

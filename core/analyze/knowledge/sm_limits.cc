@@ -37,6 +37,10 @@ SmLimits expand(const Row& row) noexcept {
     limits.reserved_shared_bytes_per_block = row.cc_major >= 8 ? kKib : 0;
     limits.shared_unit = row.cc_major >= 8 ? 128 : 256;
     limits.sub_partitions = row.cc_major == 6 && row.cc_minor == 0 ? 2 : 4;
+    // Since Hopper; the server parts have two for each block slot.
+    const bool twice = row.cc_major == 9 || (row.cc_major == 10 && row.cc_minor == 0);
+    if (row.cc_major >= 9) limits.barriers = twice ? 2 * row.max_blocks : row.max_blocks;
+    if (row.cc_major >= 9) limits.max_cluster_blocks = 16;
     // On the Tegra parts of Maxwell and Pascal, one block can use half of the register file.
     const bool half_block = (row.cc_major == 5 && row.cc_minor == 3) || (row.cc_major == 6 && row.cc_minor == 2);
     if (half_block) limits.max_registers_per_block = 32768;

@@ -5,7 +5,7 @@
 // one.
 //
 // Sources: CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability"; cuda_occupancy.h of
-// CUDA 12.9 and 13 (allocation units, sub-partitions, blocks per SM); CCCL <cuda/devices> arch_traits (reserved and
+// CUDA 12.9 and 13 (allocation units, sub-partitions, blocks and barriers per SM); CCCL <cuda/devices> arch_traits (reserved and
 // opt-in shared memory). Checked against the device attributes that Nsight Compute recorded on an H200
 // (tests/unit/knowledge).
 #pragma once
@@ -36,6 +36,8 @@ struct SmLimits {
     std::int64_t max_shared_bytes_per_block = 0;       // with the opt-in attribute; otherwise 48 KiB
     std::int64_t reserved_shared_bytes_per_block = 0;  // reserved by the driver, not included in launch records
     int shared_unit = 128;                             // shared memory is allocated to a block in multiples of this
+    int barriers = 0;                                  // named barriers of all blocks; 0: more than blocks can use
+    int max_cluster_blocks = 1;                        // with the opt-in attribute; otherwise 8
 };
 
 // Absent for a capability that is not in the table; newer ones are never extrapolated.

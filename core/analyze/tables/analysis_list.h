@@ -41,6 +41,8 @@
     ANALYSIS(Stalls)               \
     ANALYSIS(Roofline)             \
     ANALYSIS(ToolAdvice)           \
+    ANALYSIS(Occupancy)            \
+    ANALYSIS(Source)               \
     ANALYSIS(GpuTrace)             \
     ANALYSIS(ApiTrace)             \
     ANALYSIS(OsTrace)              \

@@ -22,6 +22,7 @@ struct NcuLaunch {
     std::int64_t shared_bytes, config_bytes;
     int limit_blocks, limit_warps, limit_registers, limit_shared;
     double theoretical_pct, waves;
+    int barriers, limit_barriers, cluster, max_clusters, sum_block_size, sum_registers, sum_barriers;
 };
 
 constexpr NcuLaunch kNcuLaunches[] = {
@@ -52,6 +53,117 @@ TEST(Occupancy, EqualsNsightComputeForEveryRecordedLaunch) {
         ASSERT_TRUE(fill);
         EXPECT_NEAR(fill->waves, ncu.waves, 0.00501);
     }
+}
+
+int warps(const std::optional<Occupancy>& occupancy) {
+    return occupancy ? occupancy->blocks_per_sm * occupancy->warps_per_block : 0;
+}
+
+TEST(Occupancy, BarriersAndClustersEqualNsightComputeForEveryRecordedLaunch) {
+    int limited = 0, clusters = 0;
+    for (const NcuLaunch& ncu : kNcuLaunches) {
+        SCOPED_TRACE(ncu.name);
+        LaunchShape launch{ncu.block_x,      ncu.block_y,  ncu.block_z, ncu.registers,
+                           ncu.shared_bytes, ncu.barriers, ncu.cluster};
+        DeviceLimits device = kHopper;
+        device.shared_config_bytes = ncu.config_bytes;
+        device.num_sms = 132;
+        const auto exact = theoretical_occupancy(launch, device);
+        ASSERT_TRUE(exact);
+        EXPECT_EQ(exact->limit_barriers.value_or(32), ncu.limit_barriers);
+        EXPECT_DOUBLE_EQ(exact->pct, ncu.theoretical_pct);
+        limited += ncu.limit_barriers < 32 ? 1 : 0;
+        EXPECT_EQ(exact->max_clusters.has_value(), ncu.cluster > 1);
+        if (ncu.cluster > 1) {
+            EXPECT_EQ(exact->max_clusters, ncu.max_clusters);
+            ++clusters;
+        }
+        int sum = 0;
+        for (int barriers = 0; barriers <= 64; ++barriers) {
+            launch.barriers = barriers;
+            sum += warps(theoretical_occupancy(launch, device));
+        }
+        EXPECT_EQ(sum, ncu.sum_barriers);
+    }
+    EXPECT_EQ(limited, 2);
+    EXPECT_EQ(clusters, 1);
+}
+
+TEST(OccupancyCurves, EqualTheSumsOfNsightComputeForEveryRecordedLaunch) {
+    for (const NcuLaunch& ncu : kNcuLaunches) {
+        SCOPED_TRACE(ncu.name);
+        const LaunchShape launch{ncu.block_x, ncu.block_y, ncu.block_z, ncu.registers, ncu.shared_bytes};
+        DeviceLimits device = kHopper;
+        device.shared_config_bytes = ncu.config_bytes;
+        // Ours has one point per warp, theirs two, and one more of no threads, which counts as one warp.
+        const OccupancyCurve by_threads = occupancy_by_threads(launch, device);
+        ASSERT_EQ(by_threads.size(), 32u);
+        int sum = warps(by_threads.front().occupancy);
+        for (const OccupancyPoint& point : by_threads) sum += 2 * warps(point.occupancy);
+        EXPECT_EQ(sum, ncu.sum_block_size);
+        // Eight counts share a step of the allocation. Theirs also has 256, which no thread can have, and 0, which does not limit.
+        const OccupancyCurve by_registers = occupancy_by_registers(launch, device);
+        ASSERT_EQ(by_registers.size(), 32u);
+        EXPECT_EQ(by_registers.back().value, 255);
+        sum = 0;
+        for (const OccupancyPoint& point : by_registers) sum += 8 * warps(point.occupancy);
+        LaunchShape none = launch;
+        none.registers_per_thread = 0;
+        EXPECT_EQ(sum + warps(theoretical_occupancy(none, device)), ncu.sum_registers);
+    }
+}
+
+TEST(OccupancyCurves, NameTheMostSharedMemoryForEachNumberOfBlocks) {
+    // 233,472 B: one block has at most 227 KiB, two 113 KiB and so on, each less the driver's 1 KiB.
+    const OccupancyCurve curve = occupancy_by_shared(shape(128, 32, 0), kHopper);
+    ASSERT_GE(curve.size(), 3u);
+    EXPECT_EQ(curve.back().value, 232448);
+    EXPECT_EQ(curve.back().occupancy.blocks_per_sm, 1);
+    EXPECT_EQ(curve[curve.size() - 2].value, 115712);
+    EXPECT_EQ(curve[curve.size() - 2].occupancy.blocks_per_sm, 2);
+    for (const OccupancyPoint& point : curve) {
+        if (point.value == 232448) continue;
+        const auto above = theoretical_occupancy(shape(128, 32, point.value + 1), kHopper);
+        ASSERT_TRUE(above);
+        EXPECT_LE(above->blocks_per_sm, point.occupancy.blocks_per_sm);
+    }
+}
+
+TEST(OccupancyCurves, SuggestSingleChangesThatHelp) {
+    using Resource = OccupancyChange::Resource;
+    // 75 % by registers: 40 after rounding; the next step, 32, fills the SM.
+    const std::vector<OccupancyChange> registers = occupancy_changes(shape(128, 39, 24), kHopper);
+    ASSERT_EQ(registers.size(), 1u);
+    EXPECT_EQ(registers[0].resource, Resource::registers);
+    EXPECT_EQ(registers[0].value, 32);
+    EXPECT_DOUBLE_EQ(registers[0].pct, 100.0);
+    // 15.6 % by shared memory: a sixth block needs 37,888 B less 1 KiB; or larger blocks.
+    const std::vector<OccupancyChange> shared = occupancy_changes(shape(64, 38, 40000), kHopper);
+    ASSERT_EQ(shared.size(), 2u);
+    EXPECT_EQ(shared[0].resource, Resource::shared_bytes);
+    EXPECT_EQ(theoretical_occupancy(shape(64, 38, shared[0].value), kHopper)->blocks_per_sm, 6);
+    EXPECT_EQ(shared[1].resource, Resource::threads);
+    EXPECT_GT(shared[1].pct, 15.625);
+    // Full already; unknown device.
+    EXPECT_TRUE(occupancy_changes(shape(256, 32, 0), kHopper).empty());
+    EXPECT_TRUE(occupancy_changes(shape(256, 32, 0), {.cc_major = 99}).empty());
+    for (const OccupancyChange& change : occupancy_changes(shape(768, 80, 60000), kHopper)) {
+        LaunchShape changed = shape(768, 80, 60000);
+        if (change.resource == Resource::threads) changed.block_x = static_cast<int>(change.value);
+        if (change.resource == Resource::registers) changed.registers_per_thread = static_cast<int>(change.value);
+        if (change.resource == Resource::shared_bytes) changed.shared_bytes = change.value;
+        EXPECT_DOUBLE_EQ(theoretical_occupancy(changed, kHopper)->pct, change.pct);
+    }
+}
+
+TEST(Occupancy, RefusesClustersThatNoDeviceLaunches) {
+    LaunchShape launch = shape(128, 32, 0);
+    launch.cluster_blocks = 16;
+    EXPECT_DOUBLE_EQ(theoretical_occupancy(launch, kHopper)->pct, 100.0);
+    launch.cluster_blocks = 17;
+    EXPECT_EQ(theoretical_occupancy(launch, kHopper)->limiter, Limiter::cluster_too_large);
+    launch.cluster_blocks = 2;
+    EXPECT_EQ(theoretical_occupancy(launch, {.cc_major = 8, .cc_minor = 0})->limiter, Limiter::cluster_too_large);
 }
 
 TEST(Occupancy, NamesTheLimiter) {

@@ -1,0 +1,31 @@
+// Launches by name and by everything that theoretical occupancy depends on: from the timeline, and from kernel profilers
+// where the timeline has no such launch. A profiler also tells barriers and clusters, which a timeline may lack.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/knowledge/occupancy.h"
+#include "core/base/string_pool.h"
+
+namespace gpuprof {
+
+class Facts;
+
+struct ShapedLaunches {
+    StringId name = kNoString;
+    std::int32_t device = -1;
+    LaunchShape shape;
+    DeviceLimits limits;
+    std::int64_t launches = 0;
+    WideSum total_ns;
+    bool profiled = false;  // only measured by a kernel profiler: its times are not those of the program
+};
+
+struct LaunchShapes {
+    std::vector<ShapedLaunches> groups;  // longest total first, those of the timeline before the others
+    static LaunchShapes make(const Facts& facts);
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,38 @@
+// Counters of instructions, summed by kernel and source line: warp samples by stall reason, and what the vendor counts per
+// instruction. Instructions without a line are one entry per kernel.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/base/string_pool.h"
+
+namespace gpuprof {
+
+class Facts;
+
+struct SourceLineCounters {
+    StringId function = kNoString, file = kNoString;
+    std::optional<std::int32_t> line;
+    std::int32_t device = -1;
+    std::int64_t instructions = 0;  // with any counter
+    // Warp samples by stall reason; `samples` is their sum. Samples in which the warp's scheduler issued nothing are a subset
+    // of the others and therefore not counted again.
+    std::map<std::string_view, double> reasons;
+    double samples = 0;
+    // Absent if not counted. Sectors: 32 bytes each, of global memory; wavefronts: of shared memory. Ideal: what the same
+    // instructions would need with perfect access patterns.
+    std::optional<double> executed, sectors, ideal_sectors, wavefronts, ideal_wavefronts;
+};
+
+struct SourceLines {
+    std::vector<SourceLineCounters> lines;  // most samples first, then most sectors
+    std::map<StringId, double> samples_by_function;
+    double samples = 0;
+    static SourceLines make(const Facts& facts);
+};
+
+}  // namespace gpuprof

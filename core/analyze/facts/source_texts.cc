@@ -1,0 +1,75 @@
+#include "core/analyze/facts/source_texts.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxBytes = 4 * 1024 * 1024;
+
+bool inside(const fs::path& file, const fs::path& folder) {
+    auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
+    return end == folder.end() && rest != file.end();
+}
+
+// The file that a recorded path means below `folder`, with links resolved; empty if there is none.
+fs::path find(const fs::path& folder, std::string_view recorded) {
+    fs::path path = fs::path(recorded).lexically_normal().relative_path();
+    std::error_code none;
+    for (auto first = path.begin(); first != path.end(); ++first) {
+        if (*first == "..") continue;
+        fs::path end;
+        for (auto part = first; part != path.end(); ++part) end /= *part;
+        fs::path found = fs::canonical(folder / end, none);
+        if (!none && inside(found, folder) && fs::is_regular_file(found, none) && !none) return found;
+    }
+    return {};
+}
+
+// The path itself if it lies in the folder already, else the longest end of it that does.
+fs::path locate(const std::string& folder, std::string_view recorded) {
+    std::error_code none;
+    fs::path root = fs::canonical(folder, none);
+    if (none) return {};
+    fs::path itself = fs::canonical(fs::path(recorded), none);
+    if (!none && inside(itself, root) && fs::is_regular_file(itself, none) && !none) return itself;
+    return find(root, recorded);
+}
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kSpaces = " \t\r";
+    std::size_t first = text.find_first_not_of(kSpaces);
+    return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
+}
+
+}  // namespace
+
+const std::vector<std::string>& SourceTexts::lines_of(std::string_view file) {
+    auto known = files_.find(file);
+    if (known != files_.end()) return known->second;
+    std::vector<std::string>& lines = files_[std::string(file)];
+    fs::path path = locate(folder_, file);
+    std::error_code none;
+    if (path.empty() || fs::file_size(path, none) > kMaxBytes || none) return lines;
+    std::ifstream stream(path, std::ios::binary);
+    for (std::string line; std::getline(stream, line);) lines.emplace_back(trimmed(line));
+    return lines;
+}
+
+std::optional<std::string_view> SourceTexts::line(std::string_view file, std::int64_t number) {
+    constexpr std::size_t kMaxPath = 4096;
+    if (folder_.empty() || file.empty() || file.size() > kMaxPath) return std::nullopt;
+    if (file.find('\0') != std::string_view::npos) return std::nullopt;
+    const std::vector<std::string>& lines = lines_of(file);
+    if (number < 1 || static_cast<std::uint64_t>(number) > lines.size()) return std::nullopt;
+    return lines[static_cast<std::size_t>(number - 1)];
+}
+
+}  // namespace gpuprof
