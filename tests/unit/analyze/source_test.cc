@@ -1,6 +1,8 @@
 // `source` and the exporters of instruction samples, over rows made here: no recording has such rows yet. The same rows are the capture
 // tests/fixtures/instructions/samples.gpuprof, which `GPUPROF_WRITE_SAMPLES=FILE unit_tests --gtest_filter=SourceTable.IsTheFixture` writes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
