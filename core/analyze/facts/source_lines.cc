@@ -1,7 +1,6 @@
 #include "core/analyze/facts/source_lines.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -13,6 +12,7 @@ namespace {
 using Place = std::tuple<StringId, StringId, std::int32_t, std::int32_t>;  // function, file, line (-1: none), device
 
 constexpr std::string_view kSamples = "samples.", kNotIssued = "_not_issued";
+constexpr double kMostCount = 9e15;  // exact in a double; nothing counts more
 
 struct Counter {
     std::string_view metric;
@@ -55,7 +55,7 @@ SourceLines SourceLines::make(const Facts& facts) {
         std::int32_t device = table.device.value_or(row, -1);
         if (only >= 0 && device != only) continue;
         double value = table.value.value_or(row, -1);
-        if (!std::isfinite(value) || value < 0) continue;  // absent, or no count
+        if (!(value >= 0 && value < kMostCount)) continue;  // absent, or no count
         Place place{table.function.value_or(row, kNoString), table.file.value_or(row, kNoString),
                     table.line.value_or(row, -1), device};
         SourceLineCounters& line = lines[place];

@@ -1,6 +1,8 @@
 // `source` and the exporters of instruction samples, over rows made here: no recording has such rows yet. The same rows are the capture
 // tests/fixtures/instructions/samples.gpuprof, which `GPUPROF_WRITE_SAMPLES=FILE unit_tests --gtest_filter=SourceTable.IsTheFixture` writes.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -109,8 +111,7 @@ TEST(SourceTable, SkipsWhatIsNoCount) {
     table.add();
     Trace trace = draft.finish();
     ResultTable result = source_of(trace);
-    ASSERT_EQ(result.rows(), 1u);
-    EXPECT_EQ(shown(result, 0, "samples"), "-");
+    EXPECT_EQ(result.rows(), 0u);
     EXPECT_EQ(source_of(Draft().finish()).notes.size(), 1u);
 }
 
