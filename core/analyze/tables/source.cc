@@ -1,9 +1,12 @@
 // `source`: at which source lines do warps wait, and why? One row per kernel and line, from counters of instructions. A
 // sample belongs to the instruction that the warp was to issue next, so a wait shows where the value is used, not where it
 // was requested.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "core/analyze/facts/kernel_selector.h"
 #include "core/analyze/facts/source_lines.h"
 #include "core/analyze/facts/source_texts.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -89,10 +92,14 @@ Result<ResultTable> run(const Facts& facts) {
     SourceTexts texts(facts.options().sources);
     bool no_lines = false, files = false;
     for (const SourceLineCounters& line : all.lines) {
+        if (!is_selected(facts, facts.trace().text(line.function))) continue;
         add(table, facts.trace(), all, line, texts);
         no_lines = no_lines || !line.line;
         files = files || line.file != kNoString;
     }
+    if (table.rows() == 0 && !all.lines.empty())
+        return Error{ExitCode::usage,
+                     fmt::format("no kernel with counters of instructions matches '{}'", facts.options().kernel)};
     if (table.rows() == 0) table.notes.push_back("No counters of instructions were recorded.");
     if (no_lines) table.notes.push_back("Some kernels have no source lines; compile them with nvcc -lineinfo.");
     if (files && facts.options().sources.empty())
