@@ -45,7 +45,7 @@ struct Api {
 #undef GPUPROF_COUNTERS_MEMBER
 };
 
-// Loads libcupti and the libraries beside it. `program`: collect/pm/cupti_candidates.h.
+// Loads libcupti and the libraries in its folder. `program`: collect/pm/cupti_candidates.h.
 Result<Api> load_host_api(const std::string& program);
 
 }  // namespace gpuprof::counters

@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
 
 #include "collect/counters/metric_plan.h"
+#include "collect/counters/skips.h"
 #include "collect/counters/spooled_images.h"
 #include "core/format/capture_part.h"
 #include "core/format/counter_plan.h"
@@ -28,8 +31,9 @@ std::string read_file(const std::string& file) {
 
 class Evaluator {
 public:
-    Evaluator(const Api& api, const CounterPlan& plan, CapturePart& part, EvaluateReport& totals)
-        : api_(api), plan_(plan), part_(part), totals_(totals) {
+    Evaluator(const Api& api, const CounterPlan& plan, const std::string& process, CapturePart& part,
+              EvaluateReport& totals)
+        : api_(api), plan_(plan), process_(process), part_(part), totals_(totals) {
         chip_.name = plan.chip;
         chip_.availability.assign(plan.availability.begin(), plan.availability.end());
         for (const PlannedMetric& metric : plan.metrics)
@@ -37,7 +41,7 @@ public:
     }
 
     void add(const Measurement& measurement) {
-        if (!measurement.complete) return;  // the launcher names it
+        if (!measurement.complete) return lose(measurement, "the process ended while it was measured");
         const spool::CounterImage& about = measurement.about;
         if (about.code != 0) {
             part_.add_loss(name(Loss::unmeasured_kernel), 1,
@@ -124,7 +128,7 @@ private:
         const spool::CounterLaunch& launch = measurement.launch;
         bool range = launch.range != 0;
         RowBuffer& row = part_.table("profiled_kernel").add();
-        row.set("launch", number).set("process", part_.intern(measurement.process));
+        row.set("launch", number).set("process", part_.intern(process_.empty() ? measurement.process : process_));
         row.set("device", launch.device == kUnknown ? 0 : std::int64_t{launch.device});
         if (launch.context != kUnknown) row.set("context", std::int64_t{launch.context});
         row.set("kind", part_.intern(range ? "range" : "kernel"));
@@ -137,6 +141,7 @@ private:
                 row.set(kGrid[i], std::int64_t{launch.grid[i]}).set(kBlock[i], std::int64_t{launch.block[i]});
             if (launch.cluster > 0) row.set("cluster_size", std::int64_t{launch.cluster});
             row.set("occurrence", static_cast<std::int64_t>(launch.occurrence));
+            add_resources(row, measurement);
         }
         if (plan_.cc_major > 0)
             row.set("cc_major", std::int64_t{plan_.cc_major}).set("cc_minor", std::int64_t{plan_.cc_minor});
@@ -149,14 +154,35 @@ private:
                 row.set("dur", static_cast<std::int64_t>(std::llround(values[i])));
     }
 
+    // What only the trace knew.
+    void add_resources(RowBuffer& row, const Measurement& measurement) {
+        const spool::CounterLaunch& launch = measurement.launch;
+        for (const PlannedKernel& kernel : plan_.kernels) {
+            bool same = kernel.name == measurement.name && std::equal(kernel.grid, kernel.grid + 3, launch.grid) &&
+                        std::equal(kernel.block, kernel.block + 3, launch.block);
+            if (!same || kernel.registers == 0) continue;
+            row.set("registers", std::int64_t{kernel.registers});
+            row.set("shared_bytes", static_cast<std::int64_t>(kernel.shared_bytes));
+            return;
+        }
+    }
+
     const Api& api_;
     const CounterPlan& plan_;
+    const std::string& process_;
     CapturePart& part_;
     EvaluateReport& totals_;
     Chip chip_;
     std::vector<std::string> names_, units_;
     std::unique_ptr<MetricHost> host_;
 };
+
+void add_losses(const SpooledImages& spooled, CapturePart& part) {
+    for (const std::string& hung : spooled.hung) part.add_loss(spec_of(Loss::hung_replay).name, 1, hung);
+    for (const auto& [reason, skipped] : spooled.skipped)
+        part.add_loss(spec_of(Loss::unmeasured_kernel).name, static_cast<std::int64_t>(skipped.count),
+                      explain_skip(reason, skipped));
+}
 
 }  // namespace
 
@@ -176,8 +202,9 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
                                  plan->cupti_version, api->path, api->version, plan->cupti)};
     Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, fact::kRecorderTool);
     if (!part.ok()) return part.error();
-    Evaluator evaluator(*api, *plan, **part, totals);
-    if (request.skip == 0 && !spooled.measurements.empty()) evaluator.add_device();
+    Evaluator evaluator(*api, *plan, request.process, **part, totals);
+    if (request.skip == 0 && !request.beside_trace && !spooled.measurements.empty()) evaluator.add_device();
+    if (request.skip == 0) add_losses(spooled, **part);
     for (const Measurement& measurement : spooled.measurements) {
         if (++totals.image <= request.skip) continue;
         if (!report()) return Error{ExitCode::internal, "the launcher ended"};

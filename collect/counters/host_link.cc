@@ -30,7 +30,7 @@ std::string numbered(const std::string& part, int number) {
 }
 
 // One process. Returns whether everything was evaluated; otherwise totals.image is the image that it died of.
-bool evaluate_once(EvaluateRequest request, EvaluateReport& totals, Evaluation& evaluation) {
+bool evaluate_once(const EvaluateRequest& request, EvaluateReport& totals, Evaluation& evaluation) {
     Result<std::unique_ptr<ProcessLink>> link = ProcessLink::open(sampler_program(), kHostArgument);
     if (!link.ok() || !(*link)->send(encode(request))) {
         evaluation.remarks.push_back(link.ok() ? "the process that evaluates counters ended" : link.error().message);
@@ -68,10 +68,9 @@ Result<PlanReply> request_plan(const PlanRequest& request) {
     return *reply;
 }
 
-Evaluation evaluate_images(const std::string& program, const std::string& plan, const std::vector<std::string>& spools,
-                           const std::string& part) {
+Evaluation evaluate_images(EvaluateRequest request) {
     Evaluation evaluation;
-    EvaluateRequest request{.program = program, .plan = plan, .spools = spools, .part = part, .skip = 0};
+    std::string part = request.part;
     for (int crashes = 0; crashes <= kMaxCrashes; ++crashes) {
         EvaluateReport totals;
         request.part = numbered(part, crashes);

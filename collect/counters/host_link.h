@@ -17,9 +17,8 @@ struct Evaluation {
     std::vector<std::string> parts;    // captures that were written
     std::vector<std::string> remarks;  // what the user should know
 };
-// Evaluates all images of `spools`. `part`: the capture to write; a process that crashes is replaced by another, which
-// writes PART with a number before its suffix and continues behind the image that crashed it.
-Evaluation evaluate_images(const std::string& program, const std::string& plan, const std::vector<std::string>& spools,
-                           const std::string& part);
+// Evaluates all images of request.spools. A process that crashes is replaced by another, which writes the part with a
+// number before its suffix and continues behind the image that crashed it.
+Evaluation evaluate_images(EvaluateRequest request);
 
 }  // namespace gpuprof::counters

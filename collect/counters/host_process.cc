@@ -27,6 +27,7 @@ PlannedSet plan_set(const Api& api, const Chip& chip, const std::vector<std::str
     Result<MetricPlan> plan = plan_metrics(api, chip, names);
     if (!plan.ok()) {
         set.error = plan.error().message;
+        set.code = static_cast<int>(plan.error().code);
         return set;
     }
     set.names = plan->names;

@@ -141,16 +141,20 @@ void improve_order(const Api& api, const Chip& chip, std::vector<std::string>& n
 Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
     if (Result<std::unique_ptr<MetricHost>> host = MetricHost::open(api, chip); !host.ok()) return host.error();
     MetricPlan plan;
+    Error first;
     bool only_links = std::all_of(names.begin(), names.end(), of_link);
     for (const std::string& name : names) {
-        if (of_link(name) && !only_links)
+        if (of_link(name) && !only_links) {
             plan.left_apart.push_back(name);
-        else
-            (try_names(api, chip, {name}).ok() ? plan.names : plan.absent).push_back(name);
+            continue;
+        }
+        Result<Trial> trial = try_names(api, chip, {name});
+        (trial.ok() ? plan.names : plan.absent).push_back(name);
+        if (!trial.ok() && first.message.empty()) first = trial.error();
     }
     if (plan.names.empty())
-        return Error{ExitCode::empty, fmt::format("{} has none of these counters, or CUPTI ({}) does not know them: {}",
-                                                  chip.name, api.path, fmt::join(names, ", "))};
+        return Error{first.code, fmt::format("{} has none of these counters, or CUPTI does not know them: {}",
+                                             chip.name, first.message)};
     Result<Trial> whole = try_names(api, chip, plan.names);
     if (!whole.ok()) return whole.error();
     if (whole->passes > 1 && plan.names.size() >= kWorthOrdering) improve_order(api, chip, plan.names, *whole);

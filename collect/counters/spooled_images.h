@@ -17,7 +17,7 @@ struct Measurement {
     spool::CounterLaunch launch{};
     spool::CounterImage about{};
     std::string image;
-    bool complete = false;  // whether anything was written after the note: if not, the process ended meanwhile
+    bool complete = false;  // whether anything was written after the note: if not, the process ended before
 };
 
 struct Skipped {

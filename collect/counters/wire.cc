@@ -11,7 +11,7 @@ void visit_fields(Record& r, Visit& visit) {
 template <SameRecord<PlannedSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
     visit(r.names), visit(r.units), visit(r.absent), visit(r.left_apart), visit(r.config), visit(r.error);
-    visit(r.passes);
+    visit(r.code), visit(r.passes);
 }
 template <SameRecord<PlanReply> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
@@ -21,7 +21,8 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<EvaluateRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program), visit(r.plan), visit(r.spools), visit(r.part), visit(r.skip);
+    visit(r.program), visit(r.plan), visit(r.spools), visit(r.part), visit(r.process), visit(r.beside_trace);
+    visit(r.skip);
 }
 template <SameRecord<EvaluateReport> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {

@@ -22,6 +22,7 @@ struct PlanRequest {
 struct PlannedSet {
     std::vector<std::string> names, units, absent, left_apart;
     std::string config, error;  // why there is no plan; "" if there is one
+    int code = 0;               // ExitCode, with an error
     std::uint64_t passes = 0;
 };
 
@@ -39,6 +40,8 @@ struct EvaluateRequest {
     std::string program, plan;        // the command; the plan's file
     std::vector<std::string> spools;  // files with images
     std::string part;                 // the capture to write
+    std::string process;              // the process that all belong to; "": as each file says
+    bool beside_trace = false;        // the capture is merged with a trace, which describes the device
     std::uint64_t skip = 0;           // images that an earlier process took
 };
 

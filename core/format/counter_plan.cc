@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "core/format/bytes.h"
 
 namespace gpuprof {
@@ -38,7 +40,7 @@ public:
     void operator()(const PlannedKernel& kernel) {
         (*this)(kernel.name);
         for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i]), (*this)(kernel.block[i]);
-        (*this)(kernel.typical_ns);
+        (*this)(kernel.typical_ns), (*this)(kernel.registers), (*this)(kernel.shared_bytes);
     }
 };
 
@@ -68,7 +70,7 @@ public:
     void operator()(PlannedKernel& kernel) {
         (*this)(kernel.name);
         for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i]), (*this)(kernel.block[i]);
-        (*this)(kernel.typical_ns);
+        (*this)(kernel.typical_ns), (*this)(kernel.registers), (*this)(kernel.shared_bytes);
     }
 };
 
@@ -103,6 +105,14 @@ std::optional<CounterPlan> decode_counter_plan(std::string_view bytes) {
     bool known = plan.scope <= CounterScope::range && plan.cache <= CacheMode::flush;
     if (!reader.sound || !reader.cursor.ok() || reader.cursor.left() > 0 || !known) return std::nullopt;
     return plan;
+}
+
+bool is_device_collective(std::string_view kernel) {
+    auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; };
+    for (std::string_view part :
+         {"nccl", "nvshmem", "rccl", "deep_ep", "symm_mem", "one_shot_all_reduce", "two_shot_all_reduce", "multimem_"})
+        if (std::search(kernel.begin(), kernel.end(), part.begin(), part.end(), same) != kernel.end()) return true;
+    return false;
 }
 
 std::uint64_t image_hash(std::string_view image) {

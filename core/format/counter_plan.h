@@ -1,5 +1,5 @@
 // The plan of a measurement of kernel counters: the launcher makes it, the injected library carries it out without any
-// knowledge of metrics, and the evaluator reads from it what the images mean. One file beside the spool files.
+// knowledge of metrics, and the evaluator reads from it what the images mean. One file in the folder of the spool files.
 //
 //   "GPUCTR1\0"  u32 crc of the rest  fields in the order of counter_plan.cc
 //
@@ -27,6 +27,9 @@ struct PlannedKernel {
     std::string_view name;  // demangled
     std::uint32_t grid[3]{}, block[3]{};
     std::uint64_t typical_ns = 0;  // duration in the trace; 0: unknown
+    // For the evaluator, from the trace; 0: unknown.
+    std::uint32_t registers = 0;
+    std::uint64_t shared_bytes = 0;
 };
 
 struct CounterPlan {
@@ -55,5 +58,9 @@ std::optional<CounterPlan> decode_counter_plan(std::string_view bytes);
 
 // A hash of an image, to be checked before CUPTI sees it: CUPTI trusts images, and crashes on damaged ones.
 std::uint64_t image_hash(std::string_view image);
+
+// Whether a kernel, by its name, communicates with other GPUs while it runs: NCCL's, NVSHMEM's, those of symmetric
+// memory. Replaying one hangs, because the others do not replay with it.
+bool is_device_collective(std::string_view kernel);
 
 }  // namespace gpuprof

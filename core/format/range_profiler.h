@@ -17,6 +17,16 @@ inline constexpr std::int32_t kRangeProfiler = 0;                  // CUpti_Prof
 inline constexpr std::int32_t kAutoRange = 1, kUserRange = 2;      // CUpti_ProfilerRange
 inline constexpr std::int32_t kKernelReplay = 2, kUserReplay = 3;  // CUpti_ProfilerReplayMode
 
+struct ProfilerInitialize {
+    std::size_t size = 16;
+    void* reserved = nullptr;
+};
+struct GetChipName {
+    std::size_t size = 32;
+    void* reserved = nullptr;
+    std::size_t device = 0;
+    const char* chip = nullptr;  // out
+};
 struct GetAvailability {  // CUpti_Profiler_GetCounterAvailability_Params
     std::size_t size = 40;
     void* reserved = nullptr;
@@ -30,6 +40,17 @@ struct EnableRanges {
     void* context = nullptr;
     RangeObject* object = nullptr;  // out
 };
+// From CUPTI 13.4; an older library refuses it.
+struct EnableRangesWithCache {
+    static constexpr std::int32_t kNone = 0, kFlushAll = 1;  // CUpti_RangeProfiler_CacheControlMode
+
+    std::size_t size = 36;
+    void* reserved = nullptr;
+    void* context = nullptr;
+    RangeObject* object = nullptr;  // out
+    std::int32_t cache = kNone;
+};
+inline constexpr std::uint32_t kFirstVersionWithCache = 130400;
 // For Disable, Start and PopRange.
 struct RangeParams {
     std::size_t size = 24;

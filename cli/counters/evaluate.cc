@@ -1,0 +1,74 @@
+#include "cli/counters/evaluate.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "cli/output.h"
+#include "cli/record/parts.h"
+#include "collect/counters/host_link.h"
+#include "collect/counters/skips.h"
+#include "collect/counters/spooled_images.h"
+#include "collect/launch/injection.h"
+#include "collect/pm/errors.h"
+#include "core/base/readable.h"
+#include "core/format/counter_plan.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr const char* kPart = "kernel-counters";
+
+std::string count_text(std::uint64_t count, std::string_view one, std::string_view several) {
+    return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? one : several);
+}
+
+void tell_of_missing(const std::vector<std::string>& files) {
+    counters::SpooledImages spooled;
+    for (const std::string& file : files) (void)counters::read_images(file, spooled);
+    for (const std::string& hung : spooled.hung)
+        note(
+            fmt::format("the replay of {}; the program was ended; exclude this kernel (--kernel), or measure a range "
+                        "(--range)",
+                        hung));
+    bool any_hung = !spooled.hung.empty();
+    for (const counters::Measurement& each : spooled.measurements) {
+        if (!each.complete && !any_hung) note(fmt::format("the program ended while {} was measured", each.name));
+        if (each.about.code == 0) continue;
+        std::string function(each.about.function, strnlen(each.about.function, sizeof each.about.function));
+        note(fmt::format("cannot measure {}: {}", each.name,
+                         pm::explain(function.c_str(), static_cast<int>(each.about.code)).message));
+    }
+    for (const auto& [reason, skipped] : spooled.skipped)
+        note("not measured: " + counters::explain_skip(reason, skipped));
+}
+
+}  // namespace
+
+bool is_counter_part(const std::string& file) {
+    return is_companion_part(file) && file.find(kPart) != std::string::npos;
+}
+
+void evaluate_counters(const std::string& folder, const std::string& program, CounterPart part,
+                       const std::string& process) {
+    std::vector<std::string> files;
+    for (const std::string& file : parts_in(folder)) {
+        if (is_counter_part(file)) return;  // done by an earlier attempt
+        if (!is_companion_part(file) && counters::has_counters(file)) files.push_back(file);
+    }
+    if (files.empty()) return;
+    counters::Evaluation evaluation = counters::evaluate_images({.program = program,
+                                                                 .plan = folder + "/" + kCounterPlanFile,
+                                                                 .spools = files,
+                                                                 .part = companion_part(folder, kPart),
+                                                                 .process = process,
+                                                                 .beside_trace = part == CounterPart::beside_trace,
+                                                                 .skip = 0});
+    for (const std::string& remark : evaluation.remarks) note(remark);
+    tell_of_missing(files);
+    note(fmt::format("{} measured, {}", count_text(evaluation.launches, "launch", "launches"),
+                     count_text(evaluation.values, "value", "values")));
+}
+
+}  // namespace gpuprof
