@@ -2,6 +2,7 @@
 // shows which kernels matter; the second replays these kernels. One capture holds both.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -24,7 +25,7 @@ namespace {
 
 struct Arguments {
     MeasurementOptions options;
-    std::string output = "counters.gpuprof", chip;
+    std::string output = "counters.gpuprof", keep, chip;
     bool list_sets = false, list_metrics = false;
     std::vector<std::string> command;
 };
@@ -83,9 +84,24 @@ Result<std::string> choose(const Trace& trace, const Measurement& measurement) {
     return measurement.encoded(choices->chosen);
 }
 
+// Copies what the second run left: the plan, the images and the values. With the same CUPTI the images can be evaluated
+// anywhere, up to 13.1 without a driver: record --merge FOLDER, after removing the values.
+Status keep_images(const RecordedRun& run, const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (!failed)
+        std::filesystem::copy(
+            run.folder.path(), folder,
+            std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive, failed);
+    if (!failed) return {};
+    return Error{ExitCode::usage, fmt::format("cannot keep the images in {}: {}", folder, failed.message())};
+}
+
 // Joins the parts of the first run and the counters of the second.
 Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRun& second, const std::string& process) {
     evaluate_counters(second.folder.path(), second.program, CounterPart::beside_trace, process);
+    if (!arguments.keep.empty())
+        if (Status kept = keep_images(second, arguments.keep); !kept) note(kept.error().message);
     std::vector<std::string> files = first.folder.files();
     for (const std::string& file : second.folder.files())
         if (is_counter_part(file)) files.push_back(file);
@@ -182,6 +198,9 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--clock", options.clock, "Clocks to lock: none, base or boost (default: none).")
         .one_of({"none", "base", "boost"})
         .value("CLOCK");
+    line.option("--keep", arguments->keep,
+                "Also keep CUPTI's images, and what is needed to evaluate them, in this folder.")
+        .value("FOLDER");
     line.flag("--list-sets", arguments->list_sets, "List the sets of counters.");
     line.flag("--list-metrics", arguments->list_metrics, "List all metrics of the GPU, or of the chip of --plan-for.");
     line.option("--plan-for", arguments->chip,

@@ -110,10 +110,10 @@ static_assert(sizeof(StreamCall) == 48);
 struct CounterLaunch {
     static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
 
-    std::uint64_t number;      // from 1, per process
-    std::uint64_t occurrence;  // earlier launches of this name
-    std::uint64_t time;        // CLOCK_REALTIME, ns
-    std::uint32_t range;       // 1: a range, whose name follows; 0: a kernel
+    std::uint64_t number;                                // from 1, per process
+    std::uint64_t occurrence;                            // earlier launches of this name
+    std::uint64_t time;                                  // CLOCK_REALTIME, ns
+    std::uint32_t range;                                 // 1: a range, whose name follows; 0: a kernel
     std::uint32_t device, context, stream, correlation;  // CUPTI's ids; kUnknown: not known
     std::uint32_t grid[3], block[3];
     std::uint32_t dynamic_shared_bytes;

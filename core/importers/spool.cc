@@ -26,11 +26,11 @@ SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
     : batch_(batch), file_(std::move(file)), annotations_(batch), first_(batch.tables) {}
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
-    for (ChunkKind kind : {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names,
-                           ChunkKind::spool_nvtx, ChunkKind::spool_clock, ChunkKind::spool_lost,
-                           ChunkKind::spool_refused, ChunkKind::spool_facts, ChunkKind::spool_windows,
-                           ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
-                           ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung})
+    for (ChunkKind kind :
+         {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
+          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts,
+          ChunkKind::spool_windows, ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
+          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung})
         if (header.is(kind)) return true;
     return false;
 }
