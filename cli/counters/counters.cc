@@ -38,7 +38,8 @@ InjectionOptions injection(bool first, const MeasurementOptions& options) {
     return injection;
 }
 
-RecordingRequest request_of(const Arguments& arguments, bool first, const std::string& plan) {
+RecordingRequest request_of(const Arguments& arguments, const std::string& plan, const std::string& cupti) {
+    bool first = plan.empty();
     SampleOption sample;
     if (!first) sample.device_interval = 0;
     return {.output = arguments.output,
@@ -49,6 +50,7 @@ RecordingRequest request_of(const Arguments& arguments, bool first, const std::s
             .progress = true,
             .max_size = {},
             .counter_plan = plan,
+            .cupti = cupti,
             .command = arguments.command};
 }
 
@@ -108,8 +110,8 @@ Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRu
     Result<Trace> trace = merge_parts(own_facts(first), files, arguments.output);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written;
-    note(fmt::format("written to {}; gpu-profile report {} kernel shows the counters", arguments.output,
-                     shell_quoted_file(arguments.output)));
+    note(fmt::format("written to {}; gpu-profile report {} counters shows the counters of each launch",
+                     arguments.output, shell_quoted_file(arguments.output)));
     return {};
 }
 
@@ -128,7 +130,7 @@ Result<ExitCode> measure(const Arguments& arguments) {
     for (const std::string& remark : measurement->remarks) note(remark);
     Target target;
     note("first run: recording which kernels take the time");
-    Result<RecordedRun> recorded = run_recorded(target, request_of(arguments, true, ""));
+    Result<RecordedRun> recorded = run_recorded(target, request_of(arguments, "", ""));
     if (!recorded.ok()) return recorded.error();
     auto first = std::make_unique<RecordedRun>(std::move(*recorded));
     if (first->end.failed()) {
@@ -141,7 +143,7 @@ Result<ExitCode> measure(const Arguments& arguments) {
     if (!plan.ok()) return plan.error();
     std::string process = process_of(*trace);
     note("second run: measuring");
-    Result<RecordedRun> measured = run_recorded(target, request_of(arguments, false, *plan));
+    Result<RecordedRun> measured = run_recorded(target, request_of(arguments, *plan, measurement->reply.cupti));
     if (!measured.ok()) return measured.error();
     auto second = std::make_unique<RecordedRun>(std::move(*measured));
     TargetExit end = second->end;

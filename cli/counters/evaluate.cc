@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "cli/output.h"
@@ -24,9 +25,8 @@ std::string count_text(std::uint64_t count, std::string_view one, std::string_vi
     return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? one : several);
 }
 
-void tell_of_missing(const std::vector<std::string>& files) {
-    counters::SpooledImages spooled;
-    for (const std::string& file : files) (void)counters::read_images(file, spooled);
+void tell_of_missing(const counters::SpooledImages& spooled) {
+    for (const std::string& refused : spooled.refused) note(refused);
     for (const std::string& hung : spooled.hung)
         note(
             fmt::format("the replay of {}; the program was ended; exclude this kernel (--kernel), or measure a range "
@@ -52,23 +52,30 @@ bool is_counter_part(const std::string& file) {
 
 void evaluate_counters(const std::string& folder, const std::string& program, CounterPart part,
                        const std::string& process) {
+    std::string plan = folder + "/" + kCounterPlanFile;
+    std::error_code failed;
+    if (!std::filesystem::exists(plan, failed)) return;
     std::vector<std::string> files;
+    counters::SpooledImages spooled;
     for (const std::string& file : parts_in(folder)) {
         if (is_counter_part(file)) return;  // done by an earlier attempt
-        if (!is_companion_part(file) && counters::has_counters(file)) files.push_back(file);
+        if (is_companion_part(file)) continue;
+        if (Status read = counters::read_images(file, spooled); !read) note(read.error().message);
+        files.push_back(file);
     }
-    if (files.empty()) return;
     counters::Evaluation evaluation = counters::evaluate_images({.program = program,
-                                                                 .plan = folder + "/" + kCounterPlanFile,
+                                                                 .plan = plan,
                                                                  .spools = files,
                                                                  .part = companion_part(folder, kPart),
                                                                  .process = process,
                                                                  .beside_trace = part == CounterPart::beside_trace,
                                                                  .skip = 0});
     for (const std::string& remark : evaluation.remarks) note(remark);
-    tell_of_missing(files);
-    note(fmt::format("{} measured, {}", count_text(evaluation.launches, "launch", "launches"),
-                     count_text(evaluation.values, "value", "values")));
+    tell_of_missing(spooled);
+    bool silent = spooled.measurements.empty() && spooled.skipped.empty() && spooled.refused.empty();
+    note(silent ? "nothing was measured: the program launched none of the chosen kernels, or does not use CUDA"
+                : fmt::format("{} measured, {}", count_text(evaluation.launches, "launch", "launches"),
+                              count_text(evaluation.values, "value", "values")));
 }
 
 }  // namespace gpuprof

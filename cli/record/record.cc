@@ -92,13 +92,18 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-// The plan of --counters, "" without it.
-Result<std::string> plan_of_option(const Arguments& arguments) {
-    if (arguments.counters.set.empty()) return std::string();
+// Adds the plan of --counters.
+Status plan_counters(const Arguments& arguments, RecordingRequest& request) {
+    if (arguments.counters.set.empty() && !arguments.counters.kernel.empty())
+        return Error{ExitCode::usage, "--kernel selects kernels for --counters; add --counters SET"};
+    if (arguments.counters.set.empty()) return {};
+    if (!request.injection.cuda) return Error{ExitCode::usage, "--counters needs CUDA; add cuda to --trace"};
     Result<Measurement> measurement = plan_measurement(arguments.counters, arguments.command.front());
     if (!measurement.ok()) return measurement.error();
     for (const std::string& remark : measurement->remarks) note(remark);
-    return measurement->encoded({});
+    request.counter_plan = measurement->encoded({});
+    request.cupti = measurement->reply.cupti;
+    return {};
 }
 
 Result<ExitCode> record(const Arguments& arguments) {
@@ -111,9 +116,6 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
-    Result<std::string> plan = plan_of_option(arguments);
-    if (!plan.ok()) return plan.error();
-    Target target;
     RecordingRequest request{.output = arguments.output,
                              .injection = *options,
                              .sample = *sample,
@@ -121,8 +123,11 @@ Result<ExitCode> record(const Arguments& arguments) {
                              .cpu_use = arguments.injection.traces("cpu"),
                              .progress = !arguments.quiet,
                              .max_size = arguments.max_size,
-                             .counter_plan = *plan,
+                             .counter_plan = {},
+                             .cupti = {},
                              .command = arguments.command};
+    if (Status planned = plan_counters(arguments, request); !planned) return planned.error();
+    Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
     TargetExit end = run->end;

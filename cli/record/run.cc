@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <stdlib.h>
+
 #include <memory>
 #include <mutex>
 
@@ -125,6 +127,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (!folder.ok()) return folder.error();
     if (!request.counter_plan.empty())
         if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();
+    if (!request.cupti.empty()) setenv("GPUPROF_CUPTI", request.cupti.c_str(), 0);
     std::optional<PreloadPath> preload = preload_path(library, options);
     for (const std::string& remark : set_injection(library, preload ? preload->path() : "", *folder, options))
         note(remark);

@@ -23,6 +23,7 @@ struct RecordingRequest {
     bool cpu_use = true, progress = true;
     std::string max_size;      // as the user wrote it; "" for none
     std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
+    std::string cupti;         // that made the plan, so that the program uses the same; "": any
     std::vector<std::string> command;
 };
 

@@ -177,7 +177,10 @@ private:
     std::unique_ptr<MetricHost> host_;
 };
 
-void add_losses(const SpooledImages& spooled, CapturePart& part) {
+// `refused`: only where the collector's own spool file, which says it too, is not part of the recording.
+void add_losses(const SpooledImages& spooled, bool refused, CapturePart& part) {
+    for (const std::string& each : spooled.refused)
+        if (refused) part.add_loss(spec_of(Loss::recorder_refused).name, 1, each);
     for (const std::string& hung : spooled.hung) part.add_loss(spec_of(Loss::hung_replay).name, 1, hung);
     for (const auto& [reason, skipped] : spooled.skipped)
         part.add_loss(spec_of(Loss::unmeasured_kernel).name, static_cast<std::int64_t>(skipped.count),
@@ -204,7 +207,7 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
     if (!part.ok()) return part.error();
     Evaluator evaluator(*api, *plan, request.process, **part, totals);
     if (request.skip == 0 && !request.beside_trace && !spooled.measurements.empty()) evaluator.add_device();
-    if (request.skip == 0) add_losses(spooled, **part);
+    if (request.skip == 0) add_losses(spooled, request.beside_trace, **part);
     for (const Measurement& measurement : spooled.measurements) {
         if (++totals.image <= request.skip) continue;
         if (!report()) return Error{ExitCode::internal, "the launcher ended"};

@@ -48,6 +48,7 @@ public:
         if (chunk.header.is(ChunkKind::spool_counter_image)) take_image(payload);
         if (chunk.header.is(ChunkKind::spool_counter_skips)) take_skips(payload);
         if (chunk.header.is(ChunkKind::spool_counter_hung)) take_hung(payload);
+        if (chunk.header.is(ChunkKind::spool_refused)) to_.refused.emplace_back(payload);
     }
 
     void finish() {
@@ -112,20 +113,6 @@ private:
 };
 
 }  // namespace
-
-bool has_counters(const std::string& file) {
-    FileInput input(file);
-    if (!input.open()) return false;
-    ChunkReader reader(input);
-    for (RawChunk chunk;;) {
-        Result<bool> more = reader.next(chunk);
-        if (!more.ok() || !*more) return false;
-        for (ChunkKind kind : {ChunkKind::spool_counter_note, ChunkKind::spool_counter_skips})
-            if (chunk.header.is(kind)) return true;
-        // Files of counters begin with them; others are long.
-        if (!chunk.header.is(ChunkKind::begin) && !chunk.header.is(ChunkKind::spool_process)) return false;
-    }
-}
 
 Status read_images(const std::string& file, SpooledImages& to) {
     FileInput input(file);

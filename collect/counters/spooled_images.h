@@ -29,10 +29,9 @@ struct SpooledImages {
     std::vector<Measurement> measurements;
     std::map<spool::CounterSkip, Skipped> skipped;  // of all processes
     std::vector<std::string> hung;                  // sentences
+    std::vector<std::string> refused;               // what the library could not begin, as sentences
 };
 
-// Whether a spool file has any measurement or skip.
-bool has_counters(const std::string& file);
 // Adds what a file holds; damaged chunks are missing.
 Status read_images(const std::string& file, SpooledImages& to);
 

@@ -171,7 +171,9 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
     launch.time = static_cast<std::uint64_t>(realtime_ns());
     launch.device = session->device();
     s.spool.write_note(launch, name);
-    std::uint64_t limit = s.plan.hang_ns + typical_ns * s.plan.passes * kSlowdown;
+    // Of a kernel whose duration is unknown, every pass may take as long.
+    std::uint64_t limit =
+        typical_ns == 0 ? s.plan.hang_ns * s.plan.passes : s.plan.hang_ns + typical_ns * s.plan.passes * kSlowdown;
     s.limit.store(static_cast<std::int64_t>(limit), std::memory_order_relaxed);
     s.since.store(monotonic_ns(), std::memory_order_release);
     if (!failure && !session->is_open()) failure = session->open(*s.cupti, s.plan, s.version);
@@ -331,6 +333,13 @@ void start_counters() noexcept {
     if (s.cupti->cuptiRangeProfilerEnable == nullptr) {
         std::snprintf(s.refusal, sizeof s.refusal, "kernel counters: %.300s is too old; they need CUPTI 12.6 or later",
                       s.cupti->path);
+        return;
+    }
+    if (s.version != s.plan.cupti_version) {
+        std::snprintf(s.refusal, sizeof s.refusal,
+                      "kernel counters: the program uses CUPTI %u (%.200s), but they were planned for %u; set "
+                      "GPUPROF_CUPTI to the path of the program's CUPTI",
+                      s.version, s.cupti->path, s.plan.cupti_version);
         return;
     }
     load_range_libraries(s.cupti->path);

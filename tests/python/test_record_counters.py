@@ -263,3 +263,17 @@ def test_nothing_matches(program, tmp_path, script):
 def test_a_newer_library_controls_the_cache(program, tmp_path, script):
     run = Run(program, tmp_path, script, "--set", "triage", "--cache", "flush", "--kernel", "saxpy", rules="version 130400")
     assert {row["cache_mode"] for row in run.table("profiled_kernel")} == {"flush"}
+
+
+def test_another_version_in_the_program_is_refused(program, tmp_path):
+    recording = script_of_records(lines(), tmp_path, version="12.8")
+    run = Run(program, tmp_path, recording, "--set", "triage")
+    assert run.measured() == {}
+    assert any("the program uses CUPTI 26" in place for place in run.losses("recorder_refused")) or run.says("CUPTI 26")
+
+
+def test_options_of_record_that_need_each_other(program, tmp_path, script):
+    run = Run(program, tmp_path, script, "--kernel", "saxpy", command="record", status=2)
+    assert run.says("--kernel selects kernels for --counters; add --counters SET")
+    run = Run(program, tmp_path, script, "--counters", "sol", "--trace", "nvtx", command="record", status=2)
+    assert run.says("--counters needs CUDA; add cuda to --trace")
