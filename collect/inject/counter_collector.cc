@@ -1,9 +1,6 @@
 #include "collect/inject/counter_collector.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +14,7 @@
 #include "collect/inject/collector.h"
 #include "collect/inject/counter_driver.h"
 #include "collect/inject/counter_launch.h"
+#include "collect/inject/counter_plan_file.h"
 #include "collect/inject/counter_spool.h"
 #include "collect/inject/cupti_codes.h"
 #include "collect/inject/cupti_multiplexer.h"
@@ -76,24 +74,14 @@ State* state = nullptr;
 enum : int { kUnread, kReading, kAbsent, kPresent };
 std::atomic<int> plan_state{kUnread};
 
+// Null without a plan; from any thread.
+State* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPresent ? state : nullptr; }
+
 pid_t this_thread() noexcept { return gettid(); }
 
-// Maps the file for the life of the process: the plan points into it.
 bool read_plan() noexcept {
-    char path[sizeof settings().folder + 32];
-    std::snprintf(path, sizeof path, "%s/%s", settings().folder, kCounterPlanFile);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    struct stat about {};
-    if (fd < 0) return false;
-    void* memory = MAP_FAILED;
-    if (fstat(fd, &about) == 0 && about.st_size > 0)
-        memory = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-    close(fd);
-    if (memory == MAP_FAILED) return false;
-    std::optional<CounterPlan> plan =
-        decode_counter_plan({static_cast<const char*>(memory), static_cast<std::size_t>(about.st_size)});
-    if (!plan || plan->metrics.empty() || plan->config.empty()) return false;
-    void* room = std::calloc(1, sizeof(State));
+    std::optional<CounterPlan> plan = map_counter_plan(settings().folder);
+    void* room = plan ? std::calloc(1, sizeof(State)) : nullptr;
     if (room == nullptr) return false;
     state = new (room) State;
     state->plan = std::move(*plan);
@@ -104,18 +92,6 @@ void refuse(const char* what, int code) noexcept {
     const char* words = name_of_code(code);
     std::snprintf(state->refusal, sizeof state->refusal, "kernel counters: %s: CUPTI answers %d%s%s", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "");
-}
-
-// Codes that no later launch will change: rights, virtual or unsupported GPUs, another owner, a missing library.
-bool holds_for_all(int code) noexcept {
-    switch (code) {
-        case 11:
-        case 14:
-        case 15:
-        case 26:
-        case 27: return true;
-        default: return code >= 33 && code <= 46;
-    }
 }
 
 bool is_capturing(const Watched& watched, void* stream) noexcept {
@@ -215,7 +191,7 @@ void enter_launch(const Watched& watched, const CallbackData& call) noexcept {
     if (watched.kind == LaunchKind::graph) return s.spool.skip(CounterSkip::graph, "");
     if (watched.kind == LaunchKind::multi_device) return s.spool.skip(CounterSkip::multi_device, name);
     LaunchFacts facts;
-    if (!read_launch(watched.kind, call, facts) || *name == '\0' || !window().open()) return;
+    if (*name == '\0' || !window().open() || !read_launch(watched.kind, call, facts)) return;
     pthread_mutex_lock(&s.choosing);
     KernelChoice::Answer answer = s.choice.see(name, facts);
     pthread_mutex_unlock(&s.choosing);
@@ -351,12 +327,16 @@ void start_counters() noexcept {
     if (subscribe()) s.active.store(true, std::memory_order_release);
 }
 
-const char* counters_refusal() noexcept { return state != nullptr ? state->refusal : ""; }
+const char* counters_refusal() noexcept {
+    const State* s = shared_state();
+    return s != nullptr ? s->refusal : "";
+}
 
 // Earlier work of the context is not the range's, and the range's work ends in it.
 void switch_counter_range(bool open) noexcept {
-    if (state == nullptr) return;
-    State& s = *state;
+    State* shared = shared_state();
+    if (shared == nullptr) return;
+    State& s = *shared;
     if (!s.active.load(std::memory_order_acquire) || s.plan.scope != CounterScope::range) return;
     char name[256];
     std::snprintf(name, sizeof name, "%.*s", static_cast<int>(s.plan.range.size()), s.plan.range.data());
@@ -381,8 +361,9 @@ void switch_counter_range(bool open) noexcept {
 }
 
 void watch_counters(std::int64_t now) noexcept {
-    if (state == nullptr || !state->active.load(std::memory_order_acquire)) return;
-    State& s = *state;
+    State* shared = shared_state();
+    if (shared == nullptr || !shared->active.load(std::memory_order_acquire)) return;
+    State& s = *shared;
     s.spool.write_skips();
     std::int64_t since = s.since.load(std::memory_order_acquire), limit = s.limit.load(std::memory_order_relaxed);
     // A range lasts as long as the program wants.
@@ -393,7 +374,8 @@ void watch_counters(std::int64_t now) noexcept {
 }
 
 void finish_counters() noexcept {
-    if (state != nullptr && state->active.load(std::memory_order_acquire)) state->spool.finish();
+    State* s = shared_state();
+    if (s != nullptr && s->active.load(std::memory_order_acquire)) s->spool.finish();
 }
 
 void forget_counters() noexcept {

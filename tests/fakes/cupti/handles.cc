@@ -35,6 +35,7 @@ Arguments::Arguments(const Script& script, const ScriptRecord& call, std::uint32
 }
 
 LaunchArguments::LaunchArguments(const Script& script, std::uint32_t correlation) {
+    extended[0] = &config;
     auto found = script.kernels.find(correlation);
     if (found == script.kernels.end()) return;
     const unsigned char* kernel = found->second;
@@ -45,12 +46,11 @@ LaunchArguments::LaunchArguments(const Script& script, std::uint32_t correlation
     }
     plain.dynamic_shared_bytes = config.dynamic_shared_bytes = read<std::uint32_t>(kernel, kDynamicShared);
     plain.stream = config.stream = reinterpret_cast<void*>(handle_of_stream(read<std::uint32_t>(kernel, kStream)));
-    extended[0] = &config;
     symbol = reinterpret_cast<const char*>(read<std::uint64_t>(kernel, kName));
 }
 
 const void* LaunchArguments::for_function(const char* name) {
-    if (name == nullptr || symbol == nullptr) return nullptr;
+    if (name == nullptr) return nullptr;
     if (std::strncmp(name, "cuLaunchKernelEx", 16) == 0) return extended;
     return std::strncmp(name, "cuLaunchKernel", 14) == 0 ? &plain : nullptr;
 }
