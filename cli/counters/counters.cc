@@ -54,13 +54,18 @@ RecordingRequest request_of(const Arguments& arguments, const std::string& plan,
             .command = arguments.command};
 }
 
-// The key of the only process with kernels; "" if there are several.
-std::string process_of(const Trace& trace) {
+// Those with kernels.
+std::vector<counters::TracedProcess> processes_of(const Trace& trace) {
     const KernelTable& kernels = trace.kernel();
-    std::set<StringId> processes;
+    std::set<StringId> keys;
     for (Row row = 0; row < kernels.rows; ++row)
-        if (kernels.process.has(row)) processes.insert(kernels.process[row]);
-    return processes.size() == 1 ? std::string(trace.text(*processes.begin())) : "";
+        if (kernels.process.has(row)) keys.insert(kernels.process[row]);
+    const ProcessTable& table = trace.tables().process;
+    std::vector<counters::TracedProcess> processes;
+    for (Row row = 0; row < table.rows; ++row)
+        if (keys.count(table.key[row]) != 0)
+            processes.push_back({std::string(trace.text(table.key[row])), table.rank.value_or(row, -1)});
+    return processes;
 }
 
 // The plan of the second run; an error if there is nothing to measure.
@@ -100,8 +105,9 @@ Status keep_images(const RecordedRun& run, const std::string& folder) {
 }
 
 // Joins the parts of the first run and the counters of the second.
-Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRun& second, const std::string& process) {
-    evaluate_counters(second.folder.path(), second.program, CounterPart::beside_trace, process);
+Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRun& second,
+                const std::vector<counters::TracedProcess>& processes) {
+    evaluate_counters(second.folder.path(), second.program, CounterPart::beside_trace, processes);
     if (!arguments.keep.empty())
         if (Status kept = keep_images(second, arguments.keep); !kept) note(kept.error().message);
     std::vector<std::string> files = first.folder.files();
@@ -141,13 +147,13 @@ Result<ExitCode> measure(const Arguments& arguments) {
     if (!trace.ok()) return trace.error();
     Result<std::string> plan = choose(*trace, *measurement);
     if (!plan.ok()) return plan.error();
-    std::string process = process_of(*trace);
+    std::vector<counters::TracedProcess> processes = processes_of(*trace);
     note("second run: measuring");
     Result<RecordedRun> measured = run_recorded(target, request_of(arguments, *plan, measurement->reply.cupti));
     if (!measured.ok()) return measured.error();
     auto second = std::make_unique<RecordedRun>(std::move(*measured));
     TargetExit end = second->end;
-    if (Status concluded = conclude(arguments, *first, *second, process); !concluded) note(concluded.error().message);
+    if (Status concluded = conclude(arguments, *first, *second, processes); !concluded) note(concluded.error().message);
     end_like(end, std::move(first), std::move(second));
 }
 

@@ -51,7 +51,7 @@ bool is_counter_part(const std::string& file) {
 }
 
 void evaluate_counters(const std::string& folder, const std::string& program, CounterPart part,
-                       const std::string& process) {
+                       const std::vector<counters::TracedProcess>& processes) {
     std::string plan = folder + "/" + kCounterPlanFile;
     std::error_code failed;
     if (!std::filesystem::exists(plan, failed)) return;
@@ -67,8 +67,8 @@ void evaluate_counters(const std::string& folder, const std::string& program, Co
                                                                  .plan = plan,
                                                                  .spools = files,
                                                                  .part = companion_part(folder, kPart),
-                                                                 .process = process,
                                                                  .beside_trace = part == CounterPart::beside_trace,
+                                                                 .processes = processes,
                                                                  .skip = 0});
     for (const std::string& remark : evaluation.remarks) note(remark);
     tell_of_missing(spooled);

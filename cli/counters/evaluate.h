@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "collect/counters/wire.h"
 
 namespace gpuprof {
 
@@ -9,10 +12,9 @@ namespace gpuprof {
 enum class CounterPart { whole, beside_trace };
 
 // Does nothing without images. Prints notes. The part is one of the folder's files from then on. `program`: the command;
-// its Python environment is searched for CUPTI. `process`: the key of the process that all measurements belong to; "":
-// their own.
+// its Python environment is searched for CUPTI. `processes`: of the trace that the part is added to.
 void evaluate_counters(const std::string& folder, const std::string& program, CounterPart part,
-                       const std::string& process = "");
+                       const std::vector<counters::TracedProcess>& processes = {});
 // Whether a file of the folder is such a part.
 bool is_counter_part(const std::string& file);
 

@@ -31,9 +31,9 @@ std::string read_file(const std::string& file) {
 
 class Evaluator {
 public:
-    Evaluator(const Api& api, const CounterPlan& plan, const std::string& process, CapturePart& part,
+    Evaluator(const Api& api, const CounterPlan& plan, const EvaluateRequest& request, CapturePart& part,
               EvaluateReport& totals)
-        : api_(api), plan_(plan), process_(process), part_(part), totals_(totals) {
+        : api_(api), plan_(plan), request_(request), part_(part), totals_(totals) {
         chip_.name = plan.chip;
         chip_.availability.assign(plan.availability.begin(), plan.availability.end());
         for (const PlannedMetric& metric : plan.metrics)
@@ -124,11 +124,21 @@ private:
         ++totals_.launches;
     }
 
+    // The same process in the trace: its only one, or that of the same rank; "" if neither is known.
+    std::string process_of(const Measurement& measurement) const {
+        if (!request_.beside_trace) return measurement.process;
+        if (request_.processes.size() == 1) return request_.processes.front().key;
+        for (const TracedProcess& traced : request_.processes)
+            if (traced.rank >= 0 && traced.rank == measurement.rank) return traced.key;
+        return "";
+    }
+
     void add_launch(std::int64_t number, const Measurement& measurement, const std::vector<double>& values) {
         const spool::CounterLaunch& launch = measurement.launch;
         bool range = launch.range != 0;
         RowBuffer& row = part_.table("profiled_kernel").add();
-        row.set("launch", number).set("process", part_.intern(process_.empty() ? measurement.process : process_));
+        row.set("launch", number);
+        if (std::string process = process_of(measurement); !process.empty()) row.set("process", part_.intern(process));
         row.set("device", launch.device == kUnknown ? 0 : std::int64_t{launch.device});
         if (launch.context != kUnknown) row.set("context", std::int64_t{launch.context});
         row.set("kind", part_.intern(range ? "range" : "kernel"));
@@ -169,7 +179,7 @@ private:
 
     const Api& api_;
     const CounterPlan& plan_;
-    const std::string& process_;
+    const EvaluateRequest& request_;
     CapturePart& part_;
     EvaluateReport& totals_;
     Chip chip_;
@@ -205,7 +215,7 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
                                  plan->cupti_version, api->path, api->version, plan->cupti)};
     Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, fact::kRecorderTool);
     if (!part.ok()) return part.error();
-    Evaluator evaluator(*api, *plan, request.process, **part, totals);
+    Evaluator evaluator(*api, *plan, request, **part, totals);
     if (request.skip == 0 && !request.beside_trace && !spooled.measurements.empty()) evaluator.add_device();
     if (request.skip == 0) add_losses(spooled, request.beside_trace, **part);
     for (const Measurement& measurement : spooled.measurements) {

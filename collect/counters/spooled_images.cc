@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -67,6 +68,7 @@ private:
             facts[key] = text_of(cursor);
         }
         process_ = facts["host"] + ":" + facts["pid"];
+        rank_ = facts["RANK"].empty() ? -1 : std::strtoll(facts["RANK"].c_str(), nullptr, 10);
     }
     void take_note(std::string_view payload) {
         Measurement measurement;
@@ -75,6 +77,7 @@ private:
         std::string name = text_of(cursor);
         measurement.name = measurement.launch.range == 0 ? demangled(name) : name;
         measurement.process = process_;
+        measurement.rank = rank_;
         by_number_[measurement.launch.number] = to_.measurements.size();
         to_.measurements.push_back(std::move(measurement));
     }
@@ -108,6 +111,7 @@ private:
 
     SpooledImages& to_;
     std::string process_;
+    std::int64_t rank_ = -1;
     std::map<std::uint64_t, std::size_t> by_number_;
     std::map<spool::CounterSkip, Skipped> skipped_;
 };

@@ -12,8 +12,9 @@
 namespace gpuprof::counters {
 
 struct Measurement {
-    std::string process;  // key of the process
-    std::string name;     // of the kernel, demangled, or of the range
+    std::string process;     // key of the process
+    std::int64_t rank = -1;  // of the process in a distributed job; -1: none
+    std::string name;        // of the kernel, demangled, or of the range
     spool::CounterLaunch launch{};
     spool::CounterImage about{};
     std::string image;

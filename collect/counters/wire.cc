@@ -19,9 +19,13 @@ void visit_fields(Record& r, Visit& visit) {
     visit(r.cupti_version), visit(r.cc_major), visit(r.cc_minor), visit(r.sms), visit(r.memory_bytes);
     visit(r.sets), visit(r.metrics), visit(r.chips);
 }
+template <SameRecord<TracedProcess> Record, class Visit>
+void visit_fields(Record& r, Visit& visit) {
+    visit(r.key), visit(r.rank);
+}
 template <SameRecord<EvaluateRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program), visit(r.plan), visit(r.spools), visit(r.part), visit(r.process), visit(r.beside_trace);
+    visit(r.program), visit(r.plan), visit(r.spools), visit(r.part), visit(r.beside_trace), visit(r.processes);
     visit(r.skip);
 }
 template <SameRecord<EvaluateReport> Record, class Visit>

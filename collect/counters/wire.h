@@ -36,13 +36,19 @@ struct PlanReply {
     std::vector<std::string> metrics, chips;
 };
 
+// A process of the trace that the measurements are added to.
+struct TracedProcess {
+    std::string key;
+    std::int64_t rank = -1;  // in a distributed job; -1: none
+};
+
 struct EvaluateRequest {
-    std::string program, plan;        // the command; the plan's file
-    std::vector<std::string> spools;  // files with images
-    std::string part;                 // the capture to write
-    std::string process;              // the process that all belong to; "": as each file says
-    bool beside_trace = false;        // the capture is merged with a trace, which describes the device
-    std::uint64_t skip = 0;           // images that an earlier process took
+    std::string program, plan;             // the command; the plan's file
+    std::vector<std::string> spools;       // files with images
+    std::string part;                      // the capture to write
+    bool beside_trace = false;             // the capture is merged with a trace, which describes the device
+    std::vector<TracedProcess> processes;  // of that trace, with kernels
+    std::uint64_t skip = 0;                // images that an earlier process took
 };
 
 struct EvaluateReport {

@@ -277,3 +277,12 @@ def test_options_of_record_that_need_each_other(program, tmp_path, script):
     assert run.says("--kernel selects kernels for --counters; add --counters SET")
     run = Run(program, tmp_path, script, "--counters", "sol", "--trace", "nvtx", command="record", status=2)
     assert run.says("--counters needs CUDA; add cuda to --trace")
+
+
+def test_processes_are_those_of_the_trace(program, tmp_path, script):
+    """Two processes without ranks cannot be told apart in the second run: absent, not guessed."""
+    run = Run(program, tmp_path, script, "--set", "triage", "--launches", "1", arguments=("--spawn", "1"))
+    traced = {row["process"] for row in run.table("kernel")}
+    assert len(traced) == 2
+    assert {row.get("process", "") for row in run.table("profiled_kernel")} == {""}
+    assert len(run.table("profiled_kernel")) == 2 * len(shapes_of(lines()))
