@@ -6,6 +6,7 @@ extern const Command kProfileCommand;
 extern const Command kTopCommand;
 extern const Command kServeCommand;
 extern const Command kRecordCommand;
+extern const Command kCountersCommand;
 extern const Command kReportCommand;
 extern const Command kQueryCommand;
 extern const Command kViewCommand;
@@ -24,10 +25,10 @@ extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,    &kServeCommand,       &kRecordCommand, &kReportCommand,
-        &kQueryCommand,   &kViewCommand,   &kCompareCommand,     &kWhatIfCommand, &kHistoryCommand,
-        &kExportCommand,  &kScrubCommand,  &kKernelInfoCommand,  &kBenchCommand,  &kEvaluateCommand,
-        &kSchemaCommand,  &kDoctorCommand, &kCompletionsCommand, &kHelpCommand};
+        &kProfileCommand,  &kTopCommand,    &kServeCommand,  &kRecordCommand,      &kCountersCommand,
+        &kReportCommand,   &kQueryCommand,  &kViewCommand,   &kCompareCommand,     &kWhatIfCommand,
+        &kHistoryCommand,  &kExportCommand, &kScrubCommand,  &kKernelInfoCommand,  &kBenchCommand,
+        &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand, &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

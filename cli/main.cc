@@ -6,6 +6,7 @@
 #include <new>
 
 #include "cli/program.h"
+#include "collect/counters/host_process.h"
 #include "collect/device/sampler_process.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/exit_code.h"
@@ -17,6 +18,8 @@ int main(int argc, char** argv) {
         if (argc == 2 && std::strcmp(argv[1], gpuprof::kSamplerArgument) == 0) return gpuprof::run_sampler_process();
         if (argc == 2 && std::strcmp(argv[1], gpuprof::pm::kCounterArgument) == 0)
             return gpuprof::pm::run_counter_process();
+        if (argc == 2 && std::strcmp(argv[1], gpuprof::counters::kHostArgument) == 0)
+            return gpuprof::counters::run_host_process();
         return gpuprof::run_program(argc, argv);
     } catch (const std::bad_alloc&) {
         std::fputs("gpu-profile: out of memory\n", stderr);

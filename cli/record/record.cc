@@ -3,35 +3,24 @@
 // The command keeps its streams, signals and exit status, and no failure here affects it.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/command_line.h"
+#include "cli/counters/evaluate.h"
+#include "cli/counters/measurement.h"
 #include "cli/doctor/probe.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "cli/record/companions.h"
 #include "cli/record/injection.h"
 #include "cli/record/parts.h"
-#include "cli/record/watch.h"
+#include "cli/record/run.h"
 #include "cli/report/first_answer.h"
 #include "collect/launch/injection.h"
-#include "collect/launch/preload_path.h"
 #include "collect/launch/target.h"
-#include "core/base/command_line.h"
-#include "core/base/host_name.h"
-#include "core/base/readable.h"
 #include "core/base/shell_words.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/formats.h"
-#include "core/importers/importer.h"
-#include "core/schema/facts.h"
 
 namespace gpuprof {
 namespace {
@@ -43,78 +32,9 @@ struct Arguments {
     std::string max_size;
     double python = 0;  // Hz; 0: no stacks
     bool quiet = false;
+    MeasurementOptions counters;  // no set: device work is recorded
     std::vector<std::string> sample, command;
 };
-
-// How the command ran.
-struct Recording {
-    std::string command;  // without secrets; "" with --no-command-line
-    pid_t pid = -1;
-    TargetExit end;
-    std::optional<DurNs> full_after = {};  // when the parts reached --max-size
-};
-
-// The companions that could be prepared.
-class Companions {
-public:
-    explicit Companions(const SpoolFolder& folder) : folder_(folder) {}
-    void prepare(std::unique_ptr<Companion> companion) {
-        Status status = companion->prepare(companion_part(folder_.path(), companion->name()));
-        if (!status)
-            note(status.error().message);
-        else
-            ready_.push_back(std::move(companion));
-    }
-    void started(pid_t target) {
-        for (const auto& companion : ready_) companion->started(target);
-    }
-    void ended() {
-        std::lock_guard lock(mutex_);
-        for (const auto& companion : ready_)
-            if (!stopped_) companion->ended();
-    }
-    // Thread-safe; one call is enough.
-    void stop() {
-        std::lock_guard lock(mutex_);
-        if (stopped_) return;
-        for (const auto& companion : ready_) companion->ask_to_stop();
-        for (const auto& companion : ready_) {
-            if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
-            for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
-        }
-        stopped_ = true;
-    }
-    // Their messages, after stop().
-    const std::vector<std::string>& remarks() const { return remarks_; }
-
-private:
-    const SpoolFolder& folder_;
-    std::vector<std::unique_ptr<Companion>> ready_;
-    std::mutex mutex_;  // guards the members below
-    bool stopped_ = false;
-    std::vector<std::string> remarks_;
-};
-
-// The launcher's facts: that it recorded, and how the command ended.
-Batch own_facts(const Recording& recording) {
-    Batch facts;
-    MetaTable& meta = facts.tables.meta;
-    Row row = meta.add();
-    meta.key.set(row, facts.intern(fact::kTool));
-    meta.value.set(row, facts.intern(fact::kRecorderTool));
-    if (recording.full_after) {
-        row = meta.add();
-        meta.key.set(row, facts.intern("record.full_after_ns"));
-        meta.value.set(row, facts.intern(std::to_string(*recording.full_after)));
-    }
-    ProcessTable& process = facts.tables.process;
-    row = process.add();
-    process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), recording.pid)));
-    process.pid.set(row, recording.pid);
-    process.exit_status.set(row, recording.end.shell_status());
-    if (!recording.command.empty()) process.command.set(row, facts.intern(recording.command));
-    return facts;
-}
 
 // Explains a recording without data from the library: what was not seen, and which GPU software is missing.
 std::string nothing_seen() {
@@ -140,17 +60,18 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
 }
 
 // Everything after the end of the command; the exit status does not depend on it.
-Status conclude(const Arguments& arguments, const Recording& recording, SpoolFolder& folder) {
-    std::vector<std::string> files = folder.files();
+Status conclude(const Arguments& arguments, RecordedRun& run) {
+    evaluate_counters(run.folder.path(), run.program, CounterPart::whole);
+    std::vector<std::string> files = run.folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
-    Result<Trace> trace = merge_parts(own_facts(recording), files, arguments.output);
+    Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output);
     Status status = trace.ok() ? write_recording(*trace, arguments.output) : trace.error();
     if (status) return show(arguments, std::move(*trace), processes_of(files));
-    std::string kept = folder.path();
-    folder.keep();
+    std::string kept = run.folder.path();
+    run.folder.keep();
     return Error{status.error().code,
                  fmt::format("{}; the parts of the recording are kept; merge them later with: {}",
-                             status.error().message, keep_for_merging(own_facts(recording), kept, arguments.output))};
+                             status.error().message, keep_for_merging(own_facts(run), kept, arguments.output))};
 }
 
 // `record --merge`: merges the parts of an interrupted recording.
@@ -158,6 +79,7 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
     if (!arguments.command.empty())
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
     if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
+    evaluate_counters(arguments.merge, "", CounterPart::whole);
     std::vector<std::string> files = parts_in(arguments.merge);
     if (files.empty())
         return Error{ExitCode::unreadable,
@@ -170,22 +92,18 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-void prepare(Companions& companions, const Arguments& arguments, const SampleOption& sample,
-             const SpoolFolder& folder) {
-    if (arguments.injection.traces("cpu"))
-        companions.prepare(record_cpu_use(folder.path(), !arguments.injection.recorder.no_command_line));
-    if (arguments.python > 0) companions.prepare(record_python(folder.path(), arguments.python));
-    if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
-    if (sample.counters) companions.prepare(record_counters(sample, arguments.command.front()));
-}
-
-// Absent if the library is not needed or cannot be preloaded; a note reports the latter.
-std::optional<PreloadPath> preload_path(const std::string& library, const InjectionOptions& options) {
-    if (!options.cuda) return std::nullopt;
-    Result<PreloadPath> path = PreloadPath::of(library);
-    if (path.ok()) return std::move(*path);
-    note(path.error().message);
-    return std::nullopt;
+// Adds the plan of --counters.
+Status plan_counters(const Arguments& arguments, RecordingRequest& request) {
+    if (arguments.counters.set.empty() && !arguments.counters.kernel.empty())
+        return Error{ExitCode::usage, "--kernel selects kernels for --counters; add --counters SET"};
+    if (arguments.counters.set.empty()) return {};
+    if (!request.injection.cuda) return Error{ExitCode::usage, "--counters needs CUDA; add cuda to --trace"};
+    Result<Measurement> measurement = plan_measurement(arguments.counters, arguments.command.front());
+    if (!measurement.ok()) return measurement.error();
+    for (const std::string& remark : measurement->remarks) note(remark);
+    request.counter_plan = measurement->encoded({});
+    request.cupti = measurement->reply.cupti;
+    return {};
 }
 
 Result<ExitCode> record(const Arguments& arguments) {
@@ -198,46 +116,26 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
-    std::optional<std::uint64_t> max_bytes = bytes_of_text(arguments.max_size);
-    if (!arguments.max_size.empty() && !max_bytes)
-        return Error{ExitCode::usage,
-                     fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
-                                 arguments.max_size)};
-    options->recorder.limited = max_bytes.has_value();
+    RecordingRequest request{.output = arguments.output,
+                             .injection = *options,
+                             .sample = *sample,
+                             .python = arguments.python,
+                             .cpu_use = arguments.injection.traces("cpu"),
+                             .progress = !arguments.quiet,
+                             .max_size = arguments.max_size,
+                             .counter_plan = {},
+                             .cupti = {},
+                             .command = arguments.command};
+    if (Status planned = plan_counters(arguments, request); !planned) return planned.error();
     Target target;
-    std::string library = injected_library();
-    if (library.empty())
-        return Error{ExitCode::internal, "cannot find libgpuprof_inject.so next to the program; reinstall gpu-profile"};
-    Result<SpoolFolder> folder = SpoolFolder::make(arguments.output);
-    if (!folder.ok()) return folder.error();
-    std::optional<PreloadPath> preload = preload_path(library, *options);
-    for (const std::string& remark : set_injection(library, preload ? preload->path() : "", *folder, *options))
-        note(remark);
-    Companions companions(*folder);
-    prepare(companions, arguments, *sample, *folder);
-    RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = !arguments.quiet, .on_full = [&] {
-                                       companions.stop();
-                                   }});
-    if (Status started = target.start(arguments.command); !started) return started.error();
-    companions.started(target.pid());
-    watch.start();
-    bool keep_command = !arguments.injection.recorder.no_command_line;
-    Recording recording{.command = keep_command ? without_secrets(arguments.command) : "",
-                        .pid = target.pid(),
-                        .end = target.wait([&] { companions.ended(); })};
-    watch.stop();
-    companions.stop();
-    recording.full_after = watch.full_after();
-    for (const std::string& remark : companions.remarks()) note(remark);
-    if (recording.full_after)
-        note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
-                         arguments.max_size, readable_duration(*recording.full_after)));
+    Result<RecordedRun> run = run_recorded(target, request);
+    if (!run.ok()) return run.error();
+    TargetExit end = run->end;
     {
-        SpoolFolder spool = std::move(*folder);
-        if (Status concluded = conclude(arguments, recording, spool); !concluded) note(concluded.error().message);
+        RecordedRun finished = std::move(*run);
+        if (Status concluded = conclude(arguments, finished); !concluded) note(concluded.error().message);
     }
-    preload.reset();
-    exit_like(recording.end);
+    exit_like(end);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -251,6 +149,13 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
             "May be given once for each.")
         .one_value_per_use()
         .value("S|pm");
+    line.option("--counters", arguments->counters.set,
+                "Measure these counters of the first launches of each kernel instead of recording device work: a set "
+                "or metrics; gpu-profile counters --list-sets lists the sets.")
+        .value("SET");
+    line.option("--kernel", arguments->counters.kernel,
+                "With --counters: only kernels whose names match this regular expression.")
+        .value("REGEX");
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

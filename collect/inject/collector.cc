@@ -13,6 +13,7 @@
 
 #include "collect/inject/buffers.h"
 #include "collect/inject/chunks.h"
+#include "collect/inject/counter_collector.h"
 #include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
@@ -71,6 +72,8 @@ void drain(Collector& c, std::int64_t until) noexcept {
         if (!c.names_written) c.names_written = !c.activity.running() || c.activity.write_function_names(c.file);
         if (!c.refusal_written && c.activity.refusal()[0] != '\0')
             c.refusal_written = c.file.write(ChunkKind::spool_refused, c.activity.refusal());
+        if (!c.refusal_written && counters_refusal()[0] != '\0')
+            c.refusal_written = c.file.write(ChunkKind::spool_refused, counters_refusal());
         c.activity.drain(c.file, until);
     }
     write_events(c);
@@ -142,6 +145,7 @@ void* spool(void*) {
         drain(c, now + kMaxDrain);
         if (c.window.open() && c.cuda_started.load(std::memory_order_acquire)) c.activity.measure_record_cost();
         tell_of_slow_start(c, now);
+        watch_counters(now);
         if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
             EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
@@ -160,6 +164,7 @@ void* spool(void*) {
     write_clock(c);
     write_facts(c);
     for (int i = 0; i < kMaxTries; ++i) write_losses(c, true);  // retries if it could not be written
+    finish_counters();
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
     phase.store(kEnded, std::memory_order_release);
@@ -184,6 +189,7 @@ void in_child() {
     }
     device_inherited |= cupti_multiplexer().wants_anything(ClientId::other);
     cupti_multiplexer().forget_loading();
+    forget_counters();
     collector = nullptr;
     phase.store(kDormant, std::memory_order_relaxed);
 }
@@ -191,6 +197,7 @@ void in_child() {
 // On the thread that opens or closes the window.
 void switch_window(bool open) noexcept {
     OverheadTimer timed;
+    switch_counter_range(open);
     if (!open || !device_recording()) return;
     if (thread_id() != collector->thread.load(std::memory_order_relaxed))
         collector->kinds.wait_until_on(collector->work);
@@ -200,7 +207,10 @@ void switch_window(bool open) noexcept {
 void start_device(Collector& c) noexcept {
     OverheadTimer timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
-    if (c.activity.start()) c.kinds.start(c.activity, c.window);
+    if (counters_planned())
+        start_counters();
+    else if (c.activity.start())
+        c.kinds.start(c.activity, c.window);
     c.cuda_started.store(true, std::memory_order_release);
     c.starting_since.store(0, std::memory_order_relaxed);
 }

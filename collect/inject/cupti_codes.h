@@ -58,4 +58,16 @@ constexpr const char* name_of_code(int code) noexcept {
     }
 }
 
+// Whether no later call will change the answer of profiling: rights, virtual or unsupported GPUs, another owner, a missing library.
+constexpr bool holds_for_all(int code) noexcept {
+    switch (code) {
+        case 11:
+        case 14:
+        case 15:
+        case 26:
+        case 27: return true;
+        default: return code >= 33 && code <= 46;
+    }
+}
+
 }  // namespace gpuprof::inject

@@ -13,6 +13,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <string_view>
 
 #include "core/base/path_search.h"
 
@@ -64,6 +65,7 @@ void SpoolFolder::report_disk_full() const {
 SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
     unlink((path_ + "/full").c_str());
+    unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     for (const std::string& file : parts_in(path_)) unlink(file.c_str());
     rmdir(path_.c_str());
 }
@@ -92,6 +94,7 @@ std::string words_of(const RecorderSettings& settings) {
 void put_first(const char* name, const std::string& value, char between) {
     const char* before = std::getenv(name);
     bool any = before != nullptr && before[0] != '\0';
+    if (any && value == std::string_view(before).substr(0, std::string_view(before).find(between))) return;
     setenv(name, any ? fmt::format("{}{}{}", value, between, before).c_str() : value.c_str(), 1);
 }
 
@@ -114,7 +117,10 @@ std::vector<std::string> set_injection(const std::string& library, const std::st
     RecorderSettings settings = options.recorder;
     settings.launcher = getpid();
     setenv("GPUPROF_RECORD", words_of(settings).c_str(), 1);
-    if (!options.annotation.empty()) setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
+    if (options.annotation.empty())
+        unsetenv("GPUPROF_RECORD_RANGE");
+    else
+        setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
     if (preload.empty()) return remarks;
     // Intercepts calls between another client and CUPTI, and exits through _exit. Programs built with the address
     // sanitizer refuse to start with a preloaded library unless told that it is intended.

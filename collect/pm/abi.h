@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/format/range_profiler.h"
+
 namespace gpuprof::pm {
 
 struct HostObject;      // CUpti_Profiler_Host_Object
@@ -21,16 +23,9 @@ inline constexpr std::int32_t kSysclkInterval = 0, kTimeInterval = 1;  // CUpti_
 inline constexpr std::int32_t kKeepOldest = 0, kKeepLatest = 1;        // CUpti_PmSampling_HardwareBuffer_AppendMode
 inline constexpr std::int32_t kEndOfRecords = 2;                       // CUpti_PmSampling_DecodeStopReason
 
-struct ProfilerInitialize {
-    std::size_t size = 16;
-    void* reserved = nullptr;
-};
-struct GetChipName {
-    std::size_t size = 32;
-    void* reserved = nullptr;
-    std::size_t device = 0;
-    const char* chip = nullptr;  // out
-};
+using range::GetChipName;
+using range::ProfilerInitialize;
+
 struct GetCounterAvailability {
     std::size_t size = 40;
     void* reserved = nullptr;

@@ -36,6 +36,10 @@ enum class ChunkKind : std::uint32_t {
     spool_refused = 22,
     spool_facts = 23,
     spool_windows = 24,
+    spool_counter_note = 25,
+    spool_counter_image = 26,
+    spool_counter_skips = 27,
+    spool_counter_hung = 28,
 };
 
 struct ChunkHeader {

@@ -15,6 +15,13 @@
 //                                                       is 0 while it is open; repeated with both times afterwards
 //   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones are valid
 //
+// Of kernel counters, in a file of their own per process (core/format/counter_plan.h):
+//   spool_counter_note   struct CounterLaunch  name text   a launch or range is about to be measured
+//   spool_counter_image  struct CounterImage  image        what was measured; without one the process ended in between
+//   spool_counter_skips  { u8 reason  u64 count  name text }...   not measured so far, with the first name of each reason;
+//                                                       the last ones are valid
+//   spool_counter_hung   u64 number  u64 ns             a measurement that did not end in that time
+//
 // text is a u32 length and that many bytes.
 #pragma once
 
@@ -98,5 +105,45 @@ struct StreamCall {
     std::uint32_t padding;
 };
 static_assert(sizeof(StreamCall) == 48);
+
+// One measurement, written before it begins.
+struct CounterLaunch {
+    static constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+
+    std::uint64_t number;                                // from 1, per process
+    std::uint64_t occurrence;                            // earlier launches of this name
+    std::uint64_t time;                                  // CLOCK_REALTIME, ns
+    std::uint32_t range;                                 // 1: a range, whose name follows; 0: a kernel
+    std::uint32_t device, context, stream, correlation;  // CUPTI's ids; kUnknown: not known
+    std::uint32_t grid[3], block[3];
+    std::uint32_t dynamic_shared_bytes;
+    std::uint32_t cluster;  // blocks per cluster; 0: none
+    std::uint32_t padding;
+};
+static_assert(sizeof(CounterLaunch) == 80);
+
+struct CounterImage {
+    std::uint64_t number;   // of its CounterLaunch
+    std::uint64_t hash;     // image_hash() of the bytes that follow
+    std::uint64_t took_ns;  // from before the measurement to after it
+    std::uint32_t code;     // CUPTI's result; if not 0, no image follows
+    std::uint32_t dropped;  // ranges that had no room
+    char function[48];      // of CUPTI, that returned the code
+};
+static_assert(sizeof(CounterImage) == 80);
+
+// Why a wanted launch was not measured.
+enum class CounterSkip : std::uint8_t {
+    device_collective,  // NCCL, NVSHMEM: kernels of several GPUs wait for each other
+    multi_device,       // a cooperative launch on several GPUs
+    capture,            // the launch went into a graph
+    graph,              // a launch of a whole graph
+    budget,             // the time for measurements was used up
+    busy,               // another thread was measuring
+    failed,             // CUPTI refused
+    other_chip,         // the plan is for another GPU
+    ended,              // after a refusal that holds for all launches
+    kinds               // the number of reasons
+};
 
 }  // namespace gpuprof::spool

@@ -26,9 +26,11 @@ SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
     : batch_(batch), file_(std::move(file)), annotations_(batch), first_(batch.tables) {}
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
-    for (ChunkKind kind : {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names,
-                           ChunkKind::spool_nvtx, ChunkKind::spool_clock, ChunkKind::spool_lost,
-                           ChunkKind::spool_refused, ChunkKind::spool_facts, ChunkKind::spool_windows})
+    for (ChunkKind kind :
+         {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
+          ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts,
+          ChunkKind::spool_windows, ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
+          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung})
         if (header.is(kind)) return true;
     return false;
 }
@@ -54,6 +56,7 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_windows(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
         batch_.lose(Loss::recorder_refused, payload);
+    // Counters are evaluated by CUPTI, in a process of the launcher, which writes a part of its own.
     if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
 }
 

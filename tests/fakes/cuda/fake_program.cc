@@ -58,6 +58,8 @@ struct Cuda {
     int (*profiler_stop)() = nullptr;
     int (*play)(const char*, const char*) = nullptr;
     std::size_t (*breaches)() = nullptr;
+    int (*retain_context)(void**, int) = nullptr;
+    int (*set_context)(void*) = nullptr;
 
     bool load() {
         void* library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -68,7 +70,8 @@ struct Cuda {
         };
         return find(init, "cuInit") && find(profiler_start, "cuProfilerStart") &&
                find(profiler_stop, "cuProfilerStop") && find(play, "fake_cuda_play") &&
-               find(breaches, "fake_cuda_breaches");
+               find(breaches, "fake_cuda_breaches") && find(retain_context, "cuDevicePrimaryCtxRetain") &&
+               find(set_context, "cuCtxSetCurrent");
     }
 };
 
@@ -216,6 +219,8 @@ bool spawn_copies(const Options& options, int count, char** words) {
 
 void play_on_thread(const Options& options, const Cuda& cuda, long number) {
     std::string name = "player " + std::to_string(number);
+    void* context = nullptr;
+    if (cuda.retain_context && cuda.retain_context(&context, 0) == 0) cuda.set_context(context);
     if (options.nvtx) {
         fake_nvtx::name_thread(static_cast<std::uint32_t>(syscall(SYS_gettid)), name.c_str());
         fake_nvtx::push(name.c_str());

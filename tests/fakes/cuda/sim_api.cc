@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "tests/fakes/cuda/sim.h"
+#include "tests/fakes/cupti/faults.h"
 
 namespace {
 
@@ -232,6 +233,12 @@ int cuStreamBeginCapture_v2(void* handle, int) {
     Stream& stream = sim().stream(handle);
     stream.capturing = std::make_unique<Graph>();
     stream.spoilt = false;
+    return 0;
+}
+int cuStreamIsCapturing(void* handle, int* status) {
+    if (int code = fake_cupti::gate("cuStreamIsCapturing")) return code;
+    std::lock_guard<std::mutex> guard(lock());
+    *status = sim().stream(handle).capturing != nullptr ? 1 : 0;
     return 0;
 }
 int cuStreamEndCapture(void* handle, void** graph) {

@@ -65,8 +65,8 @@ void call_back_api(ApiCall& call, std::uint32_t site) {
             function_name(call.domain, call.cbid),
             call.arguments,
             exit ? &call.result : nullptr,
-            nullptr,
-            nullptr,
+            call.symbol,
+            &client(),  // any pointer that is not null
             1,
             &call.kept,
             call.correlation};

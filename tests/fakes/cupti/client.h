@@ -63,6 +63,7 @@ struct ApiCall {
     const void* arguments = nullptr;
     int result = 0;
     std::uint64_t kept = 0;
+    const char* symbol = nullptr;  // of a launched kernel
 };
 void call_back_api(ApiCall& call, std::uint32_t site);
 const char* function_name(std::uint32_t domain, std::uint32_t cbid);  // null: unknown

@@ -34,6 +34,27 @@ Arguments::Arguments(const Script& script, const ScriptRecord& call, std::uint32
     words[1] = event_first ? stream : event;
 }
 
+LaunchArguments::LaunchArguments(const Script& script, std::uint32_t correlation) {
+    extended[0] = &config;
+    auto found = script.kernels.find(correlation);
+    if (found == script.kernels.end()) return;
+    const unsigned char* kernel = found->second;
+    constexpr std::uint32_t kStream = 48, kGrid = 52, kBlock = 64, kDynamicShared = 80, kName = 104;
+    for (std::uint32_t i = 0; i < 3; ++i) {
+        plain.grid[i] = config.grid[i] = read<std::uint32_t>(kernel, kGrid + 4 * i);
+        plain.block[i] = config.block[i] = read<std::uint32_t>(kernel, kBlock + 4 * i);
+    }
+    plain.dynamic_shared_bytes = config.dynamic_shared_bytes = read<std::uint32_t>(kernel, kDynamicShared);
+    plain.stream = config.stream = reinterpret_cast<void*>(handle_of_stream(read<std::uint32_t>(kernel, kStream)));
+    symbol = reinterpret_cast<const char*>(read<std::uint64_t>(kernel, kName));
+}
+
+const void* LaunchArguments::for_function(const char* name) {
+    if (name == nullptr) return nullptr;
+    if (std::strncmp(name, "cuLaunchKernelEx", 16) == 0) return extended;
+    return std::strncmp(name, "cuLaunchKernel", 14) == 0 ? &plain : nullptr;
+}
+
 std::uint32_t driver_function(std::uint32_t runtime_cbid) {
     const char* name = function_name(kRuntimeDomain, runtime_cbid);
     if (name == nullptr || std::strncmp(name, "cuda", 4) != 0) return 0;

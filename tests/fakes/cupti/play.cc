@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/counter_script.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/handles.h"
@@ -109,9 +110,14 @@ private:
             if (correlation != 0) write(bytes_, fields.correlation, correlation += correlation_);
         }
         Arguments arguments(script_, record, correlation_);
+        LaunchArguments launch(script_, api ? correlation - correlation_ : 0);
         ApiCall call{domain, cbid, correlation, arguments.words};
+        call.symbol = launch.symbol;
+        if (const void* of_launch =
+                domain == kDriverDomain ? launch.for_function(function_name(domain, cbid)) : nullptr)
+            call.arguments = of_launch;
         if (api) call.result = read<std::int32_t>(record.at, 36);
-        if (api) enter(call);
+        if (api) enter(call, launch);
         if (wants(record.kind, cbid)) {
             rewrite(record, fields);
             if (api) deliver_external_ids(correlation);
@@ -121,13 +127,19 @@ private:
     }
 
     // A function of the runtime calls that of the driver, with the same arguments and correlation id.
-    static void enter(ApiCall& call) {
+    static void enter(ApiCall& call, LaunchArguments& launch) {
         call_back_api(call, kEnter);
         ApiCall inner = call;
         inner.cbid = call.domain == kRuntimeDomain ? driver_function(call.cbid) : 0;
         inner.domain = kDriverDomain;
-        if (inner.cbid == 0) return;
+        if (inner.cbid == 0) {
+            if (call.domain == kDriverDomain && launch.symbol != nullptr) run_kernel(launch.symbol);
+            return;
+        }
+        if (const void* of_launch = launch.for_function(function_name(kDriverDomain, inner.cbid)))
+            inner.arguments = of_launch;
         call_back_api(inner, kEnter);
+        if (launch.symbol != nullptr) run_kernel(launch.symbol);
         call_back_api(inner, kExit);
     }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -14,19 +15,15 @@
 
 #include "collect/pm/abi.h"
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/counter_script.h"
 #include "tests/fakes/cupti/faults.h"
+#include "tests/fakes/cupti/host_object.h"
 #include "tests/fakes/cupti/pm_series.h"
 
 using namespace fake_cupti;
 namespace pm = gpuprof::pm;
 
 namespace gpuprof::pm {
-
-struct HostObject {
-    bool spoiled = false;
-    std::size_t passes = 0;
-    std::vector<std::string> names;
-};
 
 struct SamplingObject {
     std::size_t device = 0;
@@ -68,10 +65,12 @@ std::vector<std::string> names_of(const char** names, std::size_t count) {
 
 // The image of a configuration: passes and names as text.
 std::string config_of(const pm::HostObject& host) {
-    std::string text = "PMCONFIG " + std::to_string(host.passes);
+    std::string text = (host.of_ranges ? "RGCONFIG " : "PMCONFIG ") + std::to_string(host.passes);
     for (const std::string& name : host.names) text += " " + name;
     return text;
 }
+
+const std::string& chip_of(bool of_ranges) { return of_ranges ? counter_script().chip : pm_series().chip; }
 
 std::uint64_t samples_until(const pm::SamplingObject& object, std::uint64_t now) {
     return now <= object.began ? 0 : (now - object.began) / object.interval;
@@ -135,7 +134,7 @@ int cuptiDeviceGetChipName(pm::GetChipName* parameters) {
     GATE();
     if (!initialized) return kUnknown;
     if (parameters->device >= faults().devices) return kInvalidDevice;
-    parameters->chip = pm_series().chip.c_str();
+    parameters->chip = chip_of(std::getenv("GPUPROF_FAKE_COUNTERS") != nullptr).c_str();
     return pm::kSuccess;
 }
 
@@ -152,10 +151,12 @@ int cuptiPmSamplingGetCounterAvailability(pm::GetCounterAvailability* parameters
 
 int cuptiProfilerHostInitialize(pm::HostInitialize* parameters) {
     GATE();
-    if (parameters->type != pm::kPmSampling) return pm::kInvalidParameter;
-    if (parameters->chip == nullptr || pm_series().chip != parameters->chip) return kInvalidChip;
+    bool of_ranges = parameters->type == gpuprof::range::kRangeProfiler;
+    if (!of_ranges && parameters->type != pm::kPmSampling) return pm::kInvalidParameter;
+    if (parameters->chip == nullptr || chip_of(of_ranges) != parameters->chip) return kInvalidChip;
     if (parameters->availability && parameters->availability[kAvailabilityBytes - 1] != 7) return pm::kInvalidParameter;
     parameters->host = new pm::HostObject;
+    parameters->host->of_ranges = of_ranges;
     return pm::kSuccess;
 }
 
@@ -170,13 +171,14 @@ int cuptiProfilerHostConfigAddMetrics(pm::HostAddMetrics* parameters) {
     pm::HostObject& host = *parameters->host;
     if (host.spoiled) return kUnknown;
     for (const std::string& name : names_of(parameters->names, parameters->count)) {
-        if (pm_series().columns.count(name) == 0) {
+        if (host.of_ranges ? !knows_metric(name) : pm_series().columns.count(name) == 0) {
             host.spoiled = true;
-            return kInvalidName;
+            return host.of_ranges ? int{pm::kInvalidParameter} : kInvalidName;
         }
         host.names.push_back(name);
     }
-    host.passes += (parameters->count + pm_series().per_pass - 1) / pm_series().per_pass;
+    std::size_t per_pass = host.of_ranges ? counter_script().per_pass : pm_series().per_pass;
+    host.passes += (parameters->count + per_pass - 1) / per_pass;
     return pm::kSuccess;
 }
 
@@ -200,13 +202,15 @@ int cuptiProfilerHostGetNumOfPasses(pm::HostGetPasses* parameters) {
     GATE();
     std::istringstream words(std::string(reinterpret_cast<char*>(parameters->image), parameters->bytes));
     std::string mark;
-    return words >> mark >> parameters->passes && mark == "PMCONFIG" ? pm::kSuccess : pm::kInvalidParameter;
+    return words >> mark >> parameters->passes && (mark == "PMCONFIG" || mark == "RGCONFIG") ? pm::kSuccess
+                                                                                             : pm::kInvalidParameter;
 }
 
 int cuptiProfilerHostEvaluateToGpuValues(pm::HostEvaluate* parameters) {
     GATE();
-    const PmSeries& series = pm_series();
     if (parameters->host->spoiled) return kUnknown;
+    if (parameters->host->of_ranges) return evaluate_range(*parameters);
+    const PmSeries& series = pm_series();
     auto* head = reinterpret_cast<const ImageHead*>(parameters->image);
     if (parameters->sample >= head->count) return pm::kInvalidParameter;
     std::uint64_t row = reinterpret_cast<const ImageSample*>(head + 1)[parameters->sample].row % series.rows.size();

@@ -47,6 +47,7 @@ bool parse(Script& script) {
         if (fields.correlation != 0)
             script.last_correlation =
                 std::max(script.last_correlation, read<std::uint32_t>(record.at, fields.correlation));
+        if (record.kind == kKernel) script.kernels[read<std::uint32_t>(record.at, fields.correlation)] = record.at;
         if (record.kind == kCudaEvent)
             script.subjects[read<std::uint32_t>(record.at, 4)] = {read<std::uint32_t>(record.at, 12),
                                                                   read<std::uint32_t>(record.at, 16)};

@@ -26,7 +26,8 @@ struct Script {
     std::uint64_t first_ns = 0;  // the earliest start
     std::uint32_t last_correlation = 0;
     std::vector<ScriptRecord> records;
-    std::map<std::uint32_t, Subject> subjects;  // by correlation id
+    std::map<std::uint32_t, Subject> subjects;              // by correlation id
+    std::map<std::uint32_t, const unsigned char*> kernels;  // records, by correlation id
     std::vector<unsigned char> memory;
 };
 

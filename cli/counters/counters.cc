@@ -1,0 +1,242 @@
+// `counters`: measures hardware counters of single kernels. Runs the command twice: the first run is a recording, which
+// shows which kernels matter; the second replays these kernels. One capture holds both.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/counters/evaluate.h"
+#include "cli/counters/kernels.h"
+#include "cli/counters/list.h"
+#include "cli/counters/measurement.h"
+#include "cli/output.h"
+#include "cli/record/parts.h"
+#include "cli/record/run.h"
+#include "collect/counters/catalogue.h"
+#include "core/base/shell_words.h"
+
+namespace gpuprof {
+namespace {
+
+struct Arguments {
+    MeasurementOptions options;
+    std::string output = "counters.gpuprof", keep, chip;
+    bool list_sets = false, list_metrics = false;
+    std::vector<std::string> command;
+};
+
+InjectionOptions injection(bool first, const MeasurementOptions& options) {
+    InjectionOptions injection;
+    if (first || options.range.empty()) return injection;
+    injection.recorder.range = CaptureRange::nvtx;
+    injection.annotation = options.range.substr(options.range.find(':') + 1);
+    return injection;
+}
+
+RecordingRequest request_of(const Arguments& arguments, const std::string& plan, const std::string& cupti) {
+    bool first = plan.empty();
+    SampleOption sample;
+    if (!first) sample.device_interval = 0;
+    return {.output = arguments.output,
+            .injection = injection(first, arguments.options),
+            .sample = sample,
+            .python = 0,
+            .cpu_use = false,
+            .progress = true,
+            .max_size = {},
+            .counter_plan = plan,
+            .cupti = cupti,
+            .command = arguments.command};
+}
+
+// Those with kernels.
+std::vector<counters::TracedProcess> processes_of(const Trace& trace) {
+    const KernelTable& kernels = trace.kernel();
+    std::set<StringId> keys;
+    for (Row row = 0; row < kernels.rows; ++row)
+        if (kernels.process.has(row)) keys.insert(kernels.process[row]);
+    const ProcessTable& table = trace.tables().process;
+    std::vector<counters::TracedProcess> processes;
+    for (Row row = 0; row < table.rows; ++row)
+        if (keys.count(table.key[row]) != 0)
+            processes.push_back({std::string(trace.text(table.key[row])), table.rank.value_or(row, -1)});
+    return processes;
+}
+
+// The plan of the second run; an error if there is nothing to measure.
+Result<std::string> choose(const Trace& trace, const Measurement& measurement) {
+    if (!measurement.options.range.empty()) {
+        note(fmt::format("measuring {} in one pass, at most {} times", measurement.options.range,
+                         measurement.options.launches));
+        return measurement.encoded({});
+    }
+    ChoiceLimits limits{.pattern = measurement.options.kernel,
+                        .launches = measurement.options.launches,
+                        .skip = measurement.options.skip,
+                        .passes = measurement.set().passes,
+                        .budget = static_cast<DurNs>(measurement.options.budget_s * 1e9)};
+    Result<KernelChoices> choices = choose_kernels(trace, limits);
+    if (!choices.ok()) return choices.error();
+    fmt::print(stderr, "gpu-profile: {}", describe(*choices, limits));
+    if (choices->chosen.empty())
+        return Error{ExitCode::empty,
+                     trace.kernel().rows == 0
+                         ? "no kernels to measure: the command ran none, or they could not be recorded"
+                         : "no kernels to measure: check --kernel and --skip against gpu-profile report FILE kernels"};
+    return measurement.encoded(choices->chosen);
+}
+
+// Copies what the second run left: the plan, the images and the values. With the same CUPTI the images can be evaluated
+// anywhere, up to 13.1 without a driver: record --merge FOLDER, after removing the values.
+Status keep_images(const RecordedRun& run, const std::string& folder) {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (!failed)
+        std::filesystem::copy(
+            run.folder.path(), folder,
+            std::filesystem::copy_options::overwrite_existing | std::filesystem::copy_options::recursive, failed);
+    if (!failed) return {};
+    return Error{ExitCode::usage, fmt::format("cannot keep the images in {}: {}", folder, failed.message())};
+}
+
+// Joins the parts of the first run and the counters of the second.
+Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRun& second,
+                const std::vector<counters::TracedProcess>& processes) {
+    evaluate_counters(second.folder.path(), second.program, CounterPart::beside_trace, processes);
+    if (!arguments.keep.empty())
+        if (Status kept = keep_images(second, arguments.keep); !kept) note(kept.error().message);
+    std::vector<std::string> files = first.folder.files();
+    for (const std::string& file : second.folder.files())
+        if (is_counter_part(file)) files.push_back(file);
+    Result<Trace> trace = merge_parts(own_facts(first), files, arguments.output);
+    if (!trace.ok()) return trace.error();
+    if (Status written = write_recording(*trace, arguments.output); !written) return written;
+    note(fmt::format("written to {}; gpu-profile report {} counters shows the counters of each launch",
+                     arguments.output, shell_quoted_file(arguments.output)));
+    return {};
+}
+
+// The command's end decides the exit status.
+[[noreturn]] void end_like(const TargetExit& end, std::unique_ptr<RecordedRun> first,
+                           std::unique_ptr<RecordedRun> second = nullptr) {
+    first.reset();
+    second.reset();
+    exit_like(end);
+}
+
+Result<ExitCode> measure(const Arguments& arguments) {
+    if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
+    Result<Measurement> measurement = plan_measurement(arguments.options, arguments.command.front());
+    if (!measurement.ok()) return measurement.error();
+    for (const std::string& remark : measurement->remarks) note(remark);
+    Target target;
+    note("first run: recording which kernels take the time");
+    Result<RecordedRun> recorded = run_recorded(target, request_of(arguments, "", ""));
+    if (!recorded.ok()) return recorded.error();
+    auto first = std::make_unique<RecordedRun>(std::move(*recorded));
+    if (first->end.failed()) {
+        note("the command failed, so nothing was measured");
+        end_like(first->end, std::move(first));
+    }
+    Result<Trace> trace = merge_parts(own_facts(*first), first->folder.files(), arguments.output);
+    if (!trace.ok()) return trace.error();
+    Result<std::string> plan = choose(*trace, *measurement);
+    if (!plan.ok()) return plan.error();
+    std::vector<counters::TracedProcess> processes = processes_of(*trace);
+    note("second run: measuring");
+    Result<RecordedRun> measured = run_recorded(target, request_of(arguments, *plan, measurement->reply.cupti));
+    if (!measured.ok()) return measured.error();
+    auto second = std::make_unique<RecordedRun>(std::move(*measured));
+    TargetExit end = second->end;
+    if (Status concluded = conclude(arguments, *first, *second, processes); !concluded) note(concluded.error().message);
+    end_like(end, std::move(first), std::move(second));
+}
+
+Result<ExitCode> counters_command(const Arguments& arguments, bool asks_for_chip) {
+    if (arguments.list_sets) return list_counter_sets();
+    if (arguments.list_metrics) return list_counter_metrics(arguments.chip);
+    if (asks_for_chip) return plan_for_chip(arguments.chip == "this" ? "" : arguments.chip, "");
+    if (arguments.command.empty())
+        return Error{ExitCode::usage,
+                     "no command to run; usage: gpu-profile counters [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    return measure(arguments);
+}
+
+void declare_limits(CommandLine& line, MeasurementOptions& options) {
+    line.option("--launches", options.launches, "Launches to measure of each kernel and shape, 1-1000 (default: 3).")
+        .integer_range(1, 1000)
+        .value("N");
+    line.option("--skip", options.skip, "First launches of each kernel to skip, as warm-up (default: 0).")
+        .integer_range(0, 1'000'000'000)
+        .value("N");
+    line.number_option(
+            "--budget", [&options](double s) { options.budget_s = s; },
+            "Maximum time spent in replays, per process, in seconds; 0 is unlimited (default: 30).")
+        .seconds(0, 1e6)
+        .value("S");
+    line.number_option(
+            "--hang", [&options](double s) { options.hang_s = s; },
+            "A replay that takes this much longer than expected ends the program, in seconds (default: 60).")
+        .seconds(1, 1e6)
+        .value("S");
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    MeasurementOptions& options = arguments->options;
+    options.set = "sol";
+    line.option("-o,--output", arguments->output, "Capture to write (default: counters.gpuprof).").value("FILE");
+    line.option("--set", options.set,
+                "Set of counters, or metrics separated by commas (default: sol); --list-sets lists the sets.")
+        .value("SET");
+    line.option("--kernel", options.kernel, "Measure only kernels whose names match this regular expression.")
+        .value("REGEX");
+    declare_limits(line, options);
+    line.option("--range", options.range,
+                "Measure everything inside this NVTX range in one pass, without replay, instead of single kernels.")
+        .value("nvtx:NAME");
+    line.option("--cache", options.cache, "Caches before each pass: warm (as they are) or flush (default: warm).")
+        .one_of({"warm", "flush"})
+        .value("MODE");
+    line.option("--clock", options.clock, "Clocks to lock: none, base or boost (default: none).")
+        .one_of({"none", "base", "boost"})
+        .value("CLOCK");
+    line.option("--keep", arguments->keep,
+                "Also keep CUPTI's images, and what is needed to evaluate them, in this folder.")
+        .value("FOLDER");
+    line.flag("--list-sets", arguments->list_sets, "List the sets of counters.");
+    line.flag("--list-metrics", arguments->list_metrics, "List all metrics of the GPU, or of the chip of --plan-for.");
+    line.option("--plan-for", arguments->chip,
+                "Show how many passes each set needs on this chip, such as GH100; `this` is the GPU of this machine.")
+        .value("CHIP");
+    line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");
+    return [arguments, &line] { return counters_command(*arguments, line.given("--plan-for")); };
+}
+
+std::vector<std::string_view> set_names() {
+    std::vector<std::string_view> names;
+    for (const counters::MetricSet& set : counters::metric_sets()) names.push_back(set.name);
+    return names;
+}
+
+}  // namespace
+
+extern const Command kCountersCommand;
+const Command kCountersCommand{"counters",
+                               "Record a program",
+                               "[--set SET] -- CMD...",
+                               "Measure hardware counters of the kernels of CMD.",
+                               declare,
+                               [] {
+                                   return std::vector<Choices>{{"--set", set_names()},
+                                                               {"--cache", {"warm", "flush"}},
+                                                               {"--clock", {"none", "base", "boost"}}};
+                               },
+                               "command"};
+
+}  // namespace gpuprof

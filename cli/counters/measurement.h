@@ -1,0 +1,34 @@
+// What to measure, from the options: counters, kernels, limits. Made into a plan for the injected library after asking
+// CUPTI, in a process of its own, which counters this machine's GPU offers to this user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/counters/kernels.h"
+#include "collect/counters/wire.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+struct MeasurementOptions {
+    std::string set, kernel, range, cache = "warm", clock = "none";
+    std::int64_t launches = 3, skip = 0;
+    double budget_s = 30, hang_s = 60;
+};
+
+struct Measurement {
+    MeasurementOptions options;
+    counters::PlanReply reply;  // with one set
+    std::vector<std::string> remarks;
+
+    const counters::PlannedSet& set() const { return reply.sets.front(); }
+    // The plan for the library; without kernels, all that the pattern matches.
+    std::string encoded(const std::vector<KernelToMeasure>& kernels) const;
+};
+// `program`: the command; its Python environment is searched for CUPTI.
+Result<Measurement> plan_measurement(const MeasurementOptions& options, const std::string& program);
+
+}  // namespace gpuprof

@@ -1,0 +1,156 @@
+#include "cli/record/run.h"
+
+#include <fmt/format.h>
+
+#include <stdlib.h>
+
+#include <memory>
+#include <mutex>
+
+#include "cli/output.h"
+#include "cli/record/companions.h"
+#include "cli/record/parts.h"
+#include "cli/record/watch.h"
+#include "collect/launch/preload_path.h"
+#include "core/base/command_line.h"
+#include "core/base/host_name.h"
+#include "core/base/readable.h"
+#include "core/format/counter_plan.h"
+#include "core/schema/facts.h"
+
+namespace gpuprof {
+namespace {
+
+// The companions that could be prepared.
+class Companions {
+public:
+    explicit Companions(const SpoolFolder& folder) : folder_(folder) {}
+    void prepare(std::unique_ptr<Companion> companion) {
+        Status status = companion->prepare(companion_part(folder_.path(), companion->name()));
+        if (!status)
+            note(status.error().message);
+        else
+            ready_.push_back(std::move(companion));
+    }
+    void started(pid_t target) {
+        for (const auto& companion : ready_) companion->started(target);
+    }
+    void ended() {
+        std::lock_guard lock(mutex_);
+        for (const auto& companion : ready_)
+            if (!stopped_) companion->ended();
+    }
+    // Thread-safe; one call is enough.
+    void stop() {
+        std::lock_guard lock(mutex_);
+        if (stopped_) return;
+        for (const auto& companion : ready_) companion->ask_to_stop();
+        for (const auto& companion : ready_) {
+            if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
+            for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
+        }
+        stopped_ = true;
+    }
+    // Their messages, after stop().
+    const std::vector<std::string>& remarks() const { return remarks_; }
+
+private:
+    const SpoolFolder& folder_;
+    std::vector<std::unique_ptr<Companion>> ready_;
+    std::mutex mutex_;  // guards the members below
+    bool stopped_ = false;
+    std::vector<std::string> remarks_;
+};
+
+void prepare(Companions& companions, const RecordingRequest& request, const SpoolFolder& folder) {
+    const SampleOption& sample = request.sample;
+    if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
+    if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
+    if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
+    if (sample.counters) companions.prepare(record_counters(sample, request.command.front()));
+}
+
+// Absent if the library is not needed or cannot be preloaded; a note reports the latter.
+std::optional<PreloadPath> preload_path(const std::string& library, const InjectionOptions& options) {
+    if (!options.cuda) return std::nullopt;
+    Result<PreloadPath> path = PreloadPath::of(library);
+    if (path.ok()) return std::move(*path);
+    note(path.error().message);
+    return std::nullopt;
+}
+
+Status write_plan(const SpoolFolder& folder, const std::string& plan) {
+    return write_output(
+        folder.path() + "/" + kCounterPlanFile,
+        [&](Sink& sink) {
+            sink.write(plan);
+            return Status();
+        },
+        FileAccess::owner);
+}
+
+}  // namespace
+
+// The launcher's facts: that it recorded, and how the command ended.
+Batch own_facts(const RecordedRun& run) {
+    Batch facts;
+    MetaTable& meta = facts.tables.meta;
+    Row row = meta.add();
+    meta.key.set(row, facts.intern(fact::kTool));
+    meta.value.set(row, facts.intern(fact::kRecorderTool));
+    if (run.full_after) {
+        row = meta.add();
+        meta.key.set(row, facts.intern("record.full_after_ns"));
+        meta.value.set(row, facts.intern(std::to_string(*run.full_after)));
+    }
+    ProcessTable& process = facts.tables.process;
+    row = process.add();
+    process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), run.pid)));
+    process.pid.set(row, run.pid);
+    process.exit_status.set(row, run.end.shell_status());
+    if (!run.command.empty()) process.command.set(row, facts.intern(run.command));
+    return facts;
+}
+
+Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request) {
+    InjectionOptions options = request.injection;
+    std::optional<std::uint64_t> max_bytes = bytes_of_text(request.max_size);
+    if (!request.max_size.empty() && !max_bytes)
+        return Error{ExitCode::usage,
+                     fmt::format("invalid --max-size '{}'; expected a number with B, KiB, MiB or GiB, such as 512MiB",
+                                 request.max_size)};
+    options.recorder.limited = max_bytes.has_value();
+    std::string library = injected_library();
+    if (library.empty())
+        return Error{ExitCode::internal, "cannot find libgpuprof_inject.so next to the program; reinstall gpu-profile"};
+    Result<SpoolFolder> folder = SpoolFolder::make(request.output);
+    if (!folder.ok()) return folder.error();
+    if (!request.counter_plan.empty())
+        if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();
+    if (!request.cupti.empty()) setenv("GPUPROF_CUPTI", request.cupti.c_str(), 0);
+    std::optional<PreloadPath> preload = preload_path(library, options);
+    for (const std::string& remark : set_injection(library, preload ? preload->path() : "", *folder, options))
+        note(remark);
+    Companions companions(*folder);
+    prepare(companions, request, *folder);
+    RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
+                                       companions.stop();
+                                   }});
+    if (Status started = target.start(request.command); !started) return started.error();
+    companions.started(target.pid());
+    watch.start();
+    bool keep_command = !options.recorder.no_command_line;
+    std::string command = keep_command ? without_secrets(request.command) : "";
+    TargetExit end = target.wait([&] { companions.ended(); });
+    watch.stop();
+    companions.stop();
+    std::optional<DurNs> full_after = watch.full_after();
+    for (const std::string& remark : companions.remarks()) note(remark);
+    if (full_after)
+        note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
+                         request.max_size, readable_duration(*full_after)));
+    return RecordedRun{std::move(*folder), std::move(command), request.command.front(), target.pid(), end,
+                       full_after,         std::move(preload)};
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,46 @@
+// One recorded run of a command: the injected library, the companions, and the parts that they leave. Used by `record`
+// and `counters`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/record/sample_option.h"
+#include "collect/launch/injection.h"
+#include "collect/launch/preload_path.h"
+#include "collect/launch/target.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+
+struct RecordingRequest {
+    std::string output;  // parts are next to it
+    InjectionOptions injection;
+    SampleOption sample;
+    double python = 0;  // Hz; 0: no stacks
+    bool cpu_use = true, progress = true;
+    std::string max_size;      // as the user wrote it; "" for none
+    std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
+    std::string cupti;         // that made the plan, so that the program uses the same; "": any
+    std::vector<std::string> command;
+};
+
+struct RecordedRun {
+    SpoolFolder folder;
+    std::string command;  // without secrets; "" with --no-command-line
+    std::string program;  // its first word
+    pid_t pid = -1;
+    TargetExit end;
+    std::optional<DurNs> full_after = {};     // when the parts reached --max-size
+    std::optional<PreloadPath> preload = {};  // children of the command may still need it
+};
+
+// Runs it to its end. The target was created before any thread, and keeps its signals blocked.
+Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request);
+
+// The launcher's facts: that it recorded, and how the command ended.
+Batch own_facts(const RecordedRun& run);
+
+}  // namespace gpuprof

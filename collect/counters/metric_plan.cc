@@ -1,0 +1,169 @@
+#include "collect/counters/metric_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace gpuprof::counters {
+
+Result<std::unique_ptr<MetricHost>> MetricHost::open(const Api& api, const Chip& chip) {
+    pm::HostInitialize parameters;
+    parameters.type = range::kRangeProfiler;
+    parameters.chip = chip.name.c_str();
+    parameters.availability = chip.availability.empty() ? nullptr : chip.availability.data();
+    if (Status status = api.host_initialize(parameters); !status) return status.error();
+    return std::unique_ptr<MetricHost>(new MetricHost(api, parameters.host));
+}
+
+MetricHost::~MetricHost() {
+    pm::HostDeinitialize parameters;
+    parameters.host = object_;
+    (void)api_.host_deinitialize.code(parameters);
+}
+
+namespace {
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& names) {
+    std::vector<const char*> pointers;
+    for (const std::string& name : names) pointers.push_back(name.c_str());
+    return pointers;
+}
+
+}  // namespace
+
+Status MetricHost::add(const std::vector<std::string>& names) {
+    std::vector<const char*> pointers = pointers_to(names);
+    pm::HostAddMetrics parameters;
+    parameters.host = object_;
+    parameters.names = pointers.data();
+    parameters.count = pointers.size();
+    return api_.host_add_metrics(parameters);
+}
+
+Result<std::vector<std::uint8_t>> MetricHost::config() const {
+    pm::HostGetConfigSize size;
+    size.host = object_;
+    if (Status status = api_.host_config_size(size); !status) return status.error();
+    std::vector<std::uint8_t> image(size.bytes);
+    pm::HostGetConfig parameters;
+    parameters.host = object_;
+    parameters.bytes = image.size();
+    parameters.image = image.data();
+    if (Status status = api_.host_config(parameters); !status) return status.error();
+    return image;
+}
+
+std::string MetricHost::unit_of(const std::string& name) const {
+    HostGetProperties parameters;
+    parameters.host = object_;
+    parameters.name = name.c_str();
+    if (api_.host_properties.code(parameters) != pm::kSuccess || parameters.dimension == nullptr)
+        return unit_of_name(name);
+    return unit_of_dimension(parameters.dimension);
+}
+
+std::vector<std::string> MetricHost::base_metrics() const {
+    constexpr std::int32_t kTypes = 3;
+    std::vector<std::string> names;
+    for (std::int32_t type = 0; type < kTypes; ++type) {
+        HostGetBaseMetrics parameters;
+        parameters.host = object_;
+        parameters.type = type;
+        if (api_.host_base_metrics.code(parameters) != pm::kSuccess) continue;
+        for (std::size_t i = 0; i < parameters.count; ++i) names.emplace_back(parameters.names[i]);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+Status MetricHost::evaluate(const std::uint8_t* image, std::size_t bytes, std::size_t range,
+                            const std::vector<std::string>& names, std::vector<double>& values) const {
+    std::vector<const char*> pointers = pointers_to(names);
+    values.assign(names.size(), 0);
+    pm::HostEvaluate parameters;
+    parameters.host = object_;
+    parameters.image = image;
+    parameters.bytes = bytes;
+    parameters.sample = range;
+    parameters.names = pointers.data();
+    parameters.count = pointers.size();
+    parameters.values = values.data();
+    return api_.host_evaluate(parameters);
+}
+
+namespace {
+
+// Measured for other metrics beside one of these: CUPTI answers 27.
+constexpr std::array<std::string_view, 5> kLinks{"nvlrx__", "nvltx__", "pcie__", "ctc__", "c2clink__"};
+
+bool of_link(std::string_view name) {
+    return std::any_of(kLinks.begin(), kLinks.end(), [&](std::string_view link) { return name.starts_with(link); });
+}
+
+struct Trial {
+    std::vector<std::uint8_t> config;
+    std::uint64_t passes = 0;
+};
+
+Result<Trial> try_names(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
+    Result<std::unique_ptr<MetricHost>> host = MetricHost::open(api, chip);
+    if (!host.ok()) return host.error();
+    if (Status added = (*host)->add(names); !added) return added.error();
+    Result<std::vector<std::uint8_t>> config = (*host)->config();
+    if (!config.ok()) return config.error();
+    pm::HostGetPasses parameters;
+    parameters.bytes = config->size();
+    parameters.image = config->data();
+    if (Status status = api.host_passes(parameters); !status) return status.error();
+    return Trial{std::move(*config), parameters.passes};
+}
+
+// The order matters, and that of a user's list is by chance; the same orders are tried on every run.
+constexpr int kOrders = 24;
+constexpr std::size_t kWorthOrdering = 3;
+
+void improve_order(const Api& api, const Chip& chip, std::vector<std::string>& names, Trial& best) {
+    std::vector<std::string> order = names;
+    std::mt19937 random(1);
+    for (int i = 0; i < kOrders && best.passes > 1; ++i) {
+        std::shuffle(order.begin(), order.end(), random);
+        Result<Trial> trial = try_names(api, chip, order);
+        if (!trial.ok() || trial->passes >= best.passes) continue;
+        names = order;
+        best = std::move(*trial);
+    }
+}
+
+}  // namespace
+
+Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
+    if (Result<std::unique_ptr<MetricHost>> host = MetricHost::open(api, chip); !host.ok()) return host.error();
+    MetricPlan plan;
+    Error first;
+    bool only_links = std::all_of(names.begin(), names.end(), of_link);
+    for (const std::string& name : names) {
+        if (of_link(name) && !only_links) {
+            plan.left_apart.push_back(name);
+            continue;
+        }
+        Result<Trial> trial = try_names(api, chip, {name});
+        (trial.ok() ? plan.names : plan.absent).push_back(name);
+        if (!trial.ok() && first.message.empty()) first = trial.error();
+    }
+    if (plan.names.empty())
+        return Error{first.code, fmt::format("{} has none of these counters, or CUPTI does not know them: {}",
+                                             chip.name, first.message)};
+    Result<Trial> whole = try_names(api, chip, plan.names);
+    if (!whole.ok()) return whole.error();
+    if (whole->passes > 1 && plan.names.size() >= kWorthOrdering) improve_order(api, chip, plan.names, *whole);
+    Result<std::unique_ptr<MetricHost>> host = MetricHost::open(api, chip);
+    if (!host.ok()) return host.error();
+    for (const std::string& name : plan.names) plan.units.push_back((*host)->unit_of(name));
+    plan.config = std::move(whole->config);
+    plan.passes = whole->passes;
+    return plan;
+}
+
+}  // namespace gpuprof::counters

@@ -1,0 +1,61 @@
+// Turns names of metrics into a configuration for one chip. Every name is tried on a host object of its own, because
+// one unknown name spoils an object for good, and a name is valid only when a configuration was made of it. All valid
+// ones then go to a fresh object in one call, because every call opens passes of its own. Metrics of links (NVLink, PCIe)
+// cannot be collected together with others.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collect/counters/api.h"
+
+namespace gpuprof::counters {
+
+// A GPU as CUPTI identifies it.
+struct Chip {
+    std::string name;                        // e.g. GH100
+    std::vector<std::uint8_t> availability;  // of its counters; empty: as the chip is built
+};
+
+// CUPTI's host object, for one chip.
+class MetricHost {
+public:
+    static Result<std::unique_ptr<MetricHost>> open(const Api& api, const Chip& chip);
+    ~MetricHost();
+    MetricHost(const MetricHost&) = delete;
+    MetricHost& operator=(const MetricHost&) = delete;
+
+    // Once: later names would get passes of their own.
+    Status add(const std::vector<std::string>& names);
+    Result<std::vector<std::uint8_t>> config() const;
+    // The unit of a metric as Nsight Compute writes base units; "" for a ratio, or if CUPTI does not tell.
+    std::string unit_of(const std::string& name) const;
+    // All metrics without their submetrics.
+    std::vector<std::string> base_metrics() const;
+    Status evaluate(const std::uint8_t* image, std::size_t bytes, std::size_t range,
+                    const std::vector<std::string>& names, std::vector<double>& values) const;
+
+private:
+    MetricHost(const Api& api, pm::HostObject* object) : api_(api), object_(object) {}
+    const Api& api_;
+    pm::HostObject* object_;
+};
+
+struct MetricPlan {
+    std::vector<std::string> names, units;
+    std::vector<std::string> absent;      // the chip lacks them
+    std::vector<std::string> left_apart;  // links, which need a run of their own
+    std::vector<std::uint8_t> config;
+    std::uint64_t passes = 0;
+};
+// An error if no name is left.
+Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names);
+
+// The unit as Nsight Compute writes it without scaling, from CUPTI's dimension; "" if there is none.
+std::string unit_of_dimension(std::string_view dimension);
+// The same from the name alone, for libraries that do not tell: "" if it does not follow.
+std::string unit_of_name(std::string_view name);
+
+}  // namespace gpuprof::counters

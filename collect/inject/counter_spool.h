@@ -1,0 +1,44 @@
+// The spool file of kernel counters of this process (core/format/spool.h). Apart from the collector's own, because notes
+// must be on disk before the launch that they announce, so that the program's threads write them. Any thread.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "collect/inject/range_session.h"
+#include "collect/inject/scratch.h"
+#include "collect/inject/spool_file.h"
+#include "core/format/spool.h"
+
+namespace gpuprof::inject {
+
+class CounterSpool {
+public:
+    bool open(const char* folder) noexcept;
+    // In a forked child: the file belongs to the parent.
+    void forget() noexcept { file_.forget(); }
+
+    void write_note(const spool::CounterLaunch& launch, const char* name) noexcept;
+    void write_image(std::uint64_t number, std::uint64_t took_ns, const RangeSession& session,
+                     const RangeSession::Failure& failure) noexcept;
+    void write_hung(std::uint64_t number, std::uint64_t ns) noexcept;
+    // Counts a launch that was not measured; written by write_skips().
+    void skip(spool::CounterSkip reason, const char* name) noexcept;
+    void write_skips() noexcept;
+    void finish() noexcept;
+
+private:
+    static constexpr std::size_t kReasons = static_cast<std::size_t>(spool::CounterSkip::kinds);
+    struct Skipped {
+        std::uint64_t count = 0;
+        char first[256] = {};
+    };
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
+    SpoolFile file_;
+    Scratch scratch_;
+    Skipped skipped_[kReasons];
+    bool skips_changed_ = false;
+};
+
+}  // namespace gpuprof::inject

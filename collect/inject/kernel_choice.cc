@@ -1,0 +1,104 @@
+#include "collect/inject/kernel_choice.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "core/base/function_name.h"
+
+namespace gpuprof::inject {
+namespace {
+
+std::uint64_t hash_of(const void* bytes, std::size_t size, std::uint64_t hash = 14695981039346656037u) noexcept {
+    const auto* at = static_cast<const unsigned char*>(bytes);
+    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ at[i]) * 1099511628211u;  // FNV-1a
+    return hash | 1;                                                                // 0 is an empty entry
+}
+
+// The entry with this hash, or an empty one; null if the table is full.
+template <class Entry>
+Entry* find(Entry* table, std::size_t size, std::uint64_t hash) noexcept {
+    for (std::size_t i = 0; i < size; ++i) {
+        Entry& entry = table[(hash + i) & (size - 1)];
+        if (entry.hash == hash || entry.hash == 0) return &entry;
+    }
+    return nullptr;
+}
+
+template <class Entry>
+Entry* make_table(std::size_t size) noexcept {
+    return static_cast<Entry*>(std::calloc(size, sizeof(Entry)));
+}
+
+bool same_shape(const PlannedKernel& kernel, const LaunchFacts& facts) noexcept {
+    return std::memcmp(kernel.grid, facts.grid, sizeof facts.grid) == 0 &&
+           std::memcmp(kernel.block, facts.block, sizeof facts.block) == 0;
+}
+
+}  // namespace
+
+bool KernelChoice::start(const CounterPlan& plan) noexcept {
+    plan_ = &plan;
+    names_ = make_table<Name>(kNames);
+    shapes_ = make_table<Shape>(kShapes);
+    if (plan.pattern.empty()) return names_ != nullptr && shapes_ != nullptr;
+    std::string pattern(plan.pattern);
+    int flags = REG_EXTENDED | REG_NOSUB;
+    if (pattern.rfind("(?i)", 0) == 0) pattern.erase(0, 4), flags |= REG_ICASE;
+    by_pattern_ = regcomp(&pattern_, pattern.c_str(), flags) == 0;
+    return by_pattern_ && names_ != nullptr && shapes_ != nullptr;
+}
+
+void KernelChoice::judge(const char* name, Name& entry) noexcept {
+    entry.collective = is_device_collective(name);
+    std::string readable = demangled(name);
+    if (!plan_->kernels.empty()) {
+        for (const PlannedKernel& kernel : plan_->kernels) entry.fits = entry.fits || kernel.name == readable;
+        return;
+    }
+    entry.fits = !by_pattern_ || regexec(&pattern_, readable.c_str(), 0, nullptr, 0) == 0;
+}
+
+KernelChoice::Name* KernelChoice::name_of(const char* name) noexcept {
+    std::uint64_t hash = hash_of(name, std::strlen(name));
+    Name* entry = find(names_, kNames, hash);
+    if (entry != nullptr && entry->hash == 0) {
+        entry->hash = hash;
+        judge(name, *entry);
+    }
+    return entry;
+}
+
+KernelChoice::Shape* KernelChoice::shape_of(const char* name, const Name& entry, const LaunchFacts& facts) noexcept {
+    std::uint64_t hash = hash_of(facts.block, sizeof facts.block, hash_of(facts.grid, sizeof facts.grid, entry.hash));
+    Shape* shape = find(shapes_, kShapes, hash);
+    if (shape == nullptr || shape->hash != 0) return shape;
+    shape->hash = hash;
+    shape->planned = plan_->kernels.empty();
+    if (shape->planned) return shape;
+    std::string readable = demangled(name);
+    for (const PlannedKernel& kernel : plan_->kernels)
+        if (kernel.name == readable && same_shape(kernel, facts))
+            shape->planned = true, shape->typical_ns = kernel.typical_ns;
+    return shape;
+}
+
+KernelChoice::Answer KernelChoice::see(const char* name, const LaunchFacts& facts) noexcept {
+    Name* entry = name_of(name);
+    if (entry == nullptr) return {Verdict::no_room};
+    Answer answer{Verdict::unwanted, entry->occurrences++};
+    if (!entry->fits) return answer;
+    Shape* shape = shape_of(name, *entry, facts);
+    if (shape == nullptr) return {Verdict::no_room, answer.occurrence};
+    if (!shape->planned || shape->seen++ < plan_->skip || shape->measured >= plan_->launches) return answer;
+    answer.verdict = entry->collective ? Verdict::collective : Verdict::wanted;
+    answer.typical_ns = shape->typical_ns;
+    last_ = shape;
+    return answer;
+}
+
+void KernelChoice::count_measured() noexcept {
+    if (last_ != nullptr) ++last_->measured;
+}
+
+}  // namespace gpuprof::inject

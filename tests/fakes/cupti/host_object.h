@@ -1,0 +1,26 @@
+// The host object of the fake libcupti, of PM sampling and of the range profiler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collect/pm/abi.h"
+
+namespace gpuprof::pm {
+
+struct HostObject {
+    bool spoiled = false, of_ranges = false;
+    std::size_t passes = 0;
+    std::vector<std::string> names;
+};
+
+}  // namespace gpuprof::pm
+
+namespace fake_cupti {
+
+// What a range's image holds as the value of the metric at a place; CUPTI's code.
+int evaluate_range(const gpuprof::pm::HostEvaluate& parameters);
+
+}  // namespace fake_cupti

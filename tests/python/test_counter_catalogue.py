@@ -1,0 +1,94 @@
+"""The catalogue of kernel counters and the planner, against CUPTI's own host interface, which needs neither driver nor GPU.
+
+The libraries are in build/cupti: pip install --no-deps --target build/cupti -r tools/requirements-cupti.txt. They are loaded in
+a process of their own, which `gpu-profile counters --plan-for` starts: they upset the address sanitizer.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = Path(os.environ.get("GPUPROF_TEST_CUPTI", ROOT / "build" / "cupti")) / "nvidia"
+LIBRARIES = {"13.0": FOLDER / "cu13" / "lib" / "libcupti.so.13", "12.9": FOLDER / "cuda_cupti" / "lib" / "libcupti.so.12"}
+# Passes of triage, sol, roofline, memory, details, stalls, full.
+PASSES = {
+    "GH100": (1, 3, 7, 6, 11, 7, 22),
+    "GA100": (1, 3, 6, 6, 10, 6, 16),
+    "AD102": (1, 3, 6, 6, 9, 7, 19),
+    "GB100": (1, 3, 5, 6, 10, 6, 19),
+    "TU102": (2, 3, 3, 6, 9, 7, 13),
+    "GB202": (1, 4, 5, 6, 10, 7, 19),
+}
+CATALOGUE = (ROOT / "collect" / "counters" / "catalogue.def").read_text()
+
+
+@pytest.fixture(params=LIBRARIES)
+def cupti(request):
+    library = LIBRARIES[request.param]
+    if not library.exists():
+        pytest.skip(f"no CUPTI {request.param}: pip install --no-deps --target build/cupti -r tools/requirements-cupti.txt")
+    return library
+
+
+def plan(program, cupti, chip, *options):
+    done = subprocess.run([program.path, "counters", "--plan-for", chip, *options], env={**os.environ, "GPUPROF_CUPTI": str(cupti)},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = {}
+    for line in done.stdout.splitlines()[3:]:
+        name, passes, count, _, *absent = line.split(None, 4)
+        rows[name] = (int(passes), int(count), set(absent[0].split(", ")) if absent else set())
+    return rows
+
+
+def absent_by_catalogue(chip):
+    """set -> metrics that the catalogue says a chip lacks"""
+    lacking = {}
+    for name, metric, chips in re.findall(r'METRIC\((\w+), "([^"]+)",\s*"([^"]*)"\)', CATALOGUE.partition("#define")[2]):
+        lacking.setdefault(name, set())
+        if chip in chips.split():
+            lacking[name].add(metric)
+    lacking["sol"] |= lacking["triage"]
+    lacking["full"] = set().union(*lacking.values())
+    return lacking
+
+
+@pytest.mark.parametrize("chip", PASSES)
+def test_passes_and_names_are_those_of_cupti(program, cupti, chip):
+    rows = plan(program, cupti, chip)
+    assert tuple(passes for passes, _, _ in rows.values()) == PASSES[chip]
+    assert {name: absent for name, (_, _, absent) in rows.items()} == absent_by_catalogue(chip)
+
+
+def test_limits_on_gh100(program, cupti):
+    rows = plan(program, cupti, "GH100")
+    assert (rows["triage"][0], rows["sol"][0]) == (1, 3)
+    assert rows["details"][0] <= 11
+
+
+def test_an_unknown_chip(program, cupti):
+    done = subprocess.run([program.path, "counters", "--plan-for", "XX1"], env={**os.environ, "GPUPROF_CUPTI": str(cupti)},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "it knows " in done.stderr
+    assert "GH100" in done.stderr
+
+
+def test_metrics_of_a_chip(program, cupti):
+    done = subprocess.run([program.path, "counters", "--list-metrics", "--plan-for", "GH100"],
+                          env={**os.environ, "GPUPROF_CUPTI": str(cupti)}, capture_output=True, text=True, timeout=60, check=True)
+    names = set(done.stdout.split())
+    assert len(names) > 3000
+    assert {"gpu__time_duration", "dram__bytes_read", "sm__throughput"} <= names
+
+
+def test_layouts_equal_the_headers(cupti):
+    include = cupti.parents[1] / "include"
+    for tool in ("check_range_layout.py", "check_pm_layout.py"):
+        done = subprocess.run([sys.executable, ROOT / "tools" / tool, include], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
