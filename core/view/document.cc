@@ -24,7 +24,7 @@ ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
 
 namespace {
 
-// The window of events, or of samples if nothing else was recorded.
+// The window of events, or of samples if nothing else was recorded; empty for counters of kernels, which have no time.
 std::optional<Interval> window_of(const Trace& trace) {
     if (trace.window().length() > 0) return trace.window();
     std::optional<Interval> window;
@@ -34,6 +34,7 @@ std::optional<Interval> window_of(const Trace& trace) {
         if (!window) window = {first, last + 1};
         window = {std::min(window->start, first), std::max(window->end, last + 1)};
     }
+    if (!window && trace.tables().profiled_kernel.rows > 0) window = Interval{0, 0};
     return window;
 }
 

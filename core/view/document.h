@@ -19,7 +19,7 @@ namespace gpuprof {
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
-    // browsers cannot represent exactly, or has no timestamps.
+    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels.
     static Result<ViewDocument> make(Trace trace, std::string_view version);
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
