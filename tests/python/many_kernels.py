@@ -7,8 +7,11 @@ from pathlib import Path
 KERNELS = Path(__file__).resolve().parents[1] / "fixtures" / "ncu" / "kernels.raw.csv.gz"
 
 
-def write_many_kernels(path, copies):
-    """Write the recorded launches `copies` times, each copy with other names, and return the path."""
+def write_many_kernels(path, copies, names=None):
+    """Write the recorded launches `copies` times, each copy with other names, and return the path.
+
+    `names` maps functions to their new names.
+    """
     with gzip.open(KERNELS, "rt", newline="") as file:
         head, units, *launches = csv.reader(file)
     name = head.index("Kernel Name")
@@ -19,6 +22,7 @@ def write_many_kernels(path, copies):
             copy, launch = divmod(i, len(launches))
             row = list(launches[launch])
             row[0] = str(i)
-            row[name] = row[name].replace("(", f"_{copy}(", 1)
+            function = row[name].split("(")[0]
+            row[name] = (names or {}).get(function) or row[name].replace("(", f"_{copy}(", 1)
             out.writerow(row)
     return path

@@ -2,6 +2,7 @@
 the timeline, and work with mouse and keyboard."""
 
 import re
+from pathlib import Path
 
 import pytest
 from many_kernels import KERNELS, write_many_kernels
@@ -9,6 +10,7 @@ from waiting import reaches, settled, wait_for_details
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
+TIMELINE = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "small_kernels.json.gz"
 PHONE = {"width": 375, "height": 812}
 FLAWED = "k-2"  # several counters are notable: uncoalesced loads and stores, L2-bound
 
@@ -163,6 +165,29 @@ def test_pages_of_many_kernels_are_complete(visit, exported, program, tmp_path):
     expect(page.locator(".status")).to_have_text(f"2,000 of {len(said['metrics'].rows):,} rows; the page contains the first 2,000")
 
 
+def test_counters_and_a_timeline_in_one_page_are_linked_by_name(visit, program, tmp_path):
+    name = program.report(TIMELINE, "kernels")["kernels"].rows[1]["name"]
+    source = write_many_kernels(tmp_path / "counters.csv", 1, names={"saxpy": name})
+    out = tmp_path / "both.html"
+    assert program.run("export", "html", TIMELINE, source, "-o", out).status == 0
+    page = visit(out, "page=tables&table=kernels")
+    expect(page.locator(".note button")).to_have_text(["k-2", "all kernels with counters"])
+    page.locator(".note").get_by_role("button", name="k-2").click()
+    expect(page.locator(".kernel .full")).to_have_text(name)
+    page.get_by_role("button", name="Show on the timeline").click()
+    page.get_by_role("button", name="Show counters").click()
+    expect(page.locator(".kernel .full")).to_have_text(name)
+    page.get_by_role("button", name="Overview", exact=True).click()
+    expect(page.locator(".measured li")).to_have_count(6)
+
+
+def test_counters_alone_are_served(new_page, served):
+    page = new_page()
+    page.goto(served(KERNELS))
+    page.locator(".measured button").nth(1).click()
+    expect(page.locator(".kernel .status")).to_have_text("128 rows")
+
+
 def test_a_phone_scrolls_one_way_only(kernels):
     page = kernels(4, viewport=PHONE)
     beyond = "[...document.querySelectorAll('html, body, main, .kernel')].map(each => each.scrollWidth - each.clientWidth)"
@@ -177,7 +202,10 @@ def test_an_execution_leads_to_its_counters_and_back(drawn):
     wait_for_details(page)
     expect(page.locator("section.details .full")).to_have_text("relu")
     page.get_by_role("button", name="Tables", exact=True).click()
-    page.locator(".note").get_by_role("button", name="k-3").click()
+    expect(page.locator(".note button")).to_have_text(["k-2", "all kernels with counters"])
+    page.locator(".note").get_by_role("button", name="k-2").click()
+    expect(page.locator(".kernel h1")).to_contain_text("k-2 relu")
+    page.locator("nav[aria-label='Kernels with counters']").get_by_role("button", name="softmax").click()
     expect(page.locator(".kernel h1")).to_contain_text("k-3 softmax")
     expect(page.get_by_role("button", name="Show on the timeline")).to_have_count(0)
 

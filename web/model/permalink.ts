@@ -1,7 +1,7 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
 // range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
-// counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's choice. Unknown keys are ignored, so that a link from a newer viewer opens in
-// an older one.
+// counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
+// choice. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
 import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";

@@ -22,7 +22,7 @@ export function Tables({ viewer }: { viewer: Viewer }) {
       <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />
       <TableView key={table.name} table={table} wanted={choice?.row ?? null} onOpen={canOpen ? (row) => void showRow(viewer, report, table, row) : null}>
         <ReportedPart viewer={viewer} />
-        {table.name === "kernels" && <MeasuredHandles viewer={viewer} report={report} />}
+        {table.name === "kernels" && <MeasuredHandles viewer={viewer} report={report} table={table} />}
       </TableView>
     </>
   );
