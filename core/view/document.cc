@@ -62,6 +62,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
     return ViewDocument(std::move(parts));
 }
 
+bool ViewDocument::timed() const { return parts_->parts.trace.window().length() > 0 || !parts_->parts.lanes.empty(); }
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }

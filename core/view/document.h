@@ -24,6 +24,8 @@ public:
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 
+    // Whether anything in it has a time; counters of kernels have none.
+    bool timed() const;
     const std::string& manifest() const;
     std::size_t blobs() const;
     // The number of leading blobs that the first frame needs.

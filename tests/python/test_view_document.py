@@ -201,6 +201,15 @@ def test_the_page_of_a_kernel_has_every_row_about_its_launch(program, tmp_path, 
             assert table["row_count"] == len(table["rows"])
 
 
+def test_counters_of_kernels_have_no_times_to_compare(program, tmp_path):
+    timeline = FIXTURES / "kineto/small_kernels.json.gz"
+    for new, base in [(KERNELS, timeline), (timeline, KERNELS), (KERNELS, KERNELS)]:
+        outcome = program.run("export", "html", new, "--base", base, "-o", tmp_path / "x.html")
+        assert outcome.status == 4
+        assert outcome.errors[0].startswith(f"gpu-profile: cannot compare {KERNELS} with {timeline if timeline in (new, base) else KERNELS}: counters of kernels have no times")
+        assert not (tmp_path / "x.html").exists()
+
+
 def test_nothing_at_a_time_is_said(program, tmp_path):
     outcome = program.run("export", "html", FIXTURES / "proton/matmul.hatchet", "-o", tmp_path / "x.html")
     assert outcome.status == 4

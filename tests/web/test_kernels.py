@@ -94,7 +94,7 @@ def test_the_memory_chart_shows_traffic_hit_rates_and_the_limit(kernels):
     links = [" / ".join(filter(None, link.locator("text").all_text_contents())) for link in chart.locator(".link").all()]
     assert links == [
         "loads: 32.0 GiB / 2.0 sectors per request", "stores: 16.0 MiB / 4.0 sectors per request", "atomics: none", "local memory: none",
-        "shared memory: 262,144 passes / no bank conflicts", "requests: 3.99 GiB", "read: 32.0 MiB", "written: 11.6 MiB",
+        "shared: 262,144 passes / no bank conflicts", "requests: 3.99 GiB", "read: 32.0 MiB", "written: 11.6 MiB",
     ]
     assert chart.locator(".limiting text").all_text_contents() == ["L1 cache", "87.4 % hit rate", "21.8 TB/s", "97.8 % of peak", "limits the kernel"]
     assert "Device memory: 14.4 GB/s, 0.3 % of peak" in chart.get_attribute("aria-label")

@@ -3,7 +3,7 @@
 
 import { SECTOR, type MemoryChart, type MemoryUnit, type Traffic, type UnitName } from "../model/memory_chart.ts";
 import { pct } from "./cell_text.ts";
-import { amount, plural } from "./time_text.ts";
+import { amount, grouped, plural } from "./time_text.ts";
 
 export const WIDTH = 1040;
 export const HEIGHT = 370;
@@ -83,7 +83,7 @@ function linksOf(chart: MemoryChart): Link[] {
   add("stores", chart.stores, [registers, l1], ROWS[1]!, perRequest(chart.stores));
   add("atomics", chart.atomics, [registers, l1], ROWS[2]!, "", true);
   add("local memory", chart.local, [registers, l1], ROWS[3]!, "", true);
-  add("shared memory", chart.shared, [registers, l1], SHARED.y + SHARED.height / 2, conflictsOf(chart), true, "pass");
+  add("shared", chart.shared, [registers, l1], SHARED.y + SHARED.height / 2, conflictsOf(chart), true, "pass");
   add("requests", chart.requested, [l1End, X.L2], (TOP.y + TOP.height) / 2, "", true);
   add("read", chart.read, [X.DRAM, l2End], ROWS[1]! - 16, "");
   add("written", chart.written, [l2End, X.DRAM], ROWS[2]! - 16, "");
@@ -101,7 +101,7 @@ function perRequest(traffic: Traffic | null): string {
   return `${(traffic.bytes / SECTOR / traffic.count).toFixed(1)} sectors per request`;
 }
 
-const conflictsOf = ({ conflicts }: MemoryChart): string => (conflicts === null ? "" : conflicts === 0 ? "no bank conflicts" : `${plural(conflicts, "pass")} added by conflicts`);
+const conflictsOf = ({ conflicts }: MemoryChart): string => (conflicts === null ? "" : conflicts === 0 ? "no bank conflicts" : `${grouped(conflicts)} by bank conflicts`);
 
 /** The picture in words. */
 export function describe({ boxes, links }: MemoryPicture): string {
