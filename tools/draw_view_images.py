@@ -26,6 +26,7 @@ IMAGES = ROOT / "docs" / "images"
 KINETO = ROOT / "tests" / "fixtures" / "kineto"
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 TRANSFORMER = KINETO / "transformer-stacks-shapes-memory.json.gz"
+COUNTERS = ROOT / "tests" / "fixtures" / "ncu" / "kernels.raw.csv.gz"
 TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.gz"
 
 WIDTH = 1280  # CSS pixels
@@ -78,6 +79,7 @@ ALL = [
     Image("view-timeline", EXAMPLE, "overview", height=720, click="gap-1"),
     Image("view-two-gpus", TWO_GPUS, "timeline", height=620, theme="dark"),
     Image("view-charts", TRANSFORMER, "charts", until="#steps"),
+    Image("view-kernel", COUNTERS, "kernels", until="section[aria-label=Memory]"),
     Image("view-comparison", TRANSFORMER, "comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
 ]
 

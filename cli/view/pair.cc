@@ -1,5 +1,7 @@
 #include "cli/view/pair.h"
 
+#include <fmt/format.h>
+
 #include "cli/compare/report.h"
 #include "cli/output.h"
 #include "cli/program.h"
@@ -63,6 +65,10 @@ Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::str
     Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
+    if (!document->timed() || !before->value().document.timed())
+        return Error{ExitCode::empty,
+                     fmt::format("cannot compare {} with {}: counters of kernels have no times; view each file alone",
+                                 document->timed() ? base : files.front(), document->timed() ? files.front() : base)};
     return ViewPair{std::move(document).value(), std::move(*before).value()};
 }
 

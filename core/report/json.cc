@@ -187,6 +187,16 @@ void write_answer(JsonWriter& json, const Answer& answer) {
 
 }  // namespace
 
+void write_tables_json(std::span<const ResultTable> tables, Sink& sink) {
+    JsonWriter json(sink, kMaxLineDepth);
+    json.begin_object();
+    json.key("tables");
+    json.begin_array();
+    for (const ResultTable& table : tables) write_table(json, table, 0, sink);
+    json.end_array();
+    json.end_object();
+}
+
 void write_json(const Report& report, const Style& style, Sink& sink) {
     JsonWriter json(sink, kMaxLineDepth);
     json.begin_object();

@@ -58,6 +58,8 @@ std::size_t shown_rows(const ResultTable& table, std::int64_t limit);
 void write_text(const Report& report, const Style& style, Sink& sink);
 void write_markdown(const Report& report, const Style& style, Sink& sink);
 void write_json(const Report& report, const Style& style, Sink& sink);
+// {"tables": [...]} with every row, each table as in write_json.
+void write_tables_json(std::span<const ResultTable> tables, Sink& sink);
 void write_csv(const Report& report, const Style& style, Sink& sink);
 
 }  // namespace gpuprof

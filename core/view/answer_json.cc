@@ -13,6 +13,7 @@
 #include "core/base/readable.h"
 #include "core/model/select_interval.h"
 #include "core/report/report.h"
+#include "core/view/kernel_pages.h"
 
 namespace gpuprof {
 namespace {
@@ -52,7 +53,8 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
         }
         Result<ResultTable> table = analysis->run(facts);
         if (!table.ok() && answer.ok()) return table.error();
-        if (!table.ok()) continue;  // `summary` and `findings` need the first answer
+        if (!table.ok()) continue;                                  // `summary` and `findings` need the first answer
+        table->whole = table->whole || analysis->name == "limits";  // each row is the head of a page
         tables.push_back(std::move(table).value());
     }
     Report report{.version = version,
@@ -65,7 +67,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
     return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
-                      facts.get<Replayed>().too_large ? ViewPath() : view_path(facts)};
+                      kernel_pages(tables), facts.get<Replayed>().too_large ? ViewPath() : view_path(facts)};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
@@ -11,12 +12,13 @@
 
 namespace gpuprof {
 
-// Maximum rows per table in the JSON; `row_count` has the total.
+// Maximum rows per table in the report; `row_count` has the total.
 inline constexpr std::int64_t kReportRows = 2000;
 
 struct AnswerJson {
     std::string report;                 // the envelope of docs/reference/commands/report.md
     std::string busy_shares;            // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
+    std::vector<std::string> kernels;   // per row of `limits`, what its page shows (kernel_pages.h)
     ViewPath path;                      // empty if the replay abstains
     std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };

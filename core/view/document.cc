@@ -24,7 +24,7 @@ ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
 
 namespace {
 
-// The window of events, or of samples if nothing else was recorded.
+// The window of events, or of samples if nothing else was recorded; empty for counters of kernels, which have no time.
 std::optional<Interval> window_of(const Trace& trace) {
     if (trace.window().length() > 0) return trace.window();
     std::optional<Interval> window;
@@ -34,6 +34,7 @@ std::optional<Interval> window_of(const Trace& trace) {
         if (!window) window = {first, last + 1};
         window = {std::min(window->start, first), std::max(window->end, last + 1)};
     }
+    if (!window && trace.tables().profiled_kernel.rows > 0) window = Interval{0, 0};
     return window;
 }
 
@@ -61,6 +62,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
     return ViewDocument(std::move(parts));
 }
 
+bool ViewDocument::timed() const { return parts_->parts.trace.window().length() > 0 || !parts_->parts.lanes.empty(); }
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }

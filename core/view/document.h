@@ -19,11 +19,13 @@ namespace gpuprof {
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
-    // browsers cannot represent exactly, or has no timestamps.
+    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels.
     static Result<ViewDocument> make(Trace trace, std::string_view version);
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 
+    // Whether anything in it has a time; counters of kernels have none.
+    bool timed() const;
     const std::string& manifest() const;
     std::size_t blobs() const;
     // The number of leading blobs that the first frame needs.

@@ -143,6 +143,11 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     member("names", names);
     member("report", report);
     member("pictures", busy_shares);
+    json.key("kernels");
+    json.begin_array();
+    for (std::size_t i = 0; i < parts.answer.kernels.size(); ++i)
+        json.integer(static_cast<std::int64_t>(parts.first_blob_of_kernels + i));
+    json.end_array();
     json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
 }
 

@@ -18,8 +18,8 @@ inline constexpr std::size_t kChunkRows = 8192;
 
 // The rows that a blob contains.
 struct Blob {
-    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kBusyShares } kind;
-    std::uint32_t of = 0;     // index of the lane or table
+    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kBusyShares, kKernel } kind;
+    std::uint32_t of = 0;     // index of the lane, table or kernel
     std::uint32_t level = 0;  // of a lane; 0: the events
     std::size_t first = 0, count = 0;
 };
@@ -63,6 +63,7 @@ struct ViewParts {
     std::map<std::pair<SliceTable, StringId>, NameTotal> names;
     std::vector<Blob> blobs;
     std::vector<std::size_t> first_blob_of_table;
+    std::size_t first_blob_of_kernels = 0;
     std::size_t early = 0;  // number of blobs for the first frame
 
 private:

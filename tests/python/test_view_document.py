@@ -1,10 +1,12 @@
 """What `export html` writes, against the tables and the report of the same file: nothing is lost, moved or counted twice."""
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from exported import tables_of
+from many_kernels import KERNELS, write_many_kernels
 from view_document import Document
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -173,6 +175,39 @@ def test_samples_alone_are_shown(program, tmp_path, source):
     assert lanes
     assert all(0 <= point["time"] <= document.manifest["window_ns"] for lane in lanes for point in document.level(lane))
     assert document.json("report")["verdict"]["name"] == "cannot tell"
+
+
+def test_counters_of_kernels_alone_are_shown(program, tmp_path):
+    document = Document.of_html(html_of(program, KERNELS, tmp_path))
+    assert (document.manifest["window_ns"], document.manifest["lanes"]) == (0, [])
+    said, report = program.report(KERNELS, "findings"), document.json("report")
+    assert report["verdict"] == said.document["verdict"]
+    assert [finding["title"] for finding in report["findings"]] == [finding["title"] for finding in said.document["findings"]]
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+def test_the_page_of_a_kernel_has_every_row_about_its_launch(program, tmp_path, copies):
+    source = write_many_kernels(tmp_path / "many.csv", copies)
+    document = Document.of_html(html_of(program, source, tmp_path))
+    kernels = program.report(source, "limits")["limits"].rows
+    assert len(kernels) == 9 * copies == len(document.manifest["kernels"])
+    for name in ["advice", "stalls", "roofline", "metrics", "tool_advice"]:
+        said = program.report(source, name).document["tables"][0]
+        launch = [column["name"] for column in said["columns"]].index("launch")
+        for kernel, blob in zip(kernels, document.manifest["kernels"], strict=True):
+            (table,) = [table for table in json.loads(document.blobs[blob])["tables"] if table["name"] == name]
+            assert table["columns"] == said["columns"]
+            assert table["rows"] == [row for row in said["rows"] if row[launch] == kernel["launch"]]
+            assert table["row_count"] == len(table["rows"])
+
+
+def test_counters_of_kernels_have_no_times_to_compare(program, tmp_path):
+    timeline = FIXTURES / "kineto/small_kernels.json.gz"
+    for new, base in [(KERNELS, timeline), (timeline, KERNELS), (KERNELS, KERNELS)]:
+        outcome = program.run("export", "html", new, "--base", base, "-o", tmp_path / "x.html")
+        assert outcome.status == 4
+        assert outcome.errors[0].startswith(f"gpu-profile: cannot compare {KERNELS} with {timeline if timeline in (new, base) else KERNELS}: counters of kernels have no times")
+        assert not (tmp_path / "x.html").exists()
 
 
 def test_nothing_at_a_time_is_said(program, tmp_path):

@@ -77,8 +77,9 @@ export function unitText(unit: string): string {
 export function amount(value: number, unit: string | null): string {
   if (!Number.isFinite(value)) return "–";
   if (unit === "ns") return duration(value);
-  if (unit === "bytes") return scaled(value, 1024, BINARY);
+  if (unit === "bytes" || unit === "byte") return scaled(value, 1024, BINARY);
   if (unit === "MiB") return scaled(value * 2 ** 20, 1024, BINARY);
+  if (unit === "byte/s") return scaled(value, 1000, DECIMAL, "B/s");
   if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, 1000, DECIMAL, unit);
   const text = Number.isInteger(value) ? grouped(value) : Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
   return `${text} ${unitText(unit ?? "")}`.trimEnd();

@@ -1,7 +1,7 @@
 // Splits sentences of the report into plain text and references. `gap-3` is row 3 of the table whose rows are called
 // gap; `memcpy` in backticks is the table of that name. References to missing tables remain text.
 
-import type { Report, ReportTable } from "./report.ts";
+import { columnOf, type Report, type ReportTable } from "./report.ts";
 
 export interface Reference {
   table: ReportTable;
@@ -30,10 +30,14 @@ export function piecesOf(report: Report, sentence: string): Piece[] {
   return pieces;
 }
 
-/** Handles count from 1. Two tables can share a prefix, but never both have rows in one recording. */
+/** k-3 is a row of `kernels` or, in a recording without a timeline, the first row of `limits` with that handle. Handles
+    count from 1. Two tables can share a prefix, but never both have rows in one recording. */
 function rowOf(report: Report, prefix: string, number: number): Reference | null {
   const table = report.tables.find((each) => each.handle_prefix === prefix && each.rows.length >= number);
-  return table && number > 0 ? { table, row: number - 1 } : null;
+  if (table) return number > 0 ? { table, row: number - 1 } : null;
+  const limits = report.tables.find((each) => each.name === "limits");
+  const row = (limits && columnOf(limits, "kernel")?.indexOf(`${prefix}-${number}`)) ?? -1;
+  return limits && row >= 0 ? { table: limits, row } : null;
 }
 
 function tableOf(report: Report, name: string): Reference | null {

@@ -66,6 +66,7 @@ export interface Manifest {
   names: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
+  kernels: number[]; // blobs, one per row of `limits`
   part_ns: [number, number] | null;
   blob_count: number;
 }
@@ -112,6 +113,7 @@ export function readManifest(json: string): Result<Manifest> {
     names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,
+    kernels: (Array.isArray(raw.kernels) ? raw.kernels : []).filter(isCount),
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });

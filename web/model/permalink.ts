@@ -1,7 +1,7 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
-// range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, path=1 if the critical path is
-// marked, side=base and step= of a comparison. The theme is the reader's choice. Unknown keys are ignored, so that a link from a newer viewer opens in
-// an older one.
+// range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
+// counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
+// choice. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
 import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
@@ -22,6 +22,7 @@ export interface Link {
   filter?: string;
   table?: TableChoice;
   kernel?: string;
+  launch?: number;
   criticalPath?: boolean;
   aligned?: number;
 }
@@ -40,6 +41,7 @@ export function linkOf(state: State, side: Side = "new"): string {
   if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
   if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
   if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
+  if (state.launch !== null) parts.push(`launch=${state.launch}`);
   if (state.criticalPath) parts.push("path=1");
   if (state.page === "comparison") parts.push(`step=${state.aligned}`);
   return parts.join("&");
@@ -94,6 +96,9 @@ export function readLink(fragment: string): Link {
         break;
       case "path":
         link.criticalPath = value === "1";
+        break;
+      case "launch":
+        if (/^\d+$/.test(value)) link.launch = Number(value);
         break;
       case "kernel":
         link.kernel = value;

@@ -27,6 +27,11 @@ export function readReport(json: string): Report {
   };
 }
 
+/** The tables of the page of a kernel. Throws if the text is not JSON. */
+export function readTables(json: string): ReportTable[] {
+  return list(object(JSON.parse(json)).tables).map(readTable);
+}
+
 function readTable(raw: Json): ReportTable {
   const rows: unknown[] = Array.isArray(raw.rows) ? raw.rows : [];
   return {

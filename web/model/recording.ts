@@ -6,8 +6,8 @@ import type { Value } from "../read/column.ts";
 import type { Source } from "../read/source.ts";
 import { Chunks } from "./chunks.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
-import { readReport } from "./read_report.ts";
-import type { BusyShares, Report } from "./report.ts";
+import { readReport, readTables } from "./read_report.ts";
+import type { BusyShares, Report, ReportTable } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
 import { Strings } from "./strings.ts";
 
@@ -56,6 +56,12 @@ export class Recording {
   names(): Promise<Name[]> {
     this.namesRead ??= readNames(this);
     return this.namesRead;
+  }
+
+  /** The tables about the kernel of a row of `limits`; empty if the document has none. */
+  async kernel(row: number): Promise<ReportTable[]> {
+    const blob = this.manifest.kernels[row];
+    return blob === undefined ? [] : readTables(await this.text(blob));
   }
 
   /** null if the table or the row is not in the document. */

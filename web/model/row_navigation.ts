@@ -5,6 +5,7 @@
 import { nameSetsOf, isNamed, type Name } from "./search.ts";
 import { eventRefOf } from "./details.ts";
 import { eventStartingAt } from "./lane.ts";
+import { isAboutLaunches, measuredKernels, rowOfKernel } from "./measured_kernels.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
@@ -41,7 +42,14 @@ export function canShowOnTimeline(recording: Recording, table: ReportTable): boo
   return named !== undefined && recording.manifest.lanes.some((lane) => named[1].includes(lane.table));
 }
 
+/** Whether rows of the table lead anywhere: to the timeline, or to the page of a kernel. */
+export function canShowRow(recording: Recording, table: ReportTable): boolean {
+  return isAboutLaunches(table) ? table.rows.length > 0 : canShowOnTimeline(recording, table);
+}
+
 export async function showRow(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
+  const kernel = rowOfKernel(report, table, row);
+  if (kernel !== null) return viewer.openKernel(measuredKernels(report)[kernel]!.launch);
   if (table.name === "gaps") return showGap(viewer, table, row);
   if (table.name === "idle") return showCause(viewer, report, table, row);
   if (table.name === "samples") return viewer.set({ page: "timeline", filter: textOf(table, row, "metric") ?? "" });

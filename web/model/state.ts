@@ -25,7 +25,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["comparison", "overview", "timeline", "tables", "charts"] as const;
+export const PAGES = ["comparison", "overview", "timeline", "kernels", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -44,6 +44,7 @@ export interface State {
   table: TableChoice | null; // the table on the tables page
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
+  launch: number | null; // that stands for the kernel on the kernels page
   criticalPath: boolean; // marked on the timeline
   problem: string | null;
 }

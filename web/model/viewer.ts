@@ -37,6 +37,7 @@ export class Viewer {
       table: null,
       aligned: 0,
       kernel: null,
+      launch: null,
       criticalPath: false,
       problem: null,
     };
@@ -75,6 +76,11 @@ export class Viewer {
   /** Shows a table of the report and, if given, one of its rows. */
   openTable(name: string, row: number | null = null): void {
     this.set({ page: "tables", table: { name, row } });
+  }
+
+  /** Shows the page of a kernel with counters, by the launch that stands for it. */
+  openKernel(launch: number | null): void {
+    this.set({ page: "kernels", launch });
   }
 
   /** Shows a time span on the timeline; `mark` also measures it. */

@@ -32,6 +32,7 @@ export interface DocumentInput {
   tables?: { name: string; doc?: string; columns: (Written & { doc?: string })[] }[];
   critical_path?: { parts: { part: string; total_ns: number; share_pct: number }[]; lanes: LaneInput[] };
   report?: unknown;
+  kernels?: unknown[];
   pictures?: unknown;
   file?: string;
 }
@@ -130,6 +131,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     names: namesBlob,
     report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),
     pictures: input.pictures === undefined ? null : json(input.pictures),
+    kernels: (input.kernels ?? []).map(json),
     part_ns: null,
     blob_count: 0,
   };

@@ -1,14 +1,14 @@
-// Documents for the browser: `drawn`, small enough to count by eye; `hostile`, with names that try to be markup;
+// Documents for the browser: `drawn`, small enough to count by eye; `counters`, the same with counters of kernels; `hostile`, with names that try to be markup;
 // `synthetic`, with any number of events, for the benchmark.
 
-import { buildDocument, type BuiltDocument } from "./document.ts";
+import { buildDocument, type BuiltDocument, type DocumentInput } from "./document.ts";
 import { synthetic } from "./synthetic.ts";
 export { pageWith } from "./document.ts";
 
 const US = 1000;
 
 /** One thread, one device, two streams; 100 us, in which the device is busy in [20,40) + [50,60) + [90,100). */
-function drawn(): BuiltDocument {
+function drawnInput(): DocumentInput {
   const kernels = [
     { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0 },
     { start: 50 * US, dur: 10 * US, name: "relu", row: 1 },
@@ -20,7 +20,7 @@ function drawn(): BuiltDocument {
   const dur = (values: number[]) => ({ name: "dur", type: "dur" as const, unit: "ns", doc: "End minus start.", values });
   const text = (name: string, values: string[]) => ({ name, type: "string" as const, doc: "", values });
   const number = (name: string, values: (number | null)[]) => ({ name, type: "i64" as const, doc: "", values });
-  return buildDocument({
+  return {
     window_ns: 100 * US,
     tracks: [
       { parent: -1, kind: "process", name: "train.py 4711" },
@@ -62,8 +62,10 @@ function drawn(): BuiltDocument {
       ],
     },
     pictures: { slices: 10, devices: [{ device: 0, busy: [0, 0, 1, 1, 0, 1, 0, 0, 0, 1] }] },
-  });
+  };
 }
+
+const drawn = (): BuiltDocument => buildDocument(drawnInput());
 
 const ATTACK = `</script><script>document.title="owned"</script><img src=x onerror="document.title='owned'">`;
 
@@ -83,8 +85,75 @@ function hostile(): BuiltDocument {
   return { ...built, ...again };
 }
 
+const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: `${name}.` });
+const texts = (...names: string[]) => names.map((name) => column(name, "text"));
+const table = (name: string, columns: object[], rows: unknown[][]) => ({ name, handle_prefix: name === "kernels" ? "k" : null, columns, row_count: rows.length, rows, notes: [] });
+
+const ROOFLINE = [...texts("kernel", "name", "precision", "level"), ...["flop_per_byte", "flop_per_s", "roof_flop_per_s", "of_roof_pct", "peak_flop_per_s", "bytes_per_s", "peak_bytes_per_s"].map((name) => column(name, "real")), column("launch", "integer")];
+const METRICS = [column("launch", "integer"), ...texts("kernel", "section", "metric"), column("value", "real"), ...texts("unit", "vendor_name")];
+
+/** The drawn recording with counters of relu, in two shapes, and of a kernel that is not on the timeline. The second
+    shape has few counters, the third none; the advice of a tool tries to be markup. */
+function counters(): BuiltDocument {
+  const limits = [...texts("kernel", "name"), column("blocks", "integer"), column("threads", "integer"), column("launches", "integer"), column("total_ns", "integer", "ns"), column("share_pct", "real", "%"), ...texts("limit"), column("compute_pct", "real", "%"), column("memory_pct", "real", "%"), ...texts("because"), column("launch", "integer")];
+  const metrics: [string, number, string][] = [
+    ["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", 65536, "sector"],
+    ["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 16384, ""],
+    ["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 0, "sector"],
+    ["lts__t_sector_hit_rate.pct", 25, "%"],
+    ["lts__throughput.avg.pct_of_peak_sustained_elapsed", 33.3, "%"],
+    ["dram__bytes_read.sum", 2 ** 20, "byte"],
+    ["dram__bytes.sum.per_second", 2e12, "byte/s"],
+    ["dram__bytes.sum.peak_sustained", 1000, "byte/cycle"],
+    ["dram__cycles_elapsed.avg.per_second", 4e9, "hz"],
+    ["sm__maximum_warps_per_active_cycle_pct", 50, "%"],
+    ["launch__occupancy_limit_registers", 4, "block"],
+    ["launch__occupancy_limit_warps", 8, "block"],
+  ];
+  return buildDocument({
+    ...drawnInput(),
+    report: {
+      trust: [],
+      findings: [],
+      verdict: { name: "launch-bound", because: "see k-1 and k-2", alternatives: [] },
+      tables: [
+        table("kernels", [column("name", "text"), column("count", "integer"), column("total_ns", "integer", "ns")], [["void gemm<128, float>(float*, int)", 2, 20_000], ["relu", 1, 10_000]]),
+        table("limits", limits, [
+          ["k-2", "relu", 64, 128, 3, 24_000, 60, "DRAM-bound", 20, 71, "DRAM-bound: device memory is busy 71 % of its peak", 7],
+          ["k-2", "relu", 1, 128, 1, 12_000, 30, "cannot tell", null, null, "cannot tell: too few counters", 9],
+          ["k-3", "softmax", 1, 32, 1, 4000, 10, "cannot tell", null, null, "cannot tell: too few counters", 11],
+        ]),
+        table("arithmetic", [...texts("name", "shapes", "math"), ...["flop_per_byte", "flop_per_s", "device_ns"].map((name) => column(name, "real"))], [["aten::mm", "8x8", "FP32", 4, 3e12, 10_000]]),
+      ],
+    },
+    kernels: [
+      {
+        tables: [
+          table("advice", [...texts("kernel", "name", "rule", "kind"), column("gain_pct", "real", "%"), ...texts("title", "evidence", "remedy", "confidence", "would_change_if"), column("launch", "integer")], [
+            ["k-2", "relu", "dram-bound", "limit", 23.1, "Device memory is busy 71 % of its peak", "1 MiB read; L2 has 25 % of the sectors", "Move fewer bytes.", "high", "the clock was lower", 7],
+          ]),
+          table("stalls", [...texts("kernel", "name", "reason"), column("share_pct", "real", "%"), column("cycles", "real"), ...texts("waits_for", "basis"), column("launch", "integer")], [
+            ["k-2", "relu", "long_scoreboard", 80, 16.5, "data of a load", "counters", 7],
+            ["k-2", "relu", "wait", 19.5, 4, "a fixed latency", "counters", 7],
+            ["k-2", "relu", "drain", 0.5, 0.1, "stores to finish", "counters", 7],
+          ]),
+          table("roofline", ROOFLINE, [
+            ["k-2", "relu", "FP32", "DRAM", 0.25, 0.5e12, 1e12, 50, 6e13, 2e12, 4e12, 7],
+            ["k-2", "relu", "FP32", "L2", 0.125, 0.5e12, 1.25e12, 40, 6e13, 4e12, 1e13, 7],
+          ]),
+          table("metrics", METRICS, metrics.map(([name, value, unit]) => [7, "k-2", "memory", name, value, unit, name])),
+          table("tool_advice", [column("launch", "integer"), ...texts("rule", "kind", "gain_kind"), column("gain_pct", "real", "%"), ...texts("section", "text")], [[7, "SOLBottleneck", "OPT", "local", 12.5, "SpeedOfLight", ATTACK]]),
+        ],
+      },
+      { tables: [table("metrics", METRICS, [[9, "k-2", "launch", "Block Size", 128, "", "launch__block_size"]])] },
+      { tables: [] },
+    ],
+  });
+}
+
 export const SAMPLES: Record<string, (argument?: string) => BuiltDocument> = {
   drawn,
   hostile,
+  counters,
   synthetic: (events = "100000") => synthetic(Number(events)),
 };

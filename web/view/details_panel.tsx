@@ -4,12 +4,13 @@ import { useEffect, useState } from "preact/hooks";
 import { columnDoc } from "../layout/cell_text.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
+import { measuredKernels } from "../model/measured_kernels.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
 import type { Selection } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import type { Value } from "../read/column.ts";
-import { useViewerState } from "./use_state.ts";
+import { useAsync, useViewerState } from "./use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
   const selection = useViewerState(viewer, (state) => state.selection);
@@ -37,12 +38,23 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       <p class="buttons">
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
         <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight same name</button>{" "}
-        <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>
+        <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
+        <CountersButton viewer={viewer} selection={selection} />
       </p>
       {details && <RelatedEvents viewer={viewer} details={details} />}
       {details ? <Fields details={details} /> : <Times selection={selection} />}
     </section>
   );
+}
+
+/** Leads from an execution of a kernel to the counters of the kernel, if it has any. */
+function CountersButton({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
+  const { recording } = viewer;
+  const wanted = selection.table === "kernel" && recording.manifest.kernels.length > 0;
+  const { value: report } = useAsync(async () => (wanted ? await recording.report() : null), selection);
+  const kernel = report ? measuredKernels(report).find(({ name }) => name === selection.name) : undefined;
+  if (kernel === undefined) return null;
+  return <button onClick={() => viewer.openKernel(kernel.launch)}>Show counters</button>;
 }
 
 /** The only fields known of an event whose table is not in the document. */

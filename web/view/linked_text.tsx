@@ -2,7 +2,8 @@
 
 import { piecesOf, type Reference } from "../model/handles.ts";
 import type { Report } from "../model/report.ts";
-import { canShowOnTimeline, showRow } from "../model/row_navigation.ts";
+import { rowOfKernel } from "../model/measured_kernels.ts";
+import { canShowOnTimeline, canShowRow, showRow } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
 
 interface Props {
@@ -18,7 +19,7 @@ export function LinkedText({ viewer, report, text }: Props) {
         to === null ? (
           text
         ) : (
-          <button key={i} class="handle" title={titleOf(viewer, to)} onClick={() => follow(viewer, report, to)}>
+          <button key={i} class="handle" title={titleOf(viewer, report, to)} onClick={() => follow(viewer, report, to)}>
             {text}
           </button>
         ),
@@ -27,12 +28,13 @@ export function LinkedText({ viewer, report, text }: Props) {
   );
 }
 
-function titleOf(viewer: Viewer, { table, row }: Reference): string {
+function titleOf(viewer: Viewer, report: Report, { table, row }: Reference): string {
   if (row === null) return `Show table ${table.name}`;
+  if (rowOfKernel(report, table, row) !== null) return "Show the counters of this kernel";
   return `Row ${row + 1} of ${table.name}: show ${canShowOnTimeline(viewer.recording, table) ? "on the timeline" : "in its table"}`;
 }
 
 function follow(viewer: Viewer, report: Report, { table, row }: Reference): void {
-  if (row === null || !canShowOnTimeline(viewer.recording, table)) viewer.openTable(table.name, row);
+  if (row === null || !canShowRow(viewer.recording, table)) viewer.openTable(table.name, row);
   else void showRow(viewer, report, table, row);
 }

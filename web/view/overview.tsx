@@ -1,11 +1,13 @@
 // The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
 // what cost most, what to do about it, and what changes would give.
 
+import { measuredKernels } from "../model/measured_kernels.ts";
 import { tableOf, type BusyShares, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
+import { MeasuredKernels } from "./overview/measured_kernels.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
 import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
@@ -30,12 +32,16 @@ export function Overview({ viewer }: { viewer: Viewer }) {
   if (value === undefined) return <p class="notice">Reading the report…</p>;
   const [report, busy] = value;
   const page = { viewer, report };
+  const kernels = measuredKernels(report);
+  const measured = <MeasuredKernels viewer={viewer} kernels={kernels} />;
+  const isTimed = viewer.recording.manifest.lanes.length > 0;
   return (
     <article class="answer">
       <DataQuality lines={report.trust} />
       <ReportedPart viewer={viewer} command />
       {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
-      {!ranOnDevices(report) && <RecordedData {...page} />}
+      {!ranOnDevices(report) && kernels.length === 0 && <RecordedData {...page} />}
+      {!isTimed && measured}
       <BusyStrips {...page} measured={busy} />
       <div class="columns">
         <Findings {...page} />
@@ -45,6 +51,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
           <NextSteps {...page} />
         </div>
       </div>
+      {isTimed && measured}
       <PredictedChanges viewer={viewer} table={tableOf(report, "whatif")} />
     </article>
   );

@@ -9,16 +9,18 @@ import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
 import { Charts } from "./charts.tsx";
+import { Kernels } from "./kernels.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", tables: "Tables", charts: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   overview: Overview,
   timeline: Timeline,
+  kernels: Kernels,
   tables: Tables,
   charts: Charts,
 };
@@ -27,14 +29,15 @@ export function Shell({ workspace }: { workspace: Workspace }) {
   const viewer = useSelector(workspace, (now) => now.viewer);
   const page = useViewerState(viewer, (state) => state.page);
   const { comparison } = workspace;
-  const name = page === "comparison" && comparison === null ? "overview" : page;
+  const pages = PAGES.filter((each) => (each === "comparison" ? comparison !== null : hasContent(viewer, each)));
+  const name = pages.includes(page) ? page : "overview";
   const Page = name === "comparison" ? null : COMPONENTS[name];
   return (
     <>
       <header class="bar">
         {comparison === null ? <FileName viewer={viewer} /> : <Sides workspace={workspace} isBoth={Page === null} />}
         <nav aria-label="Pages">
-          {PAGES.filter((each) => each !== "comparison" || comparison !== null).map((each) => (
+          {pages.map((each) => (
             <button key={each} aria-current={each === name ? "page" : undefined} onClick={() => viewer.openPage(each)}>
               {LABELS[each]}
             </button>
@@ -48,6 +51,12 @@ export function Shell({ workspace }: { workspace: Workspace }) {
       <main class={`page ${name}`}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}</main>
     </>
   );
+}
+
+/** Counters of kernels have no times: a file that has only these has no timeline and no charts. */
+function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
+  if (page === "kernels") return manifest.kernels.length > 0;
+  return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
 }
 
 function FileName({ viewer }: { viewer: Viewer }) {

@@ -1,8 +1,9 @@
 // The tables page: every analysis of the report, as a list of tables next to the selected one.
 
 import { tableOf, type Report, type ReportTable } from "../model/report.ts";
-import { canShowOnTimeline, showRow } from "../model/row_navigation.ts";
+import { canShowRow, showRow } from "../model/row_navigation.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { MeasuredHandles } from "./tables/measured_handles.tsx";
 import { ReportedPart } from "./reported_part.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
@@ -15,12 +16,13 @@ export function Tables({ viewer }: { viewer: Viewer }) {
   if (report === undefined) return <p class="notice">Reading the report…</p>;
   const table = chosen(report, choice?.name);
   if (table === null) return <p class="notice">No tables in this report.</p>;
-  const canOpen = canShowOnTimeline(viewer.recording, table);
+  const canOpen = canShowRow(viewer.recording, table);
   return (
     <>
       <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />
       <TableView key={table.name} table={table} wanted={choice?.row ?? null} onOpen={canOpen ? (row) => void showRow(viewer, report, table, row) : null}>
         <ReportedPart viewer={viewer} />
+        {table.name === "kernels" && <MeasuredHandles viewer={viewer} report={report} table={table} />}
       </TableView>
     </>
   );

@@ -16,16 +16,16 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
         Findings {report.findings.length > 1 && <small>costs can overlap and do not add up</small>}
       </h2>
       {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
-      {report.findings.map((finding) => (
-        <Card key={finding.id} viewer={viewer} report={report} finding={finding} />
+      {report.findings.map((finding, i) => (
+        <Card key={i} viewer={viewer} report={report} finding={finding} />
       ))}
     </section>
   );
 }
 
-function costText({ predicted, cost_ns: cost, share_pct: share }: Finding): string {
+function costText({ predicted, cost_ns: cost, share_pct: share }: Finding, whole: string): string {
   if (predicted && share !== null) return `predicted gain ${pct(share)} of a step`;
-  return (cost === null ? "cost unknown" : duration(cost)) + (share === null ? "" : ` · ${pct(share)} of the recorded time`);
+  return (cost === null ? "cost unknown" : duration(cost)) + (share === null ? "" : ` · ${pct(share)} of ${whole}`);
 }
 
 function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; finding: Finding }) {
@@ -36,9 +36,11 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
         <span class="severity">
           {MARKS[severity] ?? "●"} {severity}
         </span>
-        <h3>{title}</h3>
+        <h3>
+          <LinkedText viewer={viewer} report={report} text={title} />
+        </h3>
         <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} of device time, summed over all devices`}>
-          {costText(finding)}
+          {costText(finding, viewer.recording.manifest.lanes.length > 0 ? "the recorded time" : "the time with counters")}
         </span>
       </header>
       <ul>

@@ -14,10 +14,11 @@ interface Props {
   table: ReportTable;
   wanted: number | null; // a row to show
   onOpen: ((row: number) => void) | null; // null: rows cannot be opened
+  level?: 1 | 2; // of the heading
   children?: ComponentChildren; // shown above the rows
 }
 
-export function TableView({ table, wanted, onOpen, children }: Props) {
+export function TableView({ table, wanted, onOpen, level = 1, children }: Props) {
   const [query, setQuery] = useState("");
   const [by, setBy] = useState<number | null>(null);
   const [order, setOrder] = useState<Order | null>(null);
@@ -28,6 +29,7 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
     const kept = by === null && test.ok ? test.value : () => true;
     return orderedRows(shown, kept, order);
   }, [shown, test, order, by]);
+  const Heading = level === 1 ? "h1" : "h2";
   const group = (column: number | null) => {
     setOrder(null);
     setBy(column);
@@ -35,7 +37,7 @@ export function TableView({ table, wanted, onOpen, children }: Props) {
   return (
     <section class="table" aria-label={`Table ${table.name}`}>
       <header>
-        <h1>{table.name}</h1>
+        <Heading>{table.name}</Heading>
         <input
           type="search"
           aria-label="Filter rows"

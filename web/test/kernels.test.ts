@@ -1,0 +1,84 @@
+// Pages of kernels with counters: rows of the report, the memory chart, the roofline, occupancy, links.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { describe, memoryPicture } from "../layout/memory_picture.ts";
+import { countersOf, sumOf } from "../model/counters.ts";
+import { piecesOf } from "../model/handles.ts";
+import { kernelRooflineOf } from "../model/kernel_roofline.ts";
+import { readManifest } from "../model/manifest.ts";
+import { measuredKernels, reasonOf, rowOfKernel } from "../model/measured_kernels.ts";
+import { hasTraffic, memoryChartOf } from "../model/memory_chart.ts";
+import { occupancyOf } from "../model/occupancy.ts";
+import { linkOf, readLink } from "../model/permalink.ts";
+import { Recording } from "../model/recording.ts";
+import { tableOf } from "../model/report.ts";
+import { canShowRow, showRow } from "../model/row_navigation.ts";
+import { Viewer } from "../model/viewer.ts";
+import { sourceOf } from "./document.ts";
+import { SAMPLES } from "./sample_documents.ts";
+
+async function open() {
+  const built = SAMPLES.counters!();
+  const manifest = readManifest(JSON.stringify(built.manifest));
+  assert.ok(manifest.ok);
+  const recording = new Recording(manifest.value, sourceOf(built));
+  const report = await recording.report();
+  const tables = await recording.kernel(0);
+  const table = (name: string) => tables.find((each) => each.name === name) ?? null;
+  return { recording, report, table, counters: countersOf(table("metrics")) };
+}
+
+test("a kernel has its row, its sentence and its tables", async () => {
+  const { recording, report, table } = await open();
+  const kernels = measuredKernels(report);
+  assert.deepEqual(kernels.map(({ handle, launch }) => [handle, launch]), [["k-2", 7], ["k-2", 9], ["k-3", 11]]);
+  assert.equal(reasonOf(kernels[0]!), "device memory is busy 71 % of its peak");
+  assert.equal(table("stalls")!.rows.length, 3);
+  assert.deepEqual(await recording.kernel(2), []);
+  assert.deepEqual(await recording.kernel(99), []);
+});
+
+test("the memory chart has what was collected and nothing else", async () => {
+  const { counters } = await open();
+  const chart = memoryChartOf(counters);
+  assert.deepEqual(chart.loads, { bytes: 2 ** 21, count: 16384 });
+  assert.deepEqual(chart.stores, { bytes: 0, count: null });
+  assert.deepEqual([chart.written, chart.shared, chart.local, chart.atomics], [null, null, null, null]);
+  assert.deepEqual(chart.units.L2, { busy_pct: 33.3, hit_pct: 25, bytes_per_s: null });
+  assert.deepEqual(chart.units.DRAM, { busy_pct: 50, hit_pct: null, bytes_per_s: 2e12 });
+  const picture = memoryPicture(chart, "DRAM-bound");
+  assert.deepEqual(picture.links.map(({ above, below }) => [above, below]), [["loads: 2.00 MiB", "4.0 sectors per request"], ["stores: none", ""], ["read: 1.00 MiB", ""]]);
+  assert.deepEqual(picture.boxes.filter(({ isLimit }) => isLimit).map(({ name }) => name), ["Device memory"]);
+  assert.match(describe(picture), /Device memory \(limits the kernel\): 2.00 TB\/s, 50.0 % of peak\./);
+  assert.equal(hasTraffic(chart), true);
+  assert.equal(hasTraffic(memoryChartOf(new Map([["launch__block_size", 128]]))), false);
+});
+
+test("a sum needs all of its counters", () => {
+  const counters = new Map([["a", 1], ["b", 2]]);
+  assert.deepEqual([sumOf(counters, "a", "b"), sumOf(counters, "a", "c")], [3, null]);
+});
+
+test("the roofline has a point per level, and occupancy names the lowest limit first", async () => {
+  const { table, counters } = await open();
+  const { points, roofs, slopes } = kernelRooflineOf(table("roofline"));
+  assert.deepEqual(points.map(({ level, intensity, of_roof_pct }) => [level, intensity, of_roof_pct]), [["DRAM", 0.25, 50], ["L2", 0.125, 40]]);
+  assert.deepEqual([[...roofs], [...slopes]], [[["FP32", 6e13]], [["DRAM", 4e12], ["L2", 1e13]]]);
+  const { theoretical_pct, achieved_pct, limits } = occupancyOf(counters);
+  assert.deepEqual([theoretical_pct, achieved_pct, limits.map(({ resource }) => resource)], [50, null, ["registers", "warp slots"]]);
+});
+
+test("rows and handles lead to the page of their kernel", async () => {
+  const { recording, report } = await open();
+  const viewer = new Viewer(recording);
+  const limits = tableOf(report, "limits")!;
+  const stalls = (await recording.kernel(0)).find((each) => each.name === "stalls")!;
+  assert.deepEqual([rowOfKernel(report, limits, 1), rowOfKernel(report, stalls, 2), rowOfKernel(report, tableOf(report, "kernels")!, 0)], [1, 0, null]);
+  assert.equal(canShowRow(recording, limits), true);
+  await showRow(viewer, report, limits, 1);
+  assert.deepEqual([viewer.state.page, viewer.state.launch], ["kernels", 9]);
+  assert.equal(readLink(linkOf(viewer.state)).launch, 9);
+  // k-2 is on the timeline; k-3 has only counters.
+  assert.deepEqual(piecesOf(report, "k-2, k-3, k-4").flatMap(({ to }) => (to === null ? [] : [[to.table.name, to.row]])), [["kernels", 1], ["limits", 2]]);
+});

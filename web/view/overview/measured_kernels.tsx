@@ -1,0 +1,42 @@
+// Kernels with counters, most time first, each with the sentence that says what holds it back.
+
+import { pct } from "../../layout/cell_text.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
+import type { MeasuredKernel } from "../../model/measured_kernels.ts";
+import type { Viewer } from "../../model/viewer.ts";
+
+const SHOWN = 6;
+
+export function MeasuredKernels({ viewer, kernels }: { viewer: Viewer; kernels: readonly MeasuredKernel[] }) {
+  if (kernels.length === 0) return null;
+  return (
+    <section class="measured" aria-label="Kernels with counters">
+      <h2>
+        Kernels with counters <small>share of their time</small>
+      </h2>
+      <ul>
+        {kernels.slice(0, SHOWN).map((kernel) => (
+          <li key={kernel.row}>
+            <button
+              title={`${kernel.name}\n${exact(kernel.total_ns)} in ${plural(kernel.launches, "launch")}; click to show its counters`}
+              onClick={() => viewer.openKernel(kernel.launch)}
+            >
+              <span class="title">
+                <span class="quiet">{kernel.handle}</span> {shortName(kernel.name)}
+              </span>
+              <span class="amount">{duration(kernel.total_ns)}</span>
+              <span class="amount">{pct(kernel.share_pct)}</span>
+              <span class="sentence">{kernel.because}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {kernels.length > SHOWN && (
+        <button class="handle" onClick={() => viewer.openKernel(null)}>
+          Show all {grouped(kernels.length)} kernels with counters
+        </button>
+      )}
+    </section>
+  );
+}
