@@ -67,8 +67,16 @@ Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
     std::array<std::optional<Result<Trace>>, 2> traces;
     run_parallel(traces.size(), from_input ? 1 : 2,
                  [&](std::size_t side, unsigned) { traces[side] = open_trace(*files[side], arguments.limits); });
-    for (const auto& trace : traces)
-        if (!trace->ok()) return trace->error();
+    for (std::size_t side = 0; side < traces.size(); ++side) {
+        const Result<Trace>& trace = *traces[side];
+        if (!trace.ok()) return trace.error();
+        // Counters of kernels have no times to compare. Everything else that is recorded has, or is empty.
+        if (trace->tables().profiled_kernel.rows > 0 && trace->kernel().rows == 0 && trace->window().length() == 0)
+            return Error{ExitCode::empty,
+                         fmt::format("{} has counters of kernels, but no timeline to compare; gpu-profile "
+                                     "report shows it",
+                                     *files[side])};
+    }
     return compare::runs_by_same_steps(std::move(*traces[0]).value(), std::move(*traces[1]).value(), arguments.options);
 }
 

@@ -118,10 +118,7 @@ private:
 
 }  // namespace
 
-Status read_images(const std::string& file, SpooledImages& to) {
-    FileInput input(file);
-    if (!input.open())
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
+Status read_images(ByteInput& input, SpooledImages& to) {
     ChunkReader chunks(input);
     Reader reader(to);
     for (RawChunk chunk;;) {
@@ -132,6 +129,13 @@ Status read_images(const std::string& file, SpooledImages& to) {
     }
     reader.finish();
     return {};
+}
+
+Status read_images(const std::string& file, SpooledImages& to) {
+    FileInput input(file);
+    if (!input.open())
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
+    return read_images(input, to);
 }
 
 }  // namespace gpuprof::counters

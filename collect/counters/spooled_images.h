@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/format/chunk_reader.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::counters {
@@ -35,5 +36,6 @@ struct SpooledImages {
 
 // Adds what a file holds; damaged chunks are missing.
 Status read_images(const std::string& file, SpooledImages& to);
+Status read_images(ByteInput& input, SpooledImages& to);
 
 }  // namespace gpuprof::counters

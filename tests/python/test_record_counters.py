@@ -175,8 +175,8 @@ def test_dropped_ranges_are_counted(program, tmp_path, script):
 
 
 def test_a_hanging_replay_is_survived_and_named(program, tmp_path, script):
-    run = Run(program, tmp_path, script, "--set", "triage", "--hang", "1", fake="hang=gemm", status=-9)
-    assert run.says(r"the replay of gemm_naive\(.*\) did not end within 1\.\d+ s; the program was ended")
+    run = Run(program, tmp_path, script, "--set", "triage", "--hang", "3", fake="hang=gemm", status=-9)
+    assert run.says(r"the replay of gemm_naive\(.*\) did not end within [\d.]+ s; the program was ended")
     assert any("gemm_naive" in place for place in run.losses("hung_replay"))
     assert set(run.measured()) >= {"saxpy", "strided_copy"}
     assert "gemm_naive" not in run.measured()
@@ -280,7 +280,7 @@ def test_options_of_record_that_need_each_other(program, tmp_path, script):
 
 
 def test_processes_are_those_of_the_trace(program, tmp_path, script):
-    """Two processes without ranks cannot be told apart in the second run: absent, not guessed."""
+    """Which of two processes without ranks is which in the second run is unknown: absent, not guessed."""
     run = Run(program, tmp_path, script, "--set", "triage", "--launches", "1", arguments=("--spawn", "1"))
     traced = {row["process"] for row in run.table("kernel")}
     assert len(traced) == 2
