@@ -116,8 +116,8 @@ Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRu
     Result<Trace> trace = merge_parts(own_facts(first), files, arguments.output);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written;
-    note(fmt::format("written to {}; gpu-profile report {} counters shows the counters of each launch",
-                     arguments.output, shell_quoted_file(arguments.output)));
+    note(fmt::format("written to {}; gpu-profile report {} limits says what holds each kernel back", arguments.output,
+                     shell_quoted_file(arguments.output)));
     return {};
 }
 

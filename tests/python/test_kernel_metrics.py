@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, TESTS
 
 RECORDINGS = ("kernels", "memory_bound", "transformer", "triton")  # 31 launches
 RAW = FIXTURES / "ncu/kernels.raw.csv.gz"
@@ -174,3 +174,24 @@ def test_unknown_kernels(program, words, message):
     assert out.returncode == 2
     assert message in out.stderr
     assert out.stdout == ""
+
+
+def names_of_set(name):
+    text = (TESTS.parent / "collect/counters/catalogue.def").read_text()
+    return set(re.findall(rf'METRIC\({name}, "([^"]+)"', text))
+
+
+@every_recording
+@pytest.mark.parametrize("sets", [("triage",), ("triage", "sol"), ("details",), ("details", "stalls", "memory")], ids="+".join)
+def test_what_our_sets_can_say(program, tmp_path, raw, sets):
+    """With fewer counters, the limit is the same or unknown; the set of three passes knows it."""
+    names = set().union(*map(names_of_set, sets))
+    file = without_columns(raw, tmp_path / "set.csv", lambda name: name in names or name.startswith(("launch__", "device__")))
+    whole = {row["launch"]: row["limit"] for row in rows_of(program, raw, "limits")}
+    ours = {row["launch"]: row["limit"] for row in rows_of(program, file, "limits")}
+    for launch, limit in ours.items():
+        assert limit in ("cannot tell", "memory-bound", whole[launch]), launch
+    if sets == ("triage", "sol"):
+        assert all(limit == whole[launch] for launch, limit in ours.items())
+    if "details" in sets:
+        assert "cannot tell" not in ours.values()

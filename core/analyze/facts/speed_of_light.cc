@@ -10,13 +10,13 @@ namespace {
 
 // Fewer parts than this say nothing about the maximum.
 constexpr std::size_t kFewestParts = 4;
-// The parts that were the maximum in at least one of 31 recorded kernels, and the other arithmetic pipes.
+// The parts that were the maximum in at least one of 31 recorded kernels, and the pipes of arithmetic: those of the set `sol`.
 constexpr KernelMetric kDecisive[] = {
-    KernelMetric::part_issue,         KernelMetric::part_tensor_pipe,    KernelMetric::part_fp64_pipe,
-    KernelMetric::part_alu_pipe,      KernelMetric::part_fma_pipe,       KernelMetric::part_xu_pipe,
-    KernelMetric::part_adu_pipe,      KernelMetric::part_lsu_pipe,       KernelMetric::part_mio_read,
-    KernelMetric::part_l1_wavefronts, KernelMetric::part_l2_sectors_pct, KernelMetric::part_l2_tags,
-    KernelMetric::part_l2_from_sm,    KernelMetric::part_dram_bandwidth};
+    KernelMetric::part_issue,          KernelMetric::part_tensor_pipe, KernelMetric::part_fp64_pipe,
+    KernelMetric::part_alu_pipe,       KernelMetric::part_fma_pipe,    KernelMetric::part_adu_pipe,
+    KernelMetric::part_lsu_pipe,       KernelMetric::part_mio_read,    KernelMetric::part_l1_wavefronts,
+    KernelMetric::part_l2_sectors_pct, KernelMetric::part_l2_tags,     KernelMetric::part_l2_from_sm,
+    KernelMetric::part_dram_bandwidth};
 
 bool is_decisive(KernelMetric part) {
     return std::find(std::begin(kDecisive), std::end(kDecisive), part) != std::end(kDecisive);

@@ -33,13 +33,15 @@ constexpr Pipe kPipes[] = {
 // 77.15 %, as are the active cycles of the tensor pipes.)
 struct Tensor {
     std::string_view precision;
-    KernelMetric operations, peak;
+    KernelMetric operations, peak_per_second, peak_per_cycle;
     double dense;
 };
 constexpr Tensor kTensors[] = {
-    {"FP16 tensor", tensor_fp16, tensor_fp16_peak, 0.5}, {"BF16 tensor", tensor_bf16, tensor_bf16_peak, 0.5},
-    {"TF32 tensor", tensor_tf32, tensor_tf32_peak, 0.5}, {"FP8 tensor", tensor_fp8, tensor_fp8_peak, 1},
-    {"FP64 tensor", tensor_fp64, tensor_fp64_peak, 1},
+    {"FP16 tensor", tensor_fp16, tensor_fp16_peak, tensor_fp16_cycle, 0.5},
+    {"BF16 tensor", tensor_bf16, tensor_bf16_peak, tensor_bf16_cycle, 0.5},
+    {"TF32 tensor", tensor_tf32, tensor_tf32_peak, tensor_tf32_cycle, 0.5},
+    {"FP8 tensor", tensor_fp8, tensor_fp8_peak, tensor_fp8_cycle, 1},
+    {"FP64 tensor", tensor_fp64, tensor_fp64_peak, tensor_fp64_cycle, 1},
 };
 
 struct Traffic {
@@ -47,16 +49,20 @@ struct Traffic {
     Value rate, peak;
 };
 
+// Each level by the counter that was collected, with the peak of that counter.
 std::vector<Traffic> traffic(const MeasuredKernel& kernel) {
+    Value s = seconds(kernel);
     Value dram =
-        first_of(kernel[dram_rate], quotient(sum_of(kernel, dram_bytes_read, dram_bytes_written), seconds(kernel)));
-    Value l2 = first_of(kernel[l2_rate], quotient(kernel[l2_bytes], seconds(kernel)));
-    Value l1 = first_of(kernel[l1_rate], quotient(kernel[l1_bytes], seconds(kernel)));
+        first_of(kernel[dram_rate],
+                 quotient(first_of(kernel[dram_bytes], sum_of(kernel, dram_bytes_read, dram_bytes_written)), s));
     Value dram_roof =
         first_of(product(kernel[dram_peak], kernel[dram_hz]), product(quotient(dram, kernel[dram_pct]), 100));
-    return {{MemoryLevel::dram, dram, dram_roof},
-            {MemoryLevel::l2, l2, product(kernel[l2_peak], kernel[l2_hz])},
-            {MemoryLevel::l1, l1, product(kernel[l1_peak], first_of(kernel[l1_hz], kernel[sm_hz]))}};
+    Traffic l2{MemoryLevel::l2, kernel[l2_rate], product(kernel[l2_peak], kernel[l2_hz])};
+    if (!l2.rate) l2 = {MemoryLevel::l2, quotient(kernel[l2_bytes], s), product(kernel[l2_bytes_peak], kernel[l2_hz])};
+    Traffic l1{MemoryLevel::l1, kernel[l1_rate], product(kernel[l1_peak], clock_of(kernel))};
+    if (!l1.rate)
+        l1 = {MemoryLevel::l1, quotient(kernel[l1_bytes], s), product(kernel[l1_bytes_peak], clock_of(kernel))};
+    return {{MemoryLevel::dram, dram, dram_roof}, l2, l1};
 }
 
 }  // namespace
@@ -87,7 +93,8 @@ std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel) {
     }
     for (const Tensor& tensor : kTensors)
         add(tensor.precision, quotient(kernel[tensor.operations], seconds(kernel)),
-            product(kernel[tensor.peak], tensor.dense));
+            product(first_of(kernel[tensor.peak_per_second], product(kernel[tensor.peak_per_cycle], clock_of(kernel))),
+                    tensor.dense));
     return points;
 }
 

@@ -16,6 +16,8 @@ KernelRuling look(const KernelProfile& profile) {
     // Conflicts as the hardware counts them include passes delayed by others; excess passes, by instruction, do not.
     std::optional<double> passes = profile[shared_wavefronts], conflicts = profile[excess_wavefronts];
     if (!conflicts) conflicts = profile[KernelMetric::bank_conflicts];
+    if (!passes) passes = sum_of(profile.kernel, shared_loads, shared_stores);
+    if (!conflicts) conflicts = sum_of(profile.kernel, load_conflicts, store_conflicts);
     if (!passes || !conflicts)
         return KernelRuling::abstain("passes through shared memory and bank conflicts were not collected");
     if (!(*passes > 0) || 100 * *conflicts < kManyConflicts * *passes) return KernelRuling::silent();
