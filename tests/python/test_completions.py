@@ -38,7 +38,7 @@ def suggestions(script, folder, *words, path=None):
 @pytest.mark.parametrize(("words", "wanted"), [
     (("re",), ["record", "report"]),
     (("report", "tra"), ["trace.json"]),
-    (("report", "trace.json", "kern"), ["kernels"]),
+    (("report", "trace.json", "kern"), ["kernels", "kernel"]),
     (("report", "--format", "csv", "trace.json", "idl"), ["idle"]),
     (("report", "trace.json", "--format", ""), ["text", "csv", "json", "md"]),
     (("report", "trace.json", "--li"), ["--limit"]),

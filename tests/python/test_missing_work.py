@@ -188,7 +188,7 @@ def test_refusals_say_it_too(program, tmp_path):
 
 
 @pytest.mark.parametrize(("format", "file"), [("perfetto", "ncu/kernels.raw.csv.gz"), ("chrome", "ncu/kernels.raw.csv.gz"), ("nsys", "ncu/kernels.raw.csv.gz"),
-                                              ("speedscope", "ncu/kernels.raw.csv.gz"), ("html", "ncu/kernels.raw.csv.gz"), ("folded", "ncu/kernels.raw.csv.gz"),
+                                              ("speedscope", "ncu/kernels.raw.csv.gz"), ("folded", "ncu/kernels.raw.csv.gz"),
                                               ("pprof", "nvml/bursty.csv"), ("hatchet", "nvml/bursty.csv"), ("folded-python", "kineto/triton.json.gz")])
 def test_nothing_to_export(program, tmp_path, format, file):
     out = tmp_path / "out"

@@ -74,6 +74,17 @@ def test_every_shape_is_measured_beside_the_trace(program, tmp_path, script):
     assert run.losses("unmeasured_kernel") == {}
 
 
+def test_what_was_measured_is_found_in_the_timeline(program, tmp_path, script):
+    """One command from the program to the kernels with their counters: each has its handle, launch shape and occupancy."""
+    run = Run(program, tmp_path, script, "--set", "triage", "--launches", "1")
+    report = program.report(run.capture, "limits", "kernels", "metrics")
+    names = {f"k-{i + 1}": row["name"] for i, row in enumerate(report["kernels"].rows)}
+    assert len(report["limits"].rows) == len(shapes_of(lines()))
+    assert all(names[row["kernel"]] == row["name"] for row in report["limits"].rows)
+    assert {row["metric"] for row in report["metrics"].rows} >= {"Duration", "DRAM Throughput", "Achieved Occupancy", "Grid Size", "Registers Per Thread"}
+    assert report["limits"].rows[0]["kernel"] in program.run("report", run.capture, "kernel").stdout.decode()
+
+
 def test_values_units_and_durations(program, tmp_path, script):
     run = Run(program, tmp_path, script, "--set", "triage", "--kernel", "saxpy", "--launches", "1")
     launch, = run.table("profiled_kernel")

@@ -18,6 +18,7 @@ std::optional<std::int64_t> whole(std::optional<double> value) {
 std::optional<Occupancy> calculated(const MeasuredKernel& kernel) {
     std::optional<std::int64_t> threads = whole(kernel[block_size]), registers = whole(kernel[KernelMetric::registers]),
                                 shared = whole(sum_of(kernel, shared_static, shared_dynamic));
+    if (!shared) shared = kernel.shared_bytes;
     if (!kernel.cc_major || !kernel.cc_minor || !threads || *threads < 1 || *threads > 1024 || !registers || !shared)
         return std::nullopt;
     return theoretical_occupancy({.block_x = static_cast<int>(*threads),
@@ -50,6 +51,7 @@ LaunchFit launch_fit(const MeasuredKernel& kernel) {
     fit.theoretical_pct = kernel[theoretical_pct];
     fit.achieved_pct = kernel[achieved_pct];
     fit.blocks = kernel[grid_size], fit.sms = kernel[sms];
+    if (!fit.sms) fit.sms = kernel.sms;
     take_limits(kernel, fit);
     if (std::optional<Occupancy> occupancy; !fit.blocks_per_sm && (occupancy = calculated(kernel))) {
         fit.blocks_per_sm = occupancy->blocks_per_sm;

@@ -169,9 +169,12 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
         kernel.counters = of.counters;
         kernel.cc_major = table.cc_major.get(row), kernel.cc_minor = table.cc_minor.get(row);
+        kernel.shared_bytes = table.shared_bytes.get(row);
         for (Row device = 0; device < devices.rows; ++device)
-            if (devices.device[device] == table.device.value_or(row, -1))
+            if (devices.device[device] == table.device.value_or(row, -1)) {
                 kernel.device_name = trace.text(devices.name.value_or(device, kNoString));
+                kernel.sms = devices.sms.get(device);
+            }
     }
     result.groups = group(facts, result.launches);
     result.match = match_of(trace, result);

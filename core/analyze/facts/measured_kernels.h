@@ -30,6 +30,9 @@ public:
     std::int64_t counters = 0;  // collected for this launch, with those that no analysis reads
     std::string_view device_name;
     std::optional<int> cc_major, cc_minor;
+    // From the launch record and the device, where no counter says it.
+    std::optional<std::int64_t> shared_bytes;  // static and dynamic, per block
+    std::optional<std::int32_t> sms;
 
 private:
     std::vector<std::pair<KernelMetric, double>> values_;

@@ -46,7 +46,10 @@ std::vector<SlowKernel> slow_kernels(const Facts& facts) {
 }
 
 Ruling look(const Facts& facts) {
-    if (facts.get<MeasuredKernels>().match.shape_of.empty()) return Ruling::silent();
+    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
+    if (measured.groups.empty() || facts.trace().kernel().rows == 0) return Ruling::silent();
+    if (measured.match.shape_of.empty())
+        return Ruling::abstain("no kernel of the timeline has the name and launch shape of one with counters");
     std::vector<SlowKernel> slow = slow_kernels(facts);
     DurNs cost = 0;
     for (const SlowKernel& kernel : slow) cost += kernel.cost;
