@@ -65,8 +65,8 @@ export function memoryChartOf(counters: Counters): MemoryChart {
     read: traffic(get("dram__bytes_read.sum"), null),
     written: traffic(get("dram__bytes_write.sum"), null),
     units: {
-      L1: unit("l1tex__throughput.avg.pct_of_peak_sustained_active", "l1tex__t_sector_hit_rate.pct", "l1tex__t_bytes.sum.per_second"),
-      L2: unit("lts__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sector_hit_rate.pct", "lts__t_bytes.sum.per_second"),
+      L1: unit("l1tex__throughput.avg.pct_of_peak_sustained_active", "l1tex__t_sector_hit_rate.pct", "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.per_second"),
+      L2: unit("lts__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sector_hit_rate.pct", "derived__lts__lts2xbar_bytes.sum.per_second"),
       DRAM: { ...dram, busy_pct: dram.busy_pct ?? dramShare(counters) },
     },
   };
