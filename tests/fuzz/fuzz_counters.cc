@@ -1,7 +1,6 @@
 // Fuzz target of the measurement of kernel counters: a plan, and a spool file with images. A plan that is accepted is written back as it
 // was; an image is never longer than the file, and one that is damaged does not have the hash that was noted.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <string>
 
@@ -19,7 +18,7 @@ public:
     explicit Bytes(std::string_view bytes) : rest_(bytes) {}
     Result<std::size_t> read(char* into, std::size_t size) override {
         std::size_t taken = std::min(size, rest_.size());
-        std::memcpy(into, rest_.data(), taken);
+        std::copy_n(rest_.begin(), taken, into);
         rest_.remove_prefix(taken);
         return taken;
     }
