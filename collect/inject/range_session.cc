@@ -9,16 +9,17 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr int kNotImplemented = 11, kOutOfMemory = 8;
+// As CUPTI would say it: CUPTI_ERROR_API_NOT_IMPLEMENTED of a function that the library lacks.
+constexpr int kFunctionMissing = 11, kOutOfMemory = 8;
 constexpr std::size_t kRanges = 8;  // of one measurement: one is expected, more mean that launches mixed
 
 }  // namespace
 
 // Calls a function of CUPTI; returns from the caller if it fails.
-#define CALL(name, parameters)                                                          \
-    do {                                                                                \
-        int code = cupti.name == nullptr ? kNotImplemented : cupti.name(&(parameters)); \
-        if (code != kCuptiSuccess) return {#name, code};                                \
+#define CALL(name, parameters)                                                           \
+    do {                                                                                 \
+        int code = cupti.name == nullptr ? kFunctionMissing : cupti.name(&(parameters)); \
+        if (code != kCuptiSuccess) return {#name, code};                                 \
     } while (false)
 
 // CUPTI looks for these by bare name, and the loader may not search their folder.
@@ -57,7 +58,7 @@ RangeSession::Failure RangeSession::enable(const Cupti& cupti, CacheMode cache, 
     enable.cache = cache == CacheMode::flush ? enable.kFlushAll : enable.kNone;
     // The structure begins with that of older versions.
     auto* as_older = reinterpret_cast<range::EnableRanges*>(&enable);
-    int code = cupti.cuptiRangeProfilerEnable == nullptr ? kNotImplemented : cupti.cuptiRangeProfilerEnable(as_older);
+    int code = cupti.cuptiRangeProfilerEnable == nullptr ? kFunctionMissing : cupti.cuptiRangeProfilerEnable(as_older);
     if (code != kCuptiSuccess) return {"cuptiRangeProfilerEnable", code};
     object_ = enable.object;
     return {};
@@ -74,7 +75,7 @@ RangeSession::Failure RangeSession::make_image(const Cupti& cupti, const Counter
     size.max_ranges = kRanges;
     size.max_nodes = kRanges;
     int code = cupti.cuptiRangeProfilerGetCounterDataSize == nullptr
-                   ? kNotImplemented
+                   ? kFunctionMissing
                    : cupti.cuptiRangeProfilerGetCounterDataSize(&size);
     std::free(names);
     if (code != kCuptiSuccess) return {"cuptiRangeProfilerGetCounterDataSize", code};
@@ -114,7 +115,7 @@ RangeSession::Failure RangeSession::begin(const Cupti& cupti, const CounterPlan&
     push.object = object_;
     push.name = range;
     int code =
-        cupti.cuptiRangeProfilerPushRange == nullptr ? kNotImplemented : cupti.cuptiRangeProfilerPushRange(&push);
+        cupti.cuptiRangeProfilerPushRange == nullptr ? kFunctionMissing : cupti.cuptiRangeProfilerPushRange(&push);
     in_user_range_ = code == kCuptiSuccess;
     if (in_user_range_) return {};
     (void)stop(cupti);

@@ -3,31 +3,19 @@
 // harmless, as CSV fields are.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "core/base/csv.h"
-#include "core/base/utf8.h"
 #include "core/exporters/call_tree.h"
 #include "core/exporters/exporter.h"
+#include "core/exporters/folded_frame.h"
 
 namespace gpuprof {
-namespace {
-
-std::string frame(std::string_view name) {
-    std::string text = printable(name);
-    std::replace(text.begin(), text.end(), ';', ',');
-    return text;
-}
-
-}  // namespace
-
 Status export_folded(const Trace& trace, Sink& sink) {
     CallTree tree = call_tree(trace);
     std::vector<std::string> paths(tree.nodes.size());
     for (std::size_t i = 0; i < tree.nodes.size() && !sink.failed(); ++i) {
         const CallTree::Node& node = tree.nodes[i];
-        paths[i] = node.parent == CallTree::kNone ? sanitized_text(frame(node.name))
-                                                  : paths[node.parent] + ";" + frame(node.name);
+        paths[i] = node.parent == CallTree::kNone ? sanitized_text(folded_frame(node.name))
+                                                  : paths[node.parent] + ";" + folded_frame(node.name);
         if (node.device_ns > 0) sink.write(fmt::format("{} {}\n", paths[i], node.device_ns));
     }
     return {};

@@ -41,16 +41,8 @@ double likeness(const std::vector<std::string_view>& a, const std::vector<std::s
     return either == 0 ? 1 : static_cast<double>(both.size()) / static_cast<double>(either);
 }
 
-using Shape = std::array<std::int64_t, 6>;
-
-template <class Table>
-Shape shape_of(const Table& table, Row row) {
-    return {table.grid_x.value_or(row, -1),  table.grid_y.value_or(row, -1),  table.grid_z.value_or(row, -1),
-            table.block_x.value_or(row, -1), table.block_y.value_or(row, -1), table.block_z.value_or(row, -1)};
-}
-
 // The names and rows of the timeline's kernels of one function name and shape.
-using Places = std::map<std::pair<std::string, Shape>, std::map<StringId, std::vector<Row>>>;
+using Places = std::map<std::pair<std::string, GridAndBlock>, std::map<StringId, std::vector<Row>>>;
 
 Places places_of(const Trace& trace) {
     const KernelTable& kernels = trace.kernel();
@@ -60,7 +52,7 @@ Places places_of(const Trace& trace) {
         StringId name = kernels.name.value_or(row, kNoString);
         auto [found, first] = short_names.try_emplace(name);
         if (first) found->second = short_name(trace.text(name));
-        places[{found->second, shape_of(kernels, row)}][name].push_back(row);
+        places[{found->second, grid_and_block(kernels, row)}][name].push_back(row);
     }
     return places;
 }
@@ -88,8 +80,8 @@ CounterMatch match_counters(const Trace& trace, const std::vector<MeasuredShape>
     if (measured.empty() || trace.kernel().rows == 0) return match;
     Places places = places_of(trace);
     for (std::uint32_t i = 0; i < measured.size(); ++i) {
-        auto place = places.find(
-            {short_name(trace.text(measured[i].name)), shape_of(trace.tables().profiled_kernel, measured[i].row)});
+        auto place = places.find({short_name(trace.text(measured[i].name)),
+                                  grid_and_block(trace.tables().profiled_kernel, measured[i].row)});
         if (place == places.end()) continue;
         std::vector<std::string_view> names;
         for (const auto& [name, rows] : place->second) names.push_back(trace.text(name));

@@ -3,6 +3,7 @@
 // namespace) or <unnamed>), so kernels of one function name and shape are compared by the words in their names.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,15 @@
 #include "core/model/trace.h"
 
 namespace gpuprof {
+
+// Grid and block of a launch; -1 for what was not recorded.
+using GridAndBlock = std::array<std::int64_t, 6>;
+
+template <class Table>
+GridAndBlock grid_and_block(const Table& table, Row row) {
+    return {table.grid_x.value_or(row, -1),  table.grid_y.value_or(row, -1),  table.grid_z.value_or(row, -1),
+            table.block_x.value_or(row, -1), table.block_y.value_or(row, -1), table.block_z.value_or(row, -1)};
+}
 
 // Measured launches of one name, grid and block; `row`: of `profiled_kernel`, one of them.
 struct MeasuredShape {
