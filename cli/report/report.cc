@@ -162,17 +162,14 @@ Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bo
     return with_facts(select_interval(std::move(*whole.trace), *part), arguments.options);
 }
 
-// Analyses of one kernel, which the next word may select.
-bool selects_kernel(std::string_view analysis) { return analysis == "kernel" || analysis == "source"; }
-
-// A word that names an analysis is one; a word after `kernel` selects the kernel; any other word that is an existing path
+// A word that names an analysis is one; a word after an analysis of one kernel selects it; any other word that is an existing path
 // is a recording.
 Arguments sorted_words(Arguments arguments) {
     arguments.files = {arguments.file};
     for (const std::string& word : arguments.words) {
         bool is_analysis = find_analysis(word) != nullptr;
-        if (!is_analysis && !arguments.analyses.empty() && selects_kernel(arguments.analyses.back()) &&
-            arguments.options.kernel.empty())
+        if (!is_analysis && !arguments.analyses.empty() && find_analysis(arguments.analyses.back()) != nullptr &&
+            find_analysis(arguments.analyses.back())->of_kernel && arguments.options.kernel.empty())
             arguments.options.kernel = word;
         else
             (!is_analysis && is_path(word) ? arguments.files : arguments.analyses).push_back(word);

@@ -25,12 +25,6 @@ constexpr ResultColumn kColumns[] = {
      "What it is based on: counters, operator shapes, launch shapes, the timeline or kernel names."},
 };
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += text.empty() ? part : "; " + part;
-    return text;
-}
-
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("findings", kColumns);
     table.handle_prefix = "f";

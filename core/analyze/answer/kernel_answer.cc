@@ -73,8 +73,8 @@ std::vector<Finding> kernel_findings(const Facts& facts) {
     std::vector<Finding> findings;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
-        if (diagnoses.kernels[i].diagnosis.findings.empty()) continue;
-        Finding finding = finding_of(diagnoses.kernels[i].diagnosis.findings.front(), group.total_ns, whole);
+        if (diagnoses.diagnoses[i].findings.empty()) continue;
+        Finding finding = finding_of(diagnoses.diagnoses[i].findings.front(), group.total_ns, whole);
         std::string name = short_name(facts.trace().text(group.name));
         finding.title = fmt::format("{} {}: {}", group.handle, name, finding.title);
         findings.push_back(std::move(finding));

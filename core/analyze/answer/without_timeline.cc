@@ -27,7 +27,7 @@ Measured measured_of(const Facts& facts) {
     const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         double time = std::max(groups[i].total_ns, 1.0);
-        const KernelProfile& profile = *facts.get<KernelDiagnoses>().kernels[i].profile;
+        const KernelProfile& profile = facts.get<KernelProfiles>().profiles[i];
         (profile.limit == KernelLimit::unknown   ? found.unknown
          : profile.limit == KernelLimit::latency ? found.latency
          : profile.limit == KernelLimit::compute ? found.compute

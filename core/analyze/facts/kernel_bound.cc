@@ -210,14 +210,11 @@ const OpRate* rate_of(const OpRates& rates, Row kernel) {
 
 // By measured group: what its counters say; absent if they name no resource.
 std::vector<std::optional<Bound>> measured_bounds(const Facts& facts) {
-    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     std::vector<std::optional<Bound>> bounds;
-    for (const MeasuredGroup& group : measured.groups) {
-        KernelProfile profile(measured.launches[group.longest], facts.trace().text(group.name));
+    for (const KernelProfile& profile : facts.get<KernelProfiles>().profiles)
         bounds.push_back(profile.memory_bound()                  ? std::optional(Bound::memory)
                          : profile.limit == KernelLimit::compute ? std::optional(Bound::compute)
                                                                  : std::nullopt);
-    }
     return bounds;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/analyze/facts/facts.h"
+
 namespace gpuprof {
 namespace {
 
@@ -68,6 +70,14 @@ KernelProfile::KernelProfile(const MeasuredKernel& measured, std::string_view ke
       accesses(access_pattern(measured)),
       speed_of_light_pct(std::max(memory ? memory->pct : 0, compute ? compute->pct : 0)) {
     limit = limit_of(*this);
+}
+
+KernelProfiles KernelProfiles::make(const Facts& facts) {
+    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
+    KernelProfiles result;
+    for (const MeasuredGroup& group : measured.groups)
+        result.profiles.emplace_back(measured.launches[group.longest], facts.trace().text(group.name));
+    return result;
 }
 
 }  // namespace gpuprof

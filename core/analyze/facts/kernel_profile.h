@@ -44,4 +44,10 @@ struct KernelProfile {
     double speed_of_light_pct = 0;
 };
 
+// The profile of each group's longest launch, in the order of MeasuredKernels::groups.
+struct KernelProfiles {
+    std::vector<KernelProfile> profiles;
+    static KernelProfiles make(const Facts& facts);
+};
+
 }  // namespace gpuprof

@@ -93,21 +93,14 @@ void add_launch_record(const ProfiledKernelTable& table, Row row, Collected& col
     add(KernelMetric::cluster_size, table.cluster_size.get(row));
 }
 
-using Shape = std::array<std::int64_t, 6>;
-
-Shape shape_of(const ProfiledKernelTable& table, Row row) {
-    return {table.grid_x.value_or(row, -1),  table.grid_y.value_or(row, -1),  table.grid_z.value_or(row, -1),
-            table.block_x.value_or(row, -1), table.block_y.value_or(row, -1), table.block_z.value_or(row, -1)};
-}
-
 std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredKernel>& launches) {
     const ProfiledKernelTable& table = facts.trace().tables().profiled_kernel;
     std::vector<MeasuredGroup> groups;
-    std::map<std::pair<StringId, Shape>, std::size_t> known;
+    std::map<std::pair<StringId, GridAndBlock>, std::size_t> known;
     std::map<StringId, double> by_name;
     for (std::size_t i = 0; i < launches.size(); ++i) {
         StringId name = table.name.value_or(launches[i].row, kNoString);
-        auto [found, first] = known.try_emplace({name, shape_of(table, launches[i].row)}, groups.size());
+        auto [found, first] = known.try_emplace({name, grid_and_block(table, launches[i].row)}, groups.size());
         if (first) groups.push_back({.name = name, .longest = i});
         MeasuredGroup& group = groups[found->second];
         group.launches.push_back(i);

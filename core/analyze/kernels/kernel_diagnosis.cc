@@ -56,13 +56,7 @@ KernelDiagnosis::KernelDiagnosis(const KernelProfile& profile) {
 
 KernelDiagnoses KernelDiagnoses::make(const Facts& facts) {
     KernelDiagnoses result;
-    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    for (const MeasuredGroup& group : measured.groups) {
-        auto profile =
-            std::make_unique<const KernelProfile>(measured.launches[group.longest], facts.trace().text(group.name));
-        KernelDiagnosis diagnosis(*profile);
-        result.kernels.push_back({std::move(profile), std::move(diagnosis)});
-    }
+    for (const KernelProfile& profile : facts.get<KernelProfiles>().profiles) result.diagnoses.emplace_back(profile);
     return result;
 }
 

@@ -1,7 +1,6 @@
 // What holds a measured kernel back: its limit, and the findings of all rules, the one to act on first.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,13 +18,9 @@ struct KernelDiagnosis {
     std::string sentence;
 };
 
-// The diagnosis of each group's longest launch, in the order of MeasuredKernels::groups.
+// Of KernelProfiles, in their order.
 struct KernelDiagnoses {
-    struct OfKernel {
-        std::unique_ptr<const KernelProfile> profile;
-        KernelDiagnosis diagnosis;
-    };
-    std::vector<OfKernel> kernels;
+    std::vector<KernelDiagnosis> diagnoses;
     static KernelDiagnoses make(const Facts& facts);
 };
 

@@ -35,7 +35,7 @@ std::vector<SlowKernel> slow_kernels(const Facts& facts) {
     std::vector<DurNs> durations = timeline_durations(facts.trace(), measured);
     std::vector<SlowKernel> slow;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
-        const std::vector<KernelFinding>& findings = facts.get<KernelDiagnoses>().kernels[i].diagnosis.findings;
+        const std::vector<KernelFinding>& findings = facts.get<KernelDiagnoses>().diagnoses[i].findings;
         if (findings.empty() || findings.front().kind != KernelFindingKind::cause) continue;
         auto cost = static_cast<DurNs>(static_cast<double>(durations[i]) * findings.front().gain_pct.value_or(0) / 100);
         if (cost > 0) slow.push_back({&measured.groups[i], &findings.front(), cost});

@@ -4,6 +4,7 @@
 #include "core/analyze/facts/context.h"
 #include "core/analyze/facts/op_rates.h"
 #include "core/analyze/facts/shares.h"
+#include "core/analyze/facts/speed_of_light.h"
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
@@ -11,8 +12,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr double kMinPct = 10;    // percent of the effective window
-constexpr double kNearPeak = 60;  // percent of the bandwidth; below it, bandwidth is not the limiter
+constexpr double kMinPct = 10;  // percent of the effective window
 
 std::string remedy(const Context& context) {
     if (context.pytorch())

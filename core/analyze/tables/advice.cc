@@ -22,19 +22,13 @@ constexpr ResultColumn kColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch that was judged."},
 };
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (const std::string& part : parts) text += text.empty() ? part : "; " + part;
-    return text;
-}
-
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     ResultTable table("advice", kColumns);
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
-        const KernelDiagnosis& diagnosis = facts.get<KernelDiagnoses>().kernels[i].diagnosis;
+        const KernelDiagnosis& diagnosis = facts.get<KernelDiagnoses>().diagnoses[i];
         for (const KernelFinding& finding : diagnosis.findings)
             table.add_row({std::string_view(group.handle), text_cell(trace, group.name), finding.rule,
                            std::string_view(finding.kind == KernelFindingKind::limit ? "limit" : "cause"),

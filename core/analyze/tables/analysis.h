@@ -21,6 +21,7 @@ struct Analysis {
     Result<ResultTable> (*run)(const Facts&);
     bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
     bool replays = false;     // replays the recording, which takes long for large ones (Replayed::too_large)
+    bool of_kernel = false;   // `--kernel`, or the word after its name, selects a kernel
 };
 
 // All analyses, in the order of the reference page.

@@ -4,7 +4,9 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/model/result_table.h"
 #include "core/model/trace.h"
@@ -21,6 +23,18 @@ Cell integer(const std::optional<T>& value) {
 }
 inline Cell real(double value) { return value; }
 inline Cell real(const std::optional<double>& value) { return value ? Cell{*value} : kAbsent; }
+
+// A counted number that a tool wrote as a real.
+inline Cell count_cell(const std::optional<double>& value) {
+    return value && *value >= 0 && *value < 9e15 ? Cell{static_cast<std::int64_t>(*value)} : kAbsent;
+}
+
+// "a; b; c".
+inline std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += text.empty() ? part : "; " + part;
+    return text;
+}
 
 // Text; absent when empty.
 inline Cell text_cell(std::string_view text) { return text.empty() ? kAbsent : Cell{text}; }

@@ -2,7 +2,7 @@
 // file order; a figure whose metric was not collected is absent. Metrics are matched by their names on Nsight Compute's
 // raw or details page.
 
-#include "core/analyze/facts/launch_counters.h"
+#include "core/analyze/facts/measured_kernels.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
@@ -28,11 +28,12 @@ Result<ResultTable> run(const Facts& facts) {
     const ProfiledKernelTable& table = trace.tables().profiled_kernel;
     ResultTable result("counters", kColumns);
     result.handle_prefix = "counter";
-    for (const CountedLaunch& of : facts.get<LaunchCounters>().launches)
-        result.add_row({integer(table.launch[of.row]), text_cell(trace, table.name.value_or(of.row, kNoString)),
-                        integer(table.dur.get(of.row)), real(of.compute_pct), real(of.memory_pct),
-                        real(of.occupancy_pct), integer(of.registers), integer(of.counters),
-                        integer(table.device.get(of.row))});
+    for (const MeasuredKernel& kernel : facts.get<MeasuredKernels>().launches)
+        result.add_row({integer(table.launch[kernel.row]), text_cell(trace, table.name.value_or(kernel.row, kNoString)),
+                        integer(table.dur.get(kernel.row)), real(kernel[KernelMetric::compute_pct]),
+                        real(kernel[KernelMetric::memory_pct]), real(kernel[KernelMetric::achieved_pct]),
+                        count_cell(kernel[KernelMetric::registers]), integer(kernel.counters),
+                        integer(table.device.get(kernel.row))});
     if (table.rows == 0)
         result.notes.push_back("No hardware counters were recorded; ncu --csv --page raw collects them.");
     return result;

@@ -191,7 +191,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kKernel{"kernel", "", "One kernel with counters: what holds it back, section by section.", kColumns,
-                       run};
+const Analysis kKernel{"kernel", "",  "One kernel with counters: what holds it back, section by section.",
+                       kColumns, run, false,
+                       false,    true};
 
 }  // namespace gpuprof

@@ -35,18 +35,14 @@ struct KernelTimes {
 
 // What the counters of the matching measured kernels say, if it is the same for each launch.
 void find_limits(const Facts& facts, const NameGroups& names, std::vector<KernelTimes>& groups) {
-    const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    const std::vector<std::uint32_t>& match = measured.match.shape_of;
+    const std::vector<std::uint32_t>& match = facts.get<MeasuredKernels>().match.shape_of;
     if (match.empty()) return;
-    std::vector<std::string_view> limits;
-    for (const MeasuredGroup& group : measured.groups)
-        limits.push_back(
-            name_of(KernelProfile(measured.launches[group.longest], facts.trace().text(group.name)).limit));
+    const std::vector<KernelProfile>& profiles = facts.get<KernelProfiles>().profiles;
     std::vector<bool> seen(groups.size());
     for (Row row = 0; row < names.rows(); ++row) {
         if (names.of(row) == NameGroups::kLeftOut) continue;
         std::string_view& limit = groups[names.of(row)].limit;
-        std::string_view here = match[row] == CounterMatch::kNone ? "" : limits[match[row]];
+        std::string_view here = match[row] == CounterMatch::kNone ? "" : name_of(profiles[match[row]].limit);
         if (!seen[names.of(row)])
             limit = here, seen[names.of(row)] = true;
         else if (limit != here)

@@ -30,28 +30,27 @@ constexpr ResultColumn kColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch that was judged: the longest."},
 };
 
-Cell count(std::optional<double> value) { return value ? integer(static_cast<std::int64_t>(*value)) : kAbsent; }
-
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    const KernelDiagnoses& diagnoses = facts.get<KernelDiagnoses>();
+    const std::vector<KernelProfile>& profiles = facts.get<KernelProfiles>().profiles;
+    const std::vector<KernelDiagnosis>& diagnoses = facts.get<KernelDiagnoses>().diagnoses;
     ResultTable table("limits", kColumns);
     double all = 0;
     for (const MeasuredGroup& group : measured.groups) all += group.total_ns;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
-        const auto& [profile, diagnosis] = diagnoses.kernels[i];
+        const KernelProfile& profile = profiles[i];
+        const KernelDiagnosis& diagnosis = diagnoses[i];
         auto pct = [](const std::optional<Throughput>& throughput) {
             return throughput ? real(throughput->pct) : kAbsent;
         };
         const KernelFinding* first = diagnosis.findings.empty() ? nullptr : &diagnosis.findings.front();
         table.add_row({std::string_view(group.handle), text_cell(trace, group.name),
-                       count((*profile)[KernelMetric::grid_size]), count((*profile)[KernelMetric::block_size]),
+                       count_cell(profile[KernelMetric::grid_size]), count_cell(profile[KernelMetric::block_size]),
                        integer(group.launches.size()), integer(static_cast<std::int64_t>(group.total_ns)),
-                       percent(group.total_ns, all), name_of(profile->limit), pct(profile->compute),
-                       pct(profile->memory), real(profile->fit.achieved_pct),
-                       first == nullptr ? kAbsent : Cell{first->rule},
+                       percent(group.total_ns, all), name_of(profile.limit), pct(profile.compute), pct(profile.memory),
+                       real(profile.fit.achieved_pct), first == nullptr ? kAbsent : Cell{first->rule},
                        first == nullptr ? kAbsent : real(first->gain_pct), std::string_view(diagnosis.sentence),
                        integer(trace.tables().profiled_kernel.launch.get(measured.launches[group.longest].row))});
     }

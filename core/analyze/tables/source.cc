@@ -109,7 +109,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSource{"source", "", "Per kernel and source line: where warps wait and why, wasted memory accesses.",
-                       kColumns, run};
+const Analysis kSource{"source", "",  "Per kernel and source line: where warps wait and why, wasted memory accesses.",
+                       kColumns, run, false,
+                       false,    true};
 
 }  // namespace gpuprof
