@@ -8,14 +8,9 @@ few names used are declared here. The headers of CUPTI 12.8 and 13.0 agree. In 1
 cuptiPmSamplingSetConfig ends before `append`, which collect/pm/session.cc handles.
 """
 
-import os
-import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-CXX = os.environ.get("CXX", "c++")
+from cupti_layout import compare
 
 # Our structure, theirs, and the fields as ours:theirs.
 STRUCTURES = """
@@ -54,37 +49,6 @@ kKeepOldest CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST
 kKeepLatest CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_LATEST
 kEndOfRecords CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS
 """
-CUDA_H = "typedef struct CUctx_st* CUcontext;\ntypedef int CUdevice;\n"
-
-
-def assertions():
-    for line in STRUCTURES.strip().splitlines():
-        ours, theirs, *fields = line.split()
-        yield f"static_assert(sizeof(pm::{ours}) == sizeof({theirs}));"
-        yield f"static_assert(pm::{ours}{{}}.size == {theirs}_STRUCT_SIZE);"
-        for field in ["size:structSize", "reserved:pPriv", *fields]:
-            our, their = field.split(":")
-            yield f"static_assert(offsetof(pm::{ours}, {our}) == offsetof({theirs}, {their}));"
-            yield f"static_assert(sizeof(pm::{ours}::{our}) == sizeof({theirs}::{their}));"
-    for line in CONSTANTS.strip().splitlines():
-        ours, theirs = line.split()
-        yield f"static_assert(pm::{ours} == static_cast<int>({theirs}));"
-
-
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    headers = [name + ".h" for name in ("cupti_pmsampling", "cupti_profiler_host", "cupti_profiler_target", "cupti_target")]
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "cuda.h").write_text(CUDA_H)
-        includes = "".join(f"#include <{name}>\n" for name in ["cuda.h", *headers])
-        source = Path(folder, "layout.cc")
-        source.write_text(includes + '#include "collect/pm/abi.h"\nnamespace pm = gpuprof::pm;\n' + "\n".join(assertions()) + "\n")
-        done = subprocess.run([CXX, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", f"-I{folder}", f"-I{sys.argv[1]}", source],
-                              check=False)
-    print("collect/pm/abi.h differs from CUPTI's headers" if done.returncode else "collect/pm/abi.h agrees with CUPTI's headers")
-    return done.returncode
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare(__doc__, "collect/pm/abi.h", "pm", "cupti_pmsampling", STRUCTURES, CONSTANTS))

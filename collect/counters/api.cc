@@ -1,13 +1,9 @@
 #include "collect/counters/api.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
-
-#include <span>
 
 #include "collect/dl/library.h"
 #include "collect/pm/cupti_candidates.h"
-#include "core/base/environment.h"
 
 namespace gpuprof::counters {
 namespace {
@@ -38,28 +34,12 @@ const char* bind(const Library& library, Api& api) {
 }  // namespace
 
 Result<Api> load_host_api(const std::string& program) {
-    std::string old, why = "no candidate";
-    for (const std::string& place : pm::cupti_candidates(program, trusted_environment)) {
-        Result<Library> library = Library::open(std::span(&place, 1));
-        if (!library.ok()) {
-            why = library.error().message;
-            continue;
-        }
-        Api api;
-        const char* missing = bind(*library, api);
-        if (missing == nullptr) {
-            load_beside(api.path);
-            return api;
-        }
-        if (old.empty())
-            old = fmt::format("{} lacks {}: kernel counters need CUPTI 12.6 or later", library->path(), missing);
-    }
-    if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
-    bool named = !trusted_environment("GPUPROF_CUPTI").empty();
-    return Error{ExitCode::empty,
-                 fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of "
-                             "the library",
-                             named ? fmt::format(" ({})", why) : "")};
+    Api api;
+    Result<Library> library =
+        pm::find_cupti(program, "kernel counters", [&api](const Library& each) { return bind(each, api); });
+    if (!library.ok()) return library.error();
+    load_beside(api.path);
+    return api;
 }
 
 }  // namespace gpuprof::counters

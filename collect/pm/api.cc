@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <span>
 
 #include "collect/dl/library.h"
 #include "collect/pm/cupti_candidates.h"
-#include "core/base/environment.h"
 
 namespace gpuprof::pm {
 namespace {
@@ -35,28 +33,6 @@ const char* bind(const Library& library, Api& api) {
     return required;
 }
 
-Result<Api> find_cupti(const std::string& program) {
-    std::string named = trusted_environment("GPUPROF_CUPTI"), old, why;
-    for (const std::string& place : cupti_candidates(program, trusted_environment)) {
-        Result<Library> library = Library::open(std::span(&place, 1));
-        if (!library.ok()) {
-            why = library.error().message;
-            continue;
-        }
-        Api api;
-        const char* missing = bind(*library, api);
-        if (missing == nullptr) return api;
-        if (old.empty())
-            old = fmt::format("{} lacks {}: counters over time need CUPTI 12.6 or later", library->path(), missing);
-    }
-    if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
-    return Error{
-        ExitCode::empty,
-        fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of the "
-                    "library",
-                    named.empty() ? "" : fmt::format(" ({})", why))};
-}
-
 struct Cuda {
     int (*init)(unsigned) = nullptr;
     int (*count)(int*) = nullptr;
@@ -80,15 +56,17 @@ Result<Cuda> find_cuda() {
 Result<Api> load_api(const std::string& program) {
     Result<Cuda> cuda = find_cuda();
     if (!cuda.ok()) return cuda.error();
-    Result<Api> api = find_cupti(program);
-    if (!api.ok()) return api.error();
+    Api api;
+    Result<Library> library =
+        find_cupti(program, "counters over time", [&api](const Library& each) { return bind(each, api); });
+    if (!library.ok()) return library.error();
     {
         RunningCallScope mark("cuInit");
         if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
     }
-    load_beside(api->path);
+    load_beside(api.path);
     ProfilerInitialize parameters;
-    if (Status started = api->initialize(parameters); !started) return started.error();
+    if (Status started = api.initialize(parameters); !started) return started.error();
     return api;
 }
 

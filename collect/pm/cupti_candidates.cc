@@ -4,12 +4,15 @@
 // system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
 #include "collect/pm/cupti_candidates.h"
 
+#include <fmt/format.h>
 #include <glob.h>
 
 #include <cstdlib>
 #include <set>
+#include <span>
 #include <utility>
 
+#include "core/base/environment.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof::pm {
@@ -91,6 +94,26 @@ std::vector<std::string> cupti_candidates(const std::string& program,
     if (std::string home = environment("HOME"); !home.empty()) places.add_wheels(home + "/.local");
     for (const char* prefix : {"/usr/local", "/usr"}) places.add_wheels(prefix);
     return places.take();
+}
+
+Result<Library> find_cupti(const std::string& program, std::string_view what,
+                           const std::function<const char*(const Library&)>& missing) {
+    std::string named = trusted_environment("GPUPROF_CUPTI"), old, why = "no candidate";
+    for (const std::string& place : cupti_candidates(program, trusted_environment)) {
+        Result<Library> library = Library::open(std::span(&place, 1));
+        if (!library.ok()) {
+            why = library.error().message;
+            continue;
+        }
+        const char* lacks = missing(*library);
+        if (lacks == nullptr) return library;
+        if (old.empty()) old = fmt::format("{} lacks {}: {} need CUPTI 12.6 or later", library->path(), lacks, what);
+    }
+    if (!old.empty()) return Error{ExitCode::empty, old + "; set GPUPROF_CUPTI to the path of one"};
+    return Error{ExitCode::empty,
+                 fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of "
+                             "the library",
+                             named.empty() ? "" : fmt::format(" ({})", why))};
 }
 
 }  // namespace gpuprof::pm

@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "collect/dl/library.h"
+#include "core/base/result.h"
+
 namespace gpuprof::pm {
 
 // Names for the loader and existing files, to try in order. If GPUPROF_CUPTI is set, only its value, existing or not.
@@ -13,5 +16,10 @@ namespace gpuprof::pm {
 std::vector<std::string> cupti_candidates(const std::string& program,
                                           const std::function<std::string(const char* name)>& environment,
                                           const std::string& root = "");
+
+// The first candidate for which `missing` returns null; otherwise it returns the name of a function that the library
+// lacks. An error says which one lacks what, and which CUPTI `what` ("counters over time") needs.
+Result<Library> find_cupti(const std::string& program, std::string_view what,
+                           const std::function<const char*(const Library&)>& missing);
 
 }  // namespace gpuprof::pm
