@@ -17,6 +17,7 @@ gpuprof_monitor_options options() {
     gpuprof_monitor_options options{};
     options.size = sizeof options;
     options.backend = kSeries.c_str();
+    options.start_timeout_ns = 60'000'000'000;  // a sanitizer's sampler on a busy machine takes seconds to start
     return options;
 }
 
