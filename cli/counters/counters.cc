@@ -157,10 +157,15 @@ Result<ExitCode> measure(const Arguments& arguments) {
     end_like(end, std::move(first), std::move(second));
 }
 
-Result<ExitCode> counters_command(const Arguments& arguments, bool asks_for_chip) {
+Result<ExitCode> plan_for_chip(const std::string& name, const std::string& set) {
+    std::string chip = name == "this" ? "" : name;
+    return set.empty() ? plan_sets_for_chip(chip) : plan_metrics_for_chip(chip, set);
+}
+
+Result<ExitCode> counters_command(const Arguments& arguments, bool asks_for_chip, bool chooses_set) {
     if (arguments.list_sets) return list_counter_sets();
     if (arguments.list_metrics) return list_counter_metrics(arguments.chip);
-    if (asks_for_chip) return plan_for_chip(arguments.chip == "this" ? "" : arguments.chip, "");
+    if (asks_for_chip) return plan_for_chip(arguments.chip, chooses_set ? arguments.options.set : "");
     if (arguments.command.empty())
         return Error{ExitCode::usage,
                      "no command to run; usage: gpu-profile counters [OPTIONS] -- COMMAND [ARGUMENT...]"};
@@ -211,11 +216,13 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("FOLDER");
     line.flag("--list-sets", arguments->list_sets, "List the sets of counters.");
     line.flag("--list-metrics", arguments->list_metrics, "List all metrics of the GPU, or of the chip of --plan-for.");
-    line.option("--plan-for", arguments->chip,
-                "Show how many passes each set needs on this chip, such as GH100; `this` is the GPU of this machine.")
+    line.option(
+            "--plan-for", arguments->chip,
+            "Show how many passes each set, or each metric of --set, needs on this chip, such as GH100; `this` is the "
+            "GPU of this machine.")
         .value("CHIP");
     line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");
-    return [arguments, &line] { return counters_command(*arguments, line.given("--plan-for")); };
+    return [arguments, &line] { return counters_command(*arguments, line.given("--plan-for"), line.given("--set")); };
 }
 
 std::vector<std::string_view> set_names() {

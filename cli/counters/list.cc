@@ -33,6 +33,14 @@ std::string version_text(std::uint32_t version) {
     return fmt::format("{}.{}", version / 10000, version % 10000 / 100);
 }
 
+std::string chip_line(const PlanReply& reply) {
+    return fmt::format("{}{}, by CUPTI {}\n", reply.chip,
+                       reply.device.empty() ? "" : fmt::format(" ({})", reply.device),
+                       version_text(reply.cupti_version));
+}
+
+std::string passes_text(const PlannedSet& set) { return set.error.empty() ? fmt::format("{}", set.passes) : "–"; }
+
 // Metrics that an earlier set does not have.
 std::size_t added(const std::vector<std::string>& names, std::vector<std::string>& seen) {
     std::size_t count = 0;
@@ -55,34 +63,44 @@ Result<ExitCode> list_counter_sets() {
     return ExitCode::ok;
 }
 
-Result<ExitCode> plan_for_chip(const std::string& chip, const std::string& extra) {
+Result<ExitCode> plan_sets_for_chip(const std::string& chip) {
     PlanRequest request{.program = {}, .chip = chip, .sets = {}, .list_metrics = false};
-    std::vector<std::string> labels;
-    for (const MetricSet& set : metric_sets()) {
-        labels.emplace_back(set.name);
-        request.sets.push_back(metrics_of(set.name));
-    }
-    if (!extra.empty()) {
-        Result<std::vector<std::string>> names = metrics_of_option(extra);
-        if (!names.ok()) return names.error();
-        labels.emplace_back("chosen");
-        request.sets.push_back(*names);
-    }
+    for (const MetricSet& set : metric_sets()) request.sets.emplace_back(set.name);
     Result<PlanReply> reply = ask(request);
     if (!reply.ok()) return reply.error();
-    std::string text = fmt::format("{}{}, by CUPTI {}\n\nset       passes  metrics   new  not on this GPU\n",
-                                   reply->chip, reply->device.empty() ? "" : fmt::format(" ({})", reply->device),
-                                   version_text(reply->cupti_version));
+    std::string text = chip_line(*reply) + "\nset       passes  metrics   new  not on this GPU\n";
     std::vector<std::string> seen;
-    for (std::size_t i = 0; i < reply->sets.size() && i < labels.size(); ++i) {
+    for (std::size_t i = 0; i < reply->sets.size() && i < metric_sets().size(); ++i) {
         const PlannedSet& set = reply->sets[i];
-        text += fmt::format("{:<10}{:>6}{:>9}{:>6}  {}\n", labels[i],
-                            set.error.empty() ? fmt::format("{}", set.passes) : "–", set.names.size(),
+        text += fmt::format("{:<10}{:>6}{:>9}{:>6}  {}\n", metric_sets()[i].name, passes_text(set), set.names.size(),
                             added(set.names, seen), fmt::join(set.absent, ", "));
-        if (!set.left_apart.empty())
-            text += fmt::format("          link counters need a measurement of their own: {}\n",
-                                fmt::join(set.left_apart, ", "));
+        if (!set.costly.empty())
+            text += fmt::format("          omitted, because it would cost a pass: {}\n", fmt::join(set.costly, ", "));
     }
+    if (Status printed = print(text); !printed) return printed.error();
+    return ExitCode::ok;
+}
+
+Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::string& set) {
+    Result<std::vector<std::string>> names = metrics_of_option(set);
+    if (!names.ok()) return names.error();
+    PlanRequest request{.program = {}, .chip = chip, .sets = {set}, .list_metrics = false};
+    for (const std::string& name : *names) request.sets.push_back(name);
+    Result<PlanReply> reply = ask(request);
+    if (!reply.ok()) return reply.error();
+    if (reply->sets.size() != request.sets.size())
+        return Error{ExitCode::internal, "CUPTI's process planned fewer sets than requested"};
+    const PlannedSet& whole = reply->sets.front();
+    if (!whole.error.empty()) return Error{static_cast<ExitCode>(whole.code), whole.error};
+    std::string text = chip_line(*reply) + "\npasses alone  metric\n";
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const PlannedSet& alone = reply->sets[i + 1];
+        text += fmt::format("{:>12}  {}{}\n", passes_text(alone), (*names)[i],
+                            alone.error.empty() ? "" : "  (not on this GPU)");
+    }
+    text += fmt::format("{:>12}  together\n", whole.passes);
+    if (!whole.left_apart.empty())
+        text += fmt::format("link counters need a measurement of their own: {}\n", fmt::join(whole.left_apart, ", "));
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;
 }

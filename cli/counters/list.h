@@ -9,8 +9,10 @@
 namespace gpuprof {
 
 Result<ExitCode> list_counter_sets();
-// Passes of every set, and of `extra` (a set or metrics; "" for none), on `chip`; "": the chip of this machine.
-Result<ExitCode> plan_for_chip(const std::string& chip, const std::string& extra);
+// Passes of every set on `chip`; "": the chip of this machine.
+Result<ExitCode> plan_sets_for_chip(const std::string& chip);
+// Passes of one set or list of metrics, and of each of its metrics alone.
+Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::string& set);
 // All metrics of a chip, without their submetrics.
 Result<ExitCode> list_counter_metrics(const std::string& chip);
 

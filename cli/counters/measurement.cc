@@ -53,7 +53,7 @@ Result<Measurement> plan_measurement(const MeasurementOptions& options, const st
     if (!options.range.empty() && (!options.range.starts_with(kNvtx) || options.range.size() == kNvtx.size()))
         return Error{ExitCode::usage, fmt::format("invalid --range '{}'; expected nvtx:NAME", options.range)};
     Result<counters::PlanReply> reply =
-        counters::request_plan({.program = program, .chip = {}, .sets = {*names}, .list_metrics = false});
+        counters::request_plan({.program = program, .chip = {}, .sets = {options.set}, .list_metrics = false});
     if (!reply.ok()) return reply.error();
     if (reply->code != 0) return refused(reply->code, reply->error);
     Measurement measurement{options, std::move(*reply), {}};
@@ -63,6 +63,9 @@ Result<Measurement> plan_measurement(const MeasurementOptions& options, const st
     if (!set.absent.empty())
         measurement.remarks.push_back(
             fmt::format("{} does not have {}", measurement.reply.chip, fmt::join(set.absent, ", ")));
+    if (!set.costly.empty())
+        measurement.remarks.push_back(fmt::format("{} needs another pass for {}; add them to --set to measure them",
+                                                  measurement.reply.chip, fmt::join(set.costly, ", ")));
     if (!set.left_apart.empty())
         measurement.remarks.push_back(
             fmt::format("counters of links are omitted, because they cannot be measured "

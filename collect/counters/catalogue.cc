@@ -18,12 +18,21 @@ constexpr MetricSet kSets[] = {
 };
 
 struct Metric {
-    std::string_view set, name, chips_without;
+    std::string_view set, name;
 };
 constexpr Metric kMetrics[] = {
-#define GPUPROF_COUNTER_METRIC(set, name, chips_without) {#set, name, chips_without},
+#define GPUPROF_COUNTER_METRIC(set, name, chips_without) {#set, name},
     GPUPROF_COUNTER_METRICS(GPUPROF_COUNTER_METRIC)
 #undef GPUPROF_COUNTER_METRIC
+};
+
+struct Costly {
+    std::string_view set, chip, metric;
+};
+constexpr Costly kCostly[] = {
+#define GPUPROF_COUNTER_COSTLY_METRIC(set, chip, metric) {#set, chip, metric},
+    GPUPROF_COUNTER_COSTLY(GPUPROF_COUNTER_COSTLY_METRIC)
+#undef GPUPROF_COUNTER_COSTLY_METRIC
 };
 
 constexpr std::string_view kFull[] = {
@@ -46,12 +55,6 @@ void add_set(std::vector<std::string>& names, std::string_view set) {
         if (metric.set == set) add(names, metric.name);
 }
 
-bool contains_word(std::string_view words, std::string_view word) {
-    for (std::size_t at = 0; at < words.size(); at = std::min(words.size(), words.find(' ', at)) + 1)
-        if (words.substr(at, words.find(' ', at) - at) == word) return true;
-    return false;
-}
-
 // Names of metrics look like unit__what.submetric.
 bool looks_like_metric(std::string_view name) {
     return name.find("__") != std::string_view::npos && name.find('.') != std::string_view::npos;
@@ -67,10 +70,11 @@ std::vector<std::string> metrics_of(std::string_view set) {
     return names;
 }
 
-bool lacks(std::string_view chip, std::string_view metric) {
-    for (const Metric& each : kMetrics)
-        if (each.name == metric && contains_word(each.chips_without, chip)) return true;
-    return false;
+std::vector<std::string> costly_metrics(std::string_view set, std::string_view chip) {
+    std::vector<std::string> names;
+    for (const Costly& each : kCostly)
+        if (each.set == set && chip.starts_with(each.chip)) names.emplace_back(each.metric);
+    return names;
 }
 
 Result<std::vector<std::string>> metrics_of_option(std::string_view text) {

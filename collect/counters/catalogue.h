@@ -17,8 +17,8 @@ struct MetricSet {
 std::span<const MetricSet> metric_sets();
 // The metrics of a set in the best order; empty for an unknown set.
 std::vector<std::string> metrics_of(std::string_view set);
-// Whether the catalogue says that a chip lacks a metric. Chips that the catalogue does not list lack none.
-bool lacks(std::string_view chip, std::string_view metric);
+// The metrics of a set that would cost a pass more on a chip, and that are not measured there.
+std::vector<std::string> costly_metrics(std::string_view set, std::string_view chip);
 
 // The names that an option stands for: a set, or metrics separated by commas. Sets and metrics can be mixed. A repeated
 // name is kept once.

@@ -1,5 +1,8 @@
 #include "collect/counters/host_process.h"
 
+#include <algorithm>
+
+#include "collect/counters/catalogue.h"
 #include "collect/counters/device.h"
 #include "collect/counters/evaluation.h"
 #include "collect/counters/metric_plan.h"
@@ -22,14 +25,21 @@ Status describe_device(const Api& api, PlanReply& reply, Chip& chip) {
     return {};
 }
 
-PlannedSet plan_set(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
+PlannedSet plan_set(const Api& api, const Chip& chip, const std::string& wanted) {
     PlannedSet set;
-    Result<MetricPlan> plan = plan_metrics(api, chip, names);
-    if (!plan.ok()) {
-        set.error = plan.error().message;
-        set.code = static_cast<int>(plan.error().code);
+    auto refuse = [&](const Error& error) {
+        set.error = error.message;
+        set.code = static_cast<int>(error.code);
         return set;
-    }
+    };
+    Result<std::vector<std::string>> names = metrics_of_option(wanted);
+    if (!names.ok()) return refuse(names.error());
+    set.costly = costly_metrics(wanted, chip.name);
+    std::erase_if(*names, [&](const std::string& name) {
+        return std::find(set.costly.begin(), set.costly.end(), name) != set.costly.end();
+    });
+    Result<MetricPlan> plan = plan_metrics(api, chip, *names);
+    if (!plan.ok()) return refuse(plan.error());
     set.names = plan->names;
     set.units = plan->units;
     set.absent = plan->absent;
@@ -61,8 +71,8 @@ Status plan(const PlanRequest& request, PlanReply& reply) {
     }
     if (request.list_metrics) reply.metrics = (*host)->base_metrics();
     bool one = request.sets.size() == 1;
-    for (const std::vector<std::string>& names : request.sets) {
-        reply.sets.push_back(plan_set(*api, chip, names));
+    for (const std::string& set : request.sets) {
+        reply.sets.push_back(plan_set(*api, chip, set));
         if (!one) reply.sets.back().config.clear();  // several do not fit into a packet, and are only listed
     }
     return {};

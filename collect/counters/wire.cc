@@ -10,8 +10,8 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<PlannedSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.names), visit(r.units), visit(r.absent), visit(r.left_apart), visit(r.config), visit(r.error);
-    visit(r.code), visit(r.passes);
+    visit(r.names), visit(r.units), visit(r.absent), visit(r.left_apart), visit(r.costly);
+    visit(r.config), visit(r.error), visit(r.code), visit(r.passes);
 }
 template <SameRecord<PlanReply> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {

@@ -13,16 +13,19 @@
 namespace gpuprof::counters {
 
 struct PlanRequest {
-    std::string program;                         // the command; its Python environment is searched for CUPTI
-    std::string chip;                            // "": that of this machine's GPU
-    std::vector<std::vector<std::string>> sets;  // names of metrics; a plan is made of each
-    bool list_metrics = false;                   // all metrics of the chip instead
+    std::string program;            // the command; its Python environment is searched for CUPTI
+    std::string chip;               // "": that of this machine's GPU
+    std::vector<std::string> sets;  // as --set takes them; a plan is made of each
+    bool list_metrics = false;      // all metrics of the chip instead
 };
 
 struct PlannedSet {
-    std::vector<std::string> names, units, absent, left_apart;
-    std::string config, error;  // why there is no plan; "" if there is one
-    int code = 0;               // ExitCode, with an error
+    std::vector<std::string> names, units;
+    std::vector<std::string> absent;      // the chip lacks them
+    std::vector<std::string> left_apart;  // links, which need a run of their own
+    std::vector<std::string> costly;      // each would cost a pass more
+    std::string config, error;            // why there is no plan; "" if there is one
+    int code = 0;                         // ExitCode, with an error
     std::uint64_t passes = 0;
 };
 

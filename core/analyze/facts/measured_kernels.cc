@@ -10,6 +10,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/kernel_names.h"
+#include "core/analyze/facts/op_rates.h"
 #include "core/base/function_name.h"
 
 namespace gpuprof {
@@ -24,17 +25,19 @@ struct Collected {
     std::vector<Value> values;
     std::int64_t counters = 0;
 
+    // Null if it was not collected.
+    double* find(KernelMetric metric) {
+        auto found =
+            std::find_if(values.begin(), values.end(), [&](const Value& each) { return each.metric == metric; });
+        return found == values.end() ? nullptr : &found->value;
+    }
+
     // Nsight Compute scales a column of its raw page to fit the largest value and keeps six decimals: 0.000004 Tbyte/s has
     // lost its digits. Sectors are not scaled.
     void restore_small_rate() {
         constexpr double kRounded = 1e9;  // byte/s: three digits of six decimals of Tbyte/s
-        auto value_of = [&](KernelMetric metric) {
-            auto found =
-                std::find_if(values.begin(), values.end(), [&](const Value& each) { return each.metric == metric; });
-            return found == values.end() ? nullptr : &found->value;
-        };
-        double *rate = value_of(KernelMetric::dram_rate), *read = value_of(KernelMetric::dram_sectors_read),
-               *written = value_of(KernelMetric::dram_sectors_written), *ns = value_of(KernelMetric::duration);
+        double *rate = find(KernelMetric::dram_rate), *read = find(KernelMetric::dram_sectors_read),
+               *written = find(KernelMetric::dram_sectors_written), *ns = find(KernelMetric::duration);
         if (rate != nullptr && *rate < kRounded && read != nullptr && written != nullptr && ns != nullptr && *ns > 0)
             *rate = 32 * (*read + *written) / *ns * 1e9;
     }
@@ -91,6 +94,20 @@ void add_launch_record(const ProfiledKernelTable& table, Row row, Collected& col
     add(KernelMetric::block_size, product(table.block_x, table.block_y, table.block_z));
     add(KernelMetric::registers, table.registers.get(row));
     add(KernelMetric::cluster_size, table.cluster_size.get(row));
+}
+
+// Where a set of counters has the bytes only: their rate, of the bandwidth of a known device.
+void add_dram_share(const Trace& trace, std::int32_t device, Collected& collected) {
+    const double *read = collected.find(KernelMetric::dram_bytes_read),
+                 *written = collected.find(KernelMetric::dram_bytes_written),
+                 *ns = collected.find(KernelMetric::duration);
+    if (collected.find(KernelMetric::dram_pct) != nullptr || read == nullptr || written == nullptr || ns == nullptr ||
+        !(*ns > 0))
+        return;
+    std::optional<DevicePeaks> peaks = peaks_of(trace, device);
+    if (!peaks || !peaks->memory_gb_per_s || peaks->basis == PeakBasis::capability_only) return;
+    double pct = 100 * (*read + *written) / *ns / *peaks->memory_gb_per_s;
+    collected.values.push_back({KernelMetric::dram_pct, SIZE_MAX, pct});
 }
 
 std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredKernel>& launches) {
@@ -159,6 +176,7 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         Collected& of = collected[table.launch[row]];
         add_launch_record(table, row, of);
         of.restore_small_rate();
+        add_dram_share(trace, table.device.value_or(row, -1), of);
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
         kernel.counters = of.counters;
         kernel.cc_major = table.cc_major.get(row), kernel.cc_minor = table.cc_minor.get(row);
