@@ -45,6 +45,8 @@ public:
 
     Completeness run() {
         count_ops();
+        found_.measured_instead = found_.ops == 0 && tables_.profiled_kernel.rows > 0;
+        if (found_.measured_instead) return std::move(found_);
         classify();
         if (!any_) return std::move(found_);
         mark_work();
@@ -341,6 +343,7 @@ std::string Completeness::unknown_because() const {
     auto counted = [](std::uint64_t count, std::string_view one, std::string_view more) {
         return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? one : more);
     };
+    if (measured_instead) return "kernels were measured by counters instead of being recorded";
     if (calls() == 0 && calls_uncheckable == 0)
         return ops > 0 ? "no kernel launches were recorded" : "neither kernel launches nor device work was recorded";
     if (calls_uncheckable > 0)

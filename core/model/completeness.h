@@ -38,6 +38,7 @@ struct Completeness {
     std::uint64_t ops_uncheckable = 0;    // of processes without recorded calls, or without a correlation id
     std::uint64_t calls_uncheckable = 0;  // that submit work but have no correlation id
     bool endless_capture = false;         // a stream capture began but its end was not recorded
+    bool measured_instead = false;        // counters of kernels were collected, and device work was not recorded
 
     const SubmittedWork& operator[](Submission kind) const { return of[static_cast<std::size_t>(kind)]; }
     std::uint64_t calls() const;

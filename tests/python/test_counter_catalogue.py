@@ -84,6 +84,26 @@ def test_passes_of_single_metrics(program, cupti):
     assert alone["together"] == "2"  # a list is measured as it was chosen
 
 
+def test_the_page_has_todays_passes(program, monkeypatch):
+    """To write it anew: tools/kernel_metrics_page.py."""
+    if not LIBRARIES["13.0"].exists():
+        pytest.skip("no CUPTI 13.0: pip install --no-deps --target build/cupti -r tools/requirements-cupti.txt")
+    monkeypatch.setenv("GPUPROF_CUPTI", str(LIBRARIES["13.0"]))
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import kernel_metrics_page as made
+
+    page = (ROOT / "docs" / "reference" / "kernel-metrics.md").read_text()
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("| ")]
+    header, rows = lines[0], {row[1].strip("`"): row for row in lines[1:]}
+    known, sets = made.known_metrics(program.path), made.sets_of_metrics(program.path)
+    assert set(rows) == set(known) | set(sets)
+    assert {metric: (row[0], row[2], row[3]) for metric, row in rows.items()} == \
+        {metric: (*known.get(metric, ("", "")), ", ".join(sets.get(metric, []))) for metric in rows}
+    for chip in ("GH100", "TU102"):
+        passes = made.passes_alone(program.path, chip, ",".join(filter(made.measurable, rows)))
+        assert {metric: row[header.index(chip)] for metric, row in rows.items()} == {metric: passes.get(metric, "–") for metric in rows}
+
+
 def test_an_unknown_chip(program, cupti):
     done = subprocess.run([program.path, "counters", "--plan-for", "XX1"], env={**os.environ, "GPUPROF_CUPTI": str(cupti)},
                           capture_output=True, text=True, timeout=60, check=False)

@@ -92,7 +92,7 @@ bool has_events(const Trace& trace) {
 
 Result<Answer> make_answer(const Facts& facts) {
     const Trace& trace = facts.trace();
-    if (!has_events(trace)) return answer_without_timeline(facts);
+    if (!has_events(trace) || trace.completeness().measured_instead) return answer_without_timeline(facts);
     Answer answer;
     answer.window = trace.window();
     answer.trust = trust_of(facts, true);

@@ -51,7 +51,7 @@ Verdict by_counters(const Facts& facts) {
     if (found.unknown > 0) verdict.because += fmt::format(", {:.0f} % has too few counters", pct(found.unknown));
     if (most == found.unknown) {
         verdict.conclude(Limit::unknown);
-        verdict.because = "throughput was not collected (ncu --set basic or --section SpeedOfLight collects it)";
+        verdict.because = "throughput was not collected (gpu-profile counters or ncu --set basic collects it)";
         return verdict;
     }
     bool clear = 2 * most > all;

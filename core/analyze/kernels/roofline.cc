@@ -72,6 +72,16 @@ std::optional<double> RooflinePoint::roof_flop_per_s() const {
     return std::min(*peak_flop_per_s, *peak_bytes_per_s * flop_per_byte());
 }
 
+std::vector<OperationCount> operation_counts(const MeasuredKernel& kernel) {
+    std::vector<OperationCount> counts;
+    for (const Pipe& pipe : kPipes) {
+        Value fused = kernel[pipe.fused_sum], others = sum_of(kernel, pipe.add_sum, pipe.multiply_sum);
+        if (fused && others && *others + *fused > 0)
+            counts.push_back({pipe.precision, pipe.elements * (*others + 2 * *fused)});
+    }
+    return counts;
+}
+
 std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel) {
     std::vector<RooflinePoint> points;
     std::vector<Traffic> levels = traffic(kernel);

@@ -22,6 +22,13 @@ struct RooflinePoint {
     std::optional<double> roof_flop_per_s() const;
 };
 
+// Operations of one precision on the arithmetic pipes; a fused multiply-add is two.
+struct OperationCount {
+    std::string_view precision;
+    double operations;
+};
+std::vector<OperationCount> operation_counts(const MeasuredKernel& kernel);
+
 // One point per format that the kernel used and level whose traffic was measured.
 std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel);
 

@@ -8,6 +8,7 @@
 #include "core/analyze/kernels/selected_kernel.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/function_name.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -132,6 +133,10 @@ void instruction_mix(Sections& to, const KernelProfile& profile) {
 
 void arithmetic(Sections& to, const KernelProfile& profile) {
     to.begin("roofline");
+    if (!profile.kernel.duration_ns())
+        for (const OperationCount& count : operation_counts(profile.kernel))
+            to.add(fmt::format("{} operations", count.precision), count.operations, "FLOP",
+                   "a rate needs the duration");
     for (const RooflinePoint& point : roofline(profile.kernel)) {
         std::optional<double> roof = point.roof_flop_per_s();
         to.add(fmt::format("{}, {}", point.precision, name_of(point.level)), point.flop_per_s, "FLOP/s",
@@ -157,8 +162,8 @@ std::string what_is_shown(const Facts& facts, const SelectedKernel& selected) {
     const Trace& trace = facts.trace();
     const ProfiledKernelTable& table = trace.tables().profiled_kernel;
     const MeasuredKernel& kernel = facts.get<MeasuredKernels>().launches[selected.launch];
-    std::string note = fmt::format("{} {}, launch {}", selected.group->handle, trace.text(selected.group->name),
-                                   table.launch[kernel.row]);
+    std::string note = fmt::format("{} {}, launch {}", selected.group->handle,
+                                   short_name(trace.text(selected.group->name)), table.launch[kernel.row]);
     if (selected.group->launches.size() > 1)
         note += fmt::format(" ({} of {} with counters{})",
                             selected.launch == selected.group->longest ? "the longest" : "one",

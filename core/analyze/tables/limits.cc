@@ -46,13 +46,14 @@ Result<ResultTable> run(const Facts& facts) {
             return throughput ? real(throughput->pct) : kAbsent;
         };
         const KernelFinding* first = diagnosis.findings.empty() ? nullptr : &diagnosis.findings.front();
-        table.add_row({std::string_view(group.handle), text_cell(trace, group.name),
-                       count_cell(profile[KernelMetric::grid_size]), count_cell(profile[KernelMetric::block_size]),
-                       integer(group.launches.size()), integer(static_cast<std::int64_t>(group.total_ns)),
-                       percent(group.total_ns, all), name_of(profile.limit), pct(profile.compute), pct(profile.memory),
-                       real(profile.fit.achieved_pct), first == nullptr ? kAbsent : Cell{first->rule},
-                       first == nullptr ? kAbsent : real(first->gain_pct), std::string_view(diagnosis.sentence),
-                       integer(trace.tables().profiled_kernel.launch.get(measured.launches[group.longest].row))});
+        table.add_row(
+            {std::string_view(group.handle), text_cell(trace, group.name), count_cell(profile[KernelMetric::grid_size]),
+             count_cell(profile[KernelMetric::block_size]), integer(group.launches.size()),
+             group.total_ns > 0 ? integer(static_cast<std::int64_t>(group.total_ns)) : kAbsent,
+             all > 0 ? percent(group.total_ns, all) : kAbsent, name_of(profile.limit), pct(profile.compute),
+             pct(profile.memory), real(profile.fit.achieved_pct), first == nullptr ? kAbsent : Cell{first->rule},
+             first == nullptr ? kAbsent : real(first->gain_pct), std::string_view(diagnosis.sentence),
+             integer(trace.tables().profiled_kernel.launch.get(measured.launches[group.longest].row))});
     }
     auto unmatched = std::count(measured.match.names.begin(), measured.match.names.end(), kNoString);
     if (trace.kernel().rows > 0 && unmatched > 0)

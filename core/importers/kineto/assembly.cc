@@ -54,8 +54,16 @@ void Assembly::accept(Block& block) {
     events_ += block.events;
     labels_ += block.labels;
     foreign_ += block.foreign;
+    number_launches(block.rows.tables);
     foreign_kinds_.add(block.rows.losses[static_cast<std::size_t>(Loss::unknown_event)]);
     builder_.append(std::move(block.rows));
+}
+
+// A block counts its measured launches from 0.
+void Assembly::number_launches(Tables& tables) {
+    for (Column<std::int64_t>* column : {&tables.profiled_kernel.launch, &tables.kernel_counter.launch})
+        for (Row row = 0; row < column->size(); ++row) column->change(row, (*column)[row] + launches_);
+    launches_ += static_cast<std::int64_t>(tables.profiled_kernel.rows);
 }
 
 void Assembly::note_threads(const Block& block) {

@@ -24,6 +24,7 @@ private:
     void accept(Block& block);
     void take_flow_end(const FlowEnd& end, const Batch& rows);
     void note_threads(const Block& block);
+    void number_launches(Tables& tables);
     void finish_late_rows();
     void finish_flows();
     void finish_names();
@@ -51,6 +52,7 @@ private:
     std::set<std::string, std::less<>> threads_;
     std::optional<ProfilerSpan> profiler_span_;
     std::optional<std::int64_t> base_time_, rank_, world_size_;
+    std::int64_t launches_ = 0;  // that counters were collected for
     std::uint64_t events_ = 0, labels_ = 0, foreign_ = 0;
     Batch::LossCount foreign_kinds_;
 };

@@ -104,11 +104,17 @@ Scan read_args(const char*& p, const char* end, Event& event) {
 Scan read_event(const char*& p, const char* end, Event& event) {
     event.present = 0;
     event.too_deep = false;
+    event.args = {};
     KeyReader<Place::event> keys(event.key_followers);
     return scan_items(p, end, '}', [&] {
         Field field;
         if (Scan scan = keys.read(p, end, field); scan != Scan::ok) return scan;
-        if (field == Field::args && *p == '{') return read_args(p, end, event);
+        if (field == Field::args && *p == '{') {
+            const char* begin = p;
+            Scan scan = read_args(p, end, event);
+            event.args = {begin, static_cast<std::size_t>(p - begin)};
+            return scan;
+        }
         return read_field(p, end, field, event);
     });
 }

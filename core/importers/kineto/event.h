@@ -27,6 +27,7 @@ struct Event {
 
     std::uint64_t present = 0;
     bool too_deep = false;  // some value was nested too deeply and was skipped
+    std::string_view args;  // the object of arguments, with its braces; "" if there is none
     std::array<RawValue, kFields + 1> values;
 
     bool has(Field field) const { return (present >> static_cast<unsigned>(field) & 1) != 0; }

@@ -18,6 +18,7 @@ enum class Category {
     memcpy,
     memset,
     device_range,
+    profiler_range,
     python,
     overhead,
     sync,
@@ -39,6 +40,7 @@ constexpr KeyName<Category> kCategoryNames[] = {
     {"gpu_memcpy", Category::memcpy},
     {"gpu_memset", Category::memset},
     {"gpu_user_annotation", Category::device_range},
+    {"cuda_profiler_range", Category::profiler_range},
     {"python_function", Category::python},
     {"overhead", Category::overhead},
     {"cuda_sync", Category::sync},
@@ -104,6 +106,7 @@ void RowWriter::write_complete(const Event& event) {
         case Category::memcpy: return write_memcpy(event, span);
         case Category::memset: return write_memset(event, span);
         case Category::device_range: return write_device_range(event, span);
+        case Category::profiler_range: return write_profiler_range(event);
         case Category::python: return write_python_call(event, span);
         case Category::overhead: return write_overhead(event, span);
         case Category::sync: return write_sync(event, span);

@@ -42,6 +42,7 @@ private:
     void write_memset(const Event& event, Span span);
     void write_sync(const Event& event, Span span);
     void write_device_range(const Event& event, Span span);
+    void write_profiler_range(const Event& event);
     void write_collective(const Event& event, bool on_device);
     void write_memory_event(const Event& event);
     void write_flow(const Event& event, bool begins);
