@@ -11,7 +11,6 @@ from waiting import reaches, settled, wait_for_details
 expect = pytest.importorskip("playwright.sync_api").expect
 
 TIMELINE = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "small_kernels.json.gz"
-PHONE = {"width": 375, "height": 812}
 FLAWED = "k-2"  # several counters are notable: uncoalesced loads and stores, L2-bound
 
 
@@ -191,12 +190,6 @@ def test_counters_alone_are_served(new_page, served, program):
     page.goto(served(KERNELS))
     page.locator(".measured button").nth(1).click()
     expect(page.locator(".kernel .status")).to_have_text(f"{metrics_of(program, 1)} rows")
-
-
-def test_a_phone_scrolls_one_way_only(kernels):
-    page = kernels(4, viewport=PHONE)
-    beyond = "[...document.querySelectorAll('html, body, main, .kernel')].map(each => each.scrollWidth - each.clientWidth)"
-    reaches(lambda: page.evaluate(beyond), [0, 0, 0, 0])
 
 
 def test_an_execution_leads_to_its_counters_and_back(drawn):
