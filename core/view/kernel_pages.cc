@@ -61,36 +61,36 @@ std::optional<T> value_of(const ResultTable& table, std::size_t row, std::string
     return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-// Finds the function of `source` that is a kernel of `limits`; tools spell names differently.
-class Functions {
+// The names in a table, and which of them means a kernel; tools spell names differently.
+class Names {
 public:
-    explicit Functions(const ResultTable* source) {
-        if (source == nullptr) return;
-        for (std::size_t row = 0; row < source->rows(); ++row) {
-            std::optional<std::string_view> name = value_of<std::string_view>(*source, row, "name");
+    explicit Names(const ResultTable* table) {
+        if (table == nullptr) return;
+        for (std::size_t row = 0; row < table->rows(); ++row) {
+            std::optional<std::string_view> name = value_of<std::string_view>(*table, row, "name");
             if (!name || !seen_.insert(*name).second) continue;
             names_.push_back(*name);
             by_short_name_[short_name(*name)].push_back({*name, demangled(*name)});
         }
     }
-    std::optional<std::string_view> of_kernel(std::string_view kernel) const {
+    std::optional<std::string_view> same_as(std::string_view kernel) const {
         auto alike = by_short_name_.find(short_name(kernel));
         if (alike == by_short_name_.end()) return std::nullopt;
         std::vector<std::string_view> candidates;
-        for (const Function& each : alike->second) candidates.push_back(each.readable);
+        for (const Name& each : alike->second) candidates.push_back(each.readable);
         std::size_t found = same_kernel(demangled(kernel), candidates);
         return found == CounterMatch::kNone ? std::nullopt : std::optional(alike->second[found].name);
     }
-    const std::vector<std::string_view>& names() const { return names_; }  // in the order of `source`
+    const std::vector<std::string_view>& all() const { return names_; }  // in the order of the table
 
 private:
-    struct Function {
+    struct Name {
         std::string_view name;
         std::string readable;
     };
     std::vector<std::string_view> names_;
     std::set<std::string_view> seen_;
-    std::map<std::string, std::vector<Function>> by_short_name_;
+    std::map<std::string, std::vector<Name>> by_short_name_;
 };
 
 SampledKernel sampled_kernel(const ResultTable& source, const RowsByName& rows, std::string_view name,
@@ -105,7 +105,10 @@ SampledKernel sampled_kernel(const ResultTable& source, const RowsByName& rows, 
 
 class Pages {
 public:
-    explicit Pages(std::span<const ResultTable> tables) : source_(find(tables, "source")), functions_(source_) {
+    explicit Pages(std::span<const ResultTable> tables)
+        : source_(find(tables, "source")),
+          functions_(source_),
+          timeline_(functions_.all().empty() ? nullptr : find(tables, "kernels")) {
         for (std::string_view name : kOfLaunches)
             if (const ResultTable* table = find(tables, name)) of_launches_.emplace_back(table, "launch");
         for (std::string_view name : kOfNames)
@@ -113,15 +116,16 @@ public:
     }
     void add_measured(const ResultTable& limits, std::size_t row) {
         std::optional<std::string_view> name = value_of<std::string_view>(limits, row, "name");
-        std::optional<std::string_view> function = name ? functions_.of_kernel(*name) : std::nullopt;
+        std::optional<std::string_view> function = name ? functions_.same_as(*name) : std::nullopt;
         if (function) page_of_.emplace(*function, found.pages.size());
         add(value_of<std::int64_t>(limits, row, "launch"), function);
     }
     void add_sampled() {
-        for (std::string_view name : functions_.names()) {
+        for (std::string_view name : functions_.all()) {
             auto [page, without] = page_of_.emplace(name, found.pages.size());
             if (without) add(std::nullopt, name);
             found.sampled.push_back(sampled_kernel(*source_, of_names_.front(), name, page->second));
+            found.sampled.back().timeline = timeline_.same_as(name).value_or("");
         }
         std::stable_sort(found.sampled.begin(), found.sampled.end(),
                          [](const SampledKernel& a, const SampledKernel& b) { return a.samples > b.samples; });
@@ -140,7 +144,7 @@ private:
     }
 
     const ResultTable* source_;
-    Functions functions_;
+    Names functions_, timeline_;
     std::vector<RowsByLaunch> of_launches_;
     std::vector<RowsByName> of_names_;
     std::map<std::string_view, std::size_t> page_of_;

@@ -16,8 +16,9 @@ namespace gpuprof {
 struct SampledKernel {
     std::string name;
     std::int64_t samples = 0;
-    double share_pct = 0;  // of all samples
-    std::size_t page = 0;  // the first that shows its lines
+    double share_pct = 0;       // of all samples
+    std::size_t page = 0;       // the first that shows its lines
+    std::string timeline = {};  // its name among the kernels of the timeline; empty if it is not there
 };
 
 struct KernelPages {

@@ -157,6 +157,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
         json.key("share_pct");
         json.real(kernel.share_pct);
         json.member("kernel", static_cast<std::int64_t>(kernel.page));
+        text_or_null(json, "timeline", kernel.timeline);
         json.end_object();
     }
     json.end_array();

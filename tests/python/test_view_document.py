@@ -217,7 +217,8 @@ def test_kernels_with_samples_have_their_source_lines(program, tmp_path):
     limits = program.report(counted, "limits")["limits"].rows
     (transpose,) = [row for row, kernel in enumerate(limits) if kernel["name"] == "transpose"]
     assert document.manifest["sampled"] == [
-        {"name": "transpose", "samples": 850, "share_pct": 85, "kernel": transpose}, {"name": "library", "samples": 150, "share_pct": 15, "kernel": len(limits)},
+        {"name": "transpose", "samples": 850, "share_pct": 85, "kernel": transpose, "timeline": None},
+        {"name": "library", "samples": 150, "share_pct": 15, "kernel": len(limits), "timeline": None},
     ]
     said = program.report(SAMPLES, "source", "--sources", sources)["source"].rows
     blobs = document.manifest["kernels"]
@@ -228,6 +229,17 @@ def test_kernels_with_samples_have_their_source_lines(program, tmp_path):
         assert [(line["line"], line["samples"], line["text"]) for line in lines] == [(line["line"], line["samples"], line["text"]) for line in said if line["name"] == name]
         assert sum(stall["samples"] for stall in rows_of(document, blob, "line_stalls")) == sum(line["samples"] for line in lines)
     assert rows_of(document, blobs[transpose], "source")[0]["text"] == "out[x * n + y] = in[y * n + x];"
+
+
+def test_sampled_functions_have_their_name_on_the_timeline(program, tmp_path):
+    name = "void image::transpose<float>(float*, int)"
+    args = {"device": 0, "stream": 7, "correlation": 1, "grid": [1, 1, 1], "block": [32, 1, 1]}
+    timeline = tmp_path / "timeline.json"
+    timeline.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": name, "ts": 1, "dur": 5, "pid": 0, "tid": 7, "args": args}]}))
+    out = tmp_path / "page.html"
+    assert program.run("export", "html", timeline, SAMPLES, "-o", out).status == 0
+    document = Document.of_html(out.read_text())
+    assert [(kernel["name"], kernel["timeline"]) for kernel in document.manifest["sampled"]] == [("transpose", name), ("library", None)]
 
 
 def test_samples_of_instructions_alone_are_shown_without_text_by_default(program, tmp_path):

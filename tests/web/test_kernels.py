@@ -214,6 +214,15 @@ def test_a_kernel_without_counters_of_its_own_has_no_link_to_them(drawn):
     expect(page.get_by_role("button", name="Show counters")).to_have_count(0)
 
 
+def test_an_execution_leads_to_its_source_lines_and_back(drawn):
+    page = drawn("page=timeline&sel=kernel:0")
+    page.get_by_role("button", name="Show source lines").click()
+    expect(page.locator(".kernel h1")).to_have_text("scan")
+    page.get_by_role("button", name="Show on the timeline").click()
+    wait_for_details(page)
+    expect(page.locator("section.details .full")).to_have_text("void gemm<128, float>(float*, int)")
+
+
 def test_modelled_operators_are_on_the_roofline_of_a_kernel(drawn):
     page = drawn("page=kernels&launch=7")
     section = page.locator("section[aria-label=Roofline]")

@@ -60,6 +60,7 @@ export interface SampledKernel {
   samples: number;
   share_pct: number; // of all samples
   row: number; // of Manifest.kernels; `kernel` in the document
+  timeline: string | null; // its name on the timeline; null: it is not there
 }
 
 export interface Manifest {
@@ -134,8 +135,8 @@ function extentOf(lanes: readonly Lane[]): number {
   return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
 }
 
-function readSampled({ name, samples, share_pct, kernel }: Json): SampledKernel[] {
-  return isCount(kernel) ? [{ name: text(name), samples: isCount(samples) ? samples : 0, share_pct: typeof share_pct === "number" ? share_pct : 0, row: kernel }] : [];
+function readSampled({ name, samples, share_pct, kernel, timeline }: Json): SampledKernel[] {
+  return isCount(kernel) ? [{ name: text(name), samples: isCount(samples) ? samples : 0, share_pct: typeof share_pct === "number" ? share_pct : 0, row: kernel, timeline: maybeText(timeline) }] : [];
 }
 
 function readTrack(raw: Json, id: number): Track {

@@ -33,7 +33,7 @@ export interface DocumentInput {
   critical_path?: { parts: { part: string; total_ns: number; share_pct: number }[]; lanes: LaneInput[] };
   report?: unknown;
   kernels?: unknown[];
-  sampled?: { name: string; samples: number; share_pct: number; kernel: number }[];
+  sampled?: { name: string; samples: number; share_pct: number; kernel: number; timeline: string | null }[];
   pictures?: unknown;
   file?: string;
 }

@@ -170,8 +170,8 @@ function counters(): BuiltDocument {
       { tables: [table("source", SOURCE, [["scan", "/src/scan.cu", 3, 50, null, 100, null, 0]]), table("line_stalls", LINE_STALLS, [["scan", "/src/scan.cu", 3, "barrier", 50, 100, "other warps", 0]])] },
     ],
     sampled: [
-      { name: "relu", samples: 100, share_pct: 66.7, kernel: 0 },
-      { name: "scan", samples: 50, share_pct: 33.3, kernel: 3 },
+      { name: "relu", samples: 100, share_pct: 66.7, kernel: 0, timeline: "relu" },
+      { name: "scan", samples: 50, share_pct: 33.3, kernel: 3, timeline: "void gemm<128, float>(float*, int)" },
     ],
   });
 }

@@ -12,9 +12,8 @@ import { SourceLines } from "./source_lines.tsx";
 export function SampledPage({ viewer, kernel }: { viewer: Viewer; kernel: SampledKernel }) {
   const { recording } = viewer;
   const { value: tables, error } = useAsync(() => recording.kernel(kernel.row), kernel.row);
-  const { value: names } = useAsync(() => recording.names(), recording);
   const table = (name: string) => tables?.find((each) => each.name === name) ?? null;
-  const onTimeline = names?.some((each) => each.table === "kernel" && each.name === kernel.name) ?? false;
+  const { timeline } = kernel;
   return (
     <article class="kernel" tabIndex={0} aria-label={`Kernel ${shortName(kernel.name)}`}>
       <header>
@@ -22,10 +21,10 @@ export function SampledPage({ viewer, kernel }: { viewer: Viewer; kernel: Sample
         <p class="full">{kernel.name}</p>
         <p class="quiet">
           {plural(kernel.samples, "sample")}, {pct(kernel.share_pct)} of all samples · counters of its launches were not collected
-          {onTimeline && (
+          {timeline !== null && (
             <>
               {" "}
-              <button onClick={() => void showName(viewer, ["kernel"], kernel.name)}>Show on the timeline</button>
+              <button onClick={() => void showName(viewer, ["kernel"], timeline)}>Show on the timeline</button>
             </>
           )}
         </p>
