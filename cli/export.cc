@@ -25,7 +25,7 @@ namespace {
 struct Arguments {
     std::string format;
     std::vector<std::string> files;
-    std::string base;
+    std::string base, sources;
     std::string output = "-";
     ReadLimits limits;
 };
@@ -57,7 +57,7 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
 Status write_page(const Arguments& arguments) {
     Result<std::string_view> page = viewer_page();
     if (!page.ok()) return page.error();
-    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.limits);
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.sources, arguments.limits);
     if (!pair.ok()) return pair.error();
     return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
@@ -73,6 +73,8 @@ Result<ExitCode> run(const Arguments& arguments) {
     if (exporter != nullptr && !arguments.base.empty())
         return Error{ExitCode::usage,
                      fmt::format("--base applies to html only; {} holds one recording", exporter->name)};
+    if (exporter != nullptr && !arguments.sources.empty())
+        return Error{ExitCode::usage, "--sources applies to html only"};
     std::vector<std::string> inputs = arguments.files;
     inputs.push_back(arguments.base);
     if (Status free = check_output(arguments.output, inputs); !free.ok()) return free.error();
@@ -90,6 +92,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("FORMAT", arguments->format, choices).required().value("");
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, fmt::format("html: {}", kBaseDoc)).value("FILE");
+    line.option("--sources", arguments->sources, fmt::format("html: {}", kSourcesDoc)).value("DIR");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_read_limits(line, arguments->limits);
     return [arguments] { return run(*arguments); };

@@ -42,27 +42,31 @@ Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLim
     return error;
 }
 
-Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const ReadLimits& limits) {
+Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const Options& options,
+                                     const ReadLimits& limits) {
     Result<Trace> trace = open_for_page({base}, limits);
     if (!trace.ok()) return trace.error();
     std::array<compare::Run, 2> runs = runs_of_copies(*trace, next);
     Result<std::string> comparison = comparison_json(runs[0], runs[1]);
     if (!comparison.ok()) return comparison.error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version(), options);
     if (!document.ok()) return document.error();
     return ViewPair::Base{std::move(document).value(), std::move(comparison).value()};
 }
 
 }  // namespace
 
-Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const ReadLimits& limits) {
+Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const std::string& sources,
+                           const ReadLimits& limits) {
+    Options options;
+    options.sources = sources;
     Result<Trace> trace = open_for_page(files, limits);
     if (!trace.ok()) return trace.error();
     note_damage(*trace);
     std::optional<Result<ViewPair::Base>> before;
-    if (!base.empty()) before.emplace(compared_with(base, *trace, limits));
+    if (!base.empty()) before.emplace(compared_with(base, *trace, options, limits));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version(), options);
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())

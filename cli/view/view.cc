@@ -31,7 +31,7 @@ constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;
 
 struct Arguments {
     std::vector<std::string> files;
-    std::string base;
+    std::string base, sources;
     std::uint16_t port = 0;
     bool open_browser = true;
     ReadLimits limits;
@@ -70,7 +70,7 @@ void announce(const Arguments& arguments, const std::string& address) {
 Result<ExitCode> view(const Arguments& arguments) {
     Result<std::string_view> viewer = viewer_page();
     if (!viewer.ok()) return viewer.error();
-    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.limits);
+    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.sources, arguments.limits);
     if (!pair.ok()) return pair.error();
     Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open({"127.0.0.1", arguments.port});
     if (!endpoint.ok()) return endpoint.error();
@@ -98,6 +98,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
+    line.option("--sources", arguments->sources, kSourcesDoc).value("DIR");
     line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).")
         .integer_range(0, 65535)
         .value("N");

@@ -13,7 +13,6 @@
 #include "core/base/readable.h"
 #include "core/model/select_interval.h"
 #include "core/report/report.h"
-#include "core/view/kernel_pages.h"
 
 namespace gpuprof {
 namespace {
@@ -73,7 +72,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
 }  // namespace
 
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version) {
-    Options options;
+    Options options = facts.options();
     options.limit = kReportRows;
     std::optional<Interval> part = interval_for_first_answer(facts);
     if (!part) return answer_of(Facts(facts.trace(), options), version);

@@ -9,6 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/view/critical_path_lanes.h"
+#include "core/view/kernel_pages.h"
 
 namespace gpuprof {
 
@@ -16,14 +17,14 @@ namespace gpuprof {
 inline constexpr std::int64_t kReportRows = 2000;
 
 struct AnswerJson {
-    std::string report;                 // the envelope of docs/reference/commands/report.md
-    std::string busy_shares;            // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
-    std::vector<std::string> kernels;   // per row of `limits`, what its page shows (kernel_pages.h)
+    std::string report;       // the envelope of docs/reference/commands/report.md
+    std::string busy_shares;  // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
+    KernelPages kernels;
     ViewPath path;                      // empty if the replay abstains
     std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };
 
-// `facts` is of the whole trace. Like `report`, the answer covers the part with the most work if a start-up was
+// `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was
 // recorded too.
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version);
 

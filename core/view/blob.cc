@@ -131,7 +131,7 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         }
         case Blob::kNames: return encode_names(parts, goal);
         case Blob::kReport: return parts.answer.report;
-        case Blob::kKernel: return parts.answer.kernels[blob.of];
+        case Blob::kKernel: return parts.answer.kernels.pages[blob.of];
         case Blob::kBusyShares: return parts.answer.busy_shares;
     }
     return {};

@@ -24,7 +24,8 @@ ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
 
 namespace {
 
-// The window of events, or of samples if nothing else was recorded; empty for counters of kernels, which have no time.
+// The window of events, or of samples if nothing else was recorded; empty for counters of kernels
+// and instructions, which have no time.
 std::optional<Interval> window_of(const Trace& trace) {
     if (trace.window().length() > 0) return trace.window();
     std::optional<Interval> window;
@@ -34,13 +35,14 @@ std::optional<Interval> window_of(const Trace& trace) {
         if (!window) window = {first, last + 1};
         window = {std::min(window->start, first), std::max(window->end, last + 1)};
     }
-    if (!window && trace.tables().profiled_kernel.rows > 0) window = Interval{0, 0};
+    const auto& tables = trace.tables();
+    if (!window && tables.profiled_kernel.rows + tables.instruction_counter.rows > 0) window = Interval{0, 0};
     return window;
 }
 
 }  // namespace
 
-Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
+Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, const Options& options) {
     constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
@@ -54,7 +56,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version) {
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
-    Result<AnswerJson> answer = answer_json(Facts(trace, {}), version);
+    Result<AnswerJson> answer = answer_json(Facts(trace, options), version);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(
         new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});

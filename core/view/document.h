@@ -13,14 +13,16 @@
 #include "core/base/sink.h"
 #include "core/format/column_encoder.h"
 #include "core/model/trace.h"
+#include "core/schema/options.h"
 
 namespace gpuprof {
 
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
-    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels.
-    static Result<ViewDocument> make(Trace trace, std::string_view version);
+    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions.
+    // `options`: of the analyses in it.
+    static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {});
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 

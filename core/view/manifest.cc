@@ -145,8 +145,21 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     member("pictures", busy_shares);
     json.key("kernels");
     json.begin_array();
-    for (std::size_t i = 0; i < parts.answer.kernels.size(); ++i)
+    for (std::size_t i = 0; i < parts.answer.kernels.pages.size(); ++i)
         json.integer(static_cast<std::int64_t>(parts.first_blob_of_kernels + i));
+    json.end_array();
+    json.key("sampled");
+    json.begin_array();
+    for (const SampledKernel& kernel : parts.answer.kernels.sampled) {
+        json.begin_object();
+        json.member("name", kernel.name);
+        json.member("samples", kernel.samples);
+        json.key("share_pct");
+        json.real(kernel.share_pct);
+        json.member("kernel", static_cast<std::int64_t>(kernel.page));
+        text_or_null(json, "timeline", kernel.timeline);
+        json.end_object();
+    }
     json.end_array();
     json.member("blob_count", static_cast<std::int64_t>(parts.blobs.size()));
 }

@@ -95,7 +95,8 @@ void ViewParts::number_blobs() {
     if (!names.empty()) blobs.push_back({Blob::kNames});
     early = blobs.size();
     first_blob_of_kernels = blobs.size();
-    for (std::uint32_t kernel = 0; kernel < answer.kernels.size(); ++kernel) blobs.push_back({Blob::kKernel, kernel});
+    for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
+        blobs.push_back({Blob::kKernel, kernel});
     for (std::size_t level = max_levels; level-- > 0;)
         for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
             if (level + 1 < lanes[lane].levels()) number_level(lane, level);

@@ -10,6 +10,7 @@ from many_kernels import KERNELS, write_many_kernels
 from view_document import Document
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
+SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
     "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz",
     "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.gz", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
@@ -191,7 +192,7 @@ def test_the_page_of_a_kernel_has_every_row_about_its_launch(program, tmp_path, 
     document = Document.of_html(html_of(program, source, tmp_path))
     kernels = program.report(source, "limits")["limits"].rows
     assert len(kernels) == 9 * copies == len(document.manifest["kernels"])
-    for name in ["advice", "stalls", "roofline", "metrics", "tool_advice"]:
+    for name in ["advice", "stalls", "occupancy_curves", "roofline", "metrics", "tool_advice"]:
         said = program.report(source, name).document["tables"][0]
         launch = [column["name"] for column in said["columns"]].index("launch")
         for kernel, blob in zip(kernels, document.manifest["kernels"], strict=True):
@@ -199,6 +200,57 @@ def test_the_page_of_a_kernel_has_every_row_about_its_launch(program, tmp_path, 
             assert table["columns"] == said["columns"]
             assert table["rows"] == [row for row in said["rows"] if row[launch] == kernel["launch"]]
             assert table["row_count"] == len(table["rows"])
+
+
+def rows_of(document, blob, name):
+    (table,) = [table for table in json.loads(document.blobs[blob])["tables"] if table["name"] == name]
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def test_kernels_with_samples_have_their_source_lines(program, tmp_path):
+    counted = write_many_kernels(tmp_path / "counters.csv", 1, names={"transpose_naive": "transpose"})
+    out = tmp_path / "page.html"
+    sources = FIXTURES / "instructions"
+    assert program.run("export", "html", counted, SAMPLES, "--sources", sources, "-o", out).status == 0
+    document = Document.of_html(out.read_text())
+    limits = program.report(counted, "limits")["limits"].rows
+    (transpose,) = [row for row, kernel in enumerate(limits) if kernel["name"] == "transpose"]
+    assert document.manifest["sampled"] == [
+        {"name": "transpose", "samples": 850, "share_pct": 85, "kernel": transpose, "timeline": None},
+        {"name": "library", "samples": 150, "share_pct": 15, "kernel": len(limits), "timeline": None},
+    ]
+    said = program.report(SAMPLES, "source", "--sources", sources)["source"].rows
+    blobs = document.manifest["kernels"]
+    assert len(blobs) == len(limits) + 1
+    for row, blob in enumerate(blobs):
+        name = "transpose" if row == transpose else "library" if row == len(limits) else None
+        lines = rows_of(document, blob, "source")
+        assert [(line["line"], line["samples"], line["text"]) for line in lines] == [(line["line"], line["samples"], line["text"]) for line in said if line["name"] == name]
+        assert sum(stall["samples"] for stall in rows_of(document, blob, "line_stalls")) == sum(line["samples"] for line in lines)
+    assert rows_of(document, blobs[transpose], "source")[0]["text"] == "out[x * n + y] = in[y * n + x];"
+
+
+def test_sampled_functions_have_their_name_on_the_timeline(program, tmp_path):
+    name = "void image::transpose<float>(float*, int)"
+    args = {"device": 0, "stream": 7, "correlation": 1, "grid": [1, 1, 1], "block": [32, 1, 1]}
+    timeline = tmp_path / "timeline.json"
+    timeline.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": name, "ts": 1, "dur": 5, "pid": 0, "tid": 7, "args": args}]}))
+    out = tmp_path / "page.html"
+    assert program.run("export", "html", timeline, SAMPLES, "-o", out).status == 0
+    document = Document.of_html(out.read_text())
+    assert [(kernel["name"], kernel["timeline"]) for kernel in document.manifest["sampled"]] == [("transpose", name), ("library", None)]
+
+
+def test_samples_of_instructions_alone_are_shown_without_text_by_default(program, tmp_path):
+    document = Document.of_html(html_of(program, SAMPLES, tmp_path))
+    assert [kernel["name"] for kernel in document.manifest["sampled"]] == ["transpose", "library"]
+    assert [line["text"] for line in rows_of(document, document.manifest["kernels"][0], "source")] == [None, None]
+
+
+def test_source_folders_are_for_pages(program, tmp_path):
+    outcome = program.run("export", "csv", SAMPLES, "--sources", tmp_path, "-o", tmp_path / "out.csv")
+    assert (outcome.status, outcome.errors) == (2, ["gpu-profile: --sources applies to html only"])
 
 
 def test_counters_of_kernels_have_no_times_to_compare(program, tmp_path):

@@ -87,10 +87,10 @@ def exported(program, tmp_path_factory):
     """Write the page of a recording, once."""
     folder = tmp_path_factory.mktemp("exported")
 
-    def export(recording):
-        out = folder / f"{recording.name}.html"
+    def export(recording, *options):
+        out = folder / f"{'_'.join(Path(word).name for word in (recording, *options))}.html"
         if not out.exists():
-            result = program.run("export", "html", recording, "-o", out)
+            result = program.run("export", "html", recording, *options, "-o", out)
             if result.status == 2:
                 pytest.skip("this program does not write pages")
             assert result.status == 0, result.errors
@@ -121,6 +121,21 @@ def served(program):
 @pytest.fixture
 def address(served):
     return served(SERVED)
+
+
+@pytest.fixture
+def is_accessible(viewer_built):
+    """Check a page with axe-core: no violation of its rules."""
+    script = WEB / "node_modules" / "axe-core" / "axe.min.js"
+    if not script.exists():
+        pytest.skip("axe-core is not installed: npm ci in web/")
+
+    def check(page):
+        page.evaluate(script.read_text())
+        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
+        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+
+    return check
 
 
 @pytest.fixture

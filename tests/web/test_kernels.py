@@ -11,7 +11,6 @@ from waiting import reaches, settled, wait_for_details
 expect = pytest.importorskip("playwright.sync_api").expect
 
 TIMELINE = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "small_kernels.json.gz"
-PHONE = {"width": 375, "height": 812}
 FLAWED = "k-2"  # several counters are notable: uncoalesced loads and stores, L2-bound
 
 
@@ -193,12 +192,6 @@ def test_counters_alone_are_served(new_page, served, program):
     expect(page.locator(".kernel .status")).to_have_text(f"{metrics_of(program, 1)} rows")
 
 
-def test_a_phone_scrolls_one_way_only(kernels):
-    page = kernels(4, viewport=PHONE)
-    beyond = "[...document.querySelectorAll('html, body, main, .kernel')].map(each => each.scrollWidth - each.clientWidth)"
-    reaches(lambda: page.evaluate(beyond), [0, 0, 0, 0])
-
-
 def test_an_execution_leads_to_its_counters_and_back(drawn):
     page = drawn("page=timeline&sel=kernel:1")
     page.get_by_role("button", name="Show counters").click()
@@ -219,6 +212,15 @@ def test_a_kernel_without_counters_of_its_own_has_no_link_to_them(drawn):
     page = drawn("page=timeline&sel=kernel:0")
     wait_for_details(page)
     expect(page.get_by_role("button", name="Show counters")).to_have_count(0)
+
+
+def test_an_execution_leads_to_its_source_lines_and_back(drawn):
+    page = drawn("page=timeline&sel=kernel:0")
+    page.get_by_role("button", name="Show source lines").click()
+    expect(page.locator(".kernel h1")).to_have_text("scan")
+    page.get_by_role("button", name="Show on the timeline").click()
+    wait_for_details(page)
+    expect(page.locator("section.details .full")).to_have_text("void gemm<128, float>(float*, int)")
 
 
 def test_modelled_operators_are_on_the_roofline_of_a_kernel(drawn):

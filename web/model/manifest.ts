@@ -54,6 +54,15 @@ export interface CriticalPath {
   lanes: Lane[]; // with ids after those of the manifest's lanes
 }
 
+/** A function with counters of instructions. */
+export interface SampledKernel {
+  name: string;
+  samples: number;
+  share_pct: number; // of all samples
+  row: number; // of Manifest.kernels; `kernel` in the document
+  timeline: string | null; // its name on the timeline; null: it is not there
+}
+
 export interface Manifest {
   program: string;
   source: { file: string; words: string; importer: string; tool: string };
@@ -66,7 +75,8 @@ export interface Manifest {
   names: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
-  kernels: number[]; // blobs, one per row of `limits`
+  kernels: number[]; // blobs, one per row of `limits`, then one per sampled kernel that is none of them
+  sampled: SampledKernel[];
   part_ns: [number, number] | null;
   blob_count: number;
 }
@@ -114,6 +124,7 @@ export function readManifest(json: string): Result<Manifest> {
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,
     kernels: (Array.isArray(raw.kernels) ? raw.kernels : []).filter(isCount),
+    sampled: list(raw.sampled).flatMap(readSampled),
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
     blob_count: blobCount,
   });
@@ -122,6 +133,10 @@ export function readManifest(json: string): Result<Manifest> {
 /** The length of a recording without events (counters only, for example): up to the last value. */
 function extentOf(lanes: readonly Lane[]): number {
   return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
+}
+
+function readSampled({ name, samples, share_pct, kernel, timeline }: Json): SampledKernel[] {
+  return isCount(kernel) ? [{ name: text(name), samples: isCount(samples) ? samples : 0, share_pct: typeof share_pct === "number" ? share_pct : 0, row: kernel, timeline: maybeText(timeline) }] : [];
 }
 
 function readTrack(raw: Json, id: number): Track {

@@ -59,6 +59,10 @@ export function rowOfKernel(report: Report, table: ReportTable, row: number): nu
   return found < 0 ? null : found;
 }
 
-const ABOUT_LAUNCHES = new Set(["limits", "advice", "stalls", "roofline", "metrics", "tool_advice"]);
+const ABOUT_LAUNCHES = new Set(["limits", "advice", "stalls", "occupancy_curves", "roofline", "metrics", "tool_advice"]);
+
+const ABOUT_LINES = new Set(["source", "line_stalls"]);
+
+export const isAboutLines = (table: ReportTable): boolean => ABOUT_LINES.has(table.name);
 
 export const isAboutLaunches = (table: ReportTable): boolean => ABOUT_LAUNCHES.has(table.name);

@@ -1,6 +1,6 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
 // range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
-// counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
+// counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
 // choice. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
 import type { Side } from "./workspace.ts";
@@ -23,6 +23,9 @@ export interface Link {
   table?: TableChoice;
   kernel?: string;
   launch?: number;
+  sampled?: string;
+  line?: string;
+  counterFilter?: string;
   criticalPath?: boolean;
   aligned?: number;
 }
@@ -42,6 +45,9 @@ export function linkOf(state: State, side: Side = "new"): string {
   if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
   if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
   if (state.launch !== null) parts.push(`launch=${state.launch}`);
+  if (state.sampled !== null) parts.push(`sampled=${encodeURIComponent(state.sampled)}`);
+  if (state.line !== null) parts.push(`line=${encodeURIComponent(state.line)}`);
+  if (state.counterFilter !== "") parts.push(`counters=${encodeURIComponent(state.counterFilter)}`);
   if (state.criticalPath) parts.push("path=1");
   if (state.page === "comparison") parts.push(`step=${state.aligned}`);
   return parts.join("&");
@@ -102,6 +108,15 @@ export function readLink(fragment: string): Link {
         break;
       case "kernel":
         link.kernel = value;
+        break;
+      case "sampled":
+        link.sampled = value;
+        break;
+      case "line":
+        link.line = value;
+        break;
+      case "counters":
+        link.counterFilter = value;
         break;
     }
   }

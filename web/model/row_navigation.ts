@@ -5,10 +5,11 @@
 import { nameSetsOf, isNamed, type Name } from "./search.ts";
 import { eventRefOf } from "./details.ts";
 import { eventStartingAt } from "./lane.ts";
-import { isAboutLaunches, measuredKernels, rowOfKernel } from "./measured_kernels.ts";
+import { isAboutLaunches, isAboutLines, measuredKernels, rowOfKernel } from "./measured_kernels.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
+import { lineKey } from "./source_lines.ts";
 import { around, type Range, type Selection } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -44,12 +45,13 @@ export function canShowOnTimeline(recording: Recording, table: ReportTable): boo
 
 /** Whether rows of the table lead anywhere: to the timeline, or to the page of a kernel. */
 export function canShowRow(recording: Recording, table: ReportTable): boolean {
-  return isAboutLaunches(table) ? table.rows.length > 0 : canShowOnTimeline(recording, table);
+  return isAboutLaunches(table) || isAboutLines(table) ? table.rows.length > 0 : canShowOnTimeline(recording, table);
 }
 
 export async function showRow(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
   const kernel = rowOfKernel(report, table, row);
   if (kernel !== null) return viewer.openKernel(measuredKernels(report)[kernel]!.launch);
+  if (isAboutLines(table)) return showLine(viewer, report, table, row);
   if (table.name === "gaps") return showGap(viewer, table, row);
   if (table.name === "idle") return showCause(viewer, report, table, row);
   if (table.name === "samples") return viewer.set({ page: "timeline", filter: textOf(table, row, "metric") ?? "" });
@@ -59,6 +61,16 @@ export async function showRow(viewer: Viewer, report: Report, table: ReportTable
   const name = named && textOf(table, row, named[0]);
   if (named && name) return showName(viewer, named[1], name);
   viewer.set({ problem: `This row of ${table.name} has no event on the timeline.` });
+}
+
+/** Shows a source line on the page of its kernel. */
+function showLine(viewer: Viewer, report: Report, table: ReportTable, row: number): void {
+  const name = textOf(table, row, "name");
+  const sampled = viewer.recording.manifest.sampled.find((each) => each.name === name);
+  if (sampled === undefined) return viewer.set({ problem: "This line has no kernel with a page." });
+  const measured = measuredKernels(report)[sampled.row];
+  const line = lineKey(table, row);
+  measured === undefined ? viewer.openSampled(sampled.name, line) : viewer.openKernel(measured.launch, line);
 }
 
 function timesOf(table: ReportTable, row: number): Range | null {

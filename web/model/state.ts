@@ -45,6 +45,9 @@ export interface State {
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
   launch: number | null; // that stands for the kernel on the kernels page
+  sampled: string | null; // the kernel on the kernels page, if it has samples only
+  line: string | null; // FILE:LINE, of the kernel on the kernels page
+  counterFilter: string; // of the counters on the kernels page
   criticalPath: boolean; // marked on the timeline
   problem: string | null;
 }

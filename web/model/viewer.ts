@@ -38,6 +38,9 @@ export class Viewer {
       aligned: 0,
       kernel: null,
       launch: null,
+      sampled: null,
+      line: null,
+      counterFilter: "",
       criticalPath: false,
       problem: null,
     };
@@ -79,8 +82,13 @@ export class Viewer {
   }
 
   /** Shows the page of a kernel with counters, by the launch that stands for it. */
-  openKernel(launch: number | null): void {
-    this.set({ page: "kernels", launch });
+  openKernel(launch: number | null, line: string | null = null): void {
+    this.set({ page: "kernels", launch, sampled: null, line });
+  }
+
+  /** Shows the page of a kernel that has samples of instructions only. */
+  openSampled(sampled: string, line: string | null = null): void {
+    this.set({ page: "kernels", launch: null, sampled, line });
   }
 
   /** Shows a time span on the timeline; `mark` also measures it. */

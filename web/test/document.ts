@@ -33,6 +33,7 @@ export interface DocumentInput {
   critical_path?: { parts: { part: string; total_ns: number; share_pct: number }[]; lanes: LaneInput[] };
   report?: unknown;
   kernels?: unknown[];
+  sampled?: { name: string; samples: number; share_pct: number; kernel: number; timeline: string | null }[];
   pictures?: unknown;
   file?: string;
 }
@@ -132,6 +133,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),
     pictures: input.pictures === undefined ? null : json(input.pictures),
     kernels: (input.kernels ?? []).map(json),
+    sampled: input.sampled ?? [],
     part_ns: null,
     blob_count: 0,
   };

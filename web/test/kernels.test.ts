@@ -10,10 +10,12 @@ import { readManifest } from "../model/manifest.ts";
 import { measuredKernels, reasonOf, rowOfKernel } from "../model/measured_kernels.ts";
 import { hasTraffic, memoryChartOf } from "../model/memory_chart.ts";
 import { occupancyOf } from "../model/occupancy.ts";
+import { occupancyCurvesOf, stepsOf } from "../model/occupancy_curves.ts";
 import { linkOf, readLink } from "../model/permalink.ts";
 import { Recording } from "../model/recording.ts";
 import { tableOf } from "../model/report.ts";
 import { canShowRow, showRow } from "../model/row_navigation.ts";
+import { orderedLines, reasonsOf, sourceLinesOf } from "../model/source_lines.ts";
 import { Viewer } from "../model/viewer.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
@@ -81,4 +83,37 @@ test("rows and handles lead to the page of their kernel", async () => {
   assert.equal(readLink(linkOf(viewer.state)).launch, 9);
   // k-2 is on the timeline; k-3 has only counters.
   assert.deepEqual(piecesOf(report, "k-2, k-3, k-4").flatMap(({ to }) => (to === null ? [] : [[to.table.name, to.row]])), [["kernels", 1], ["limits", 2]]);
+});
+
+test("occupancy curves have the kernel's own point and what raises it", async () => {
+  const { table } = await open();
+  const [threads, registers, ...others] = occupancyCurvesOf(table("occupancy_curves"));
+  assert.deepEqual([threads!.resource, registers!.resource, others], ["threads", "registers", []]);
+  assert.deepEqual([threads!.own.value, threads!.raised_by], [128, "blocks of 64 threads: 75.0 %"]);
+  assert.deepEqual([registers!.own.value, registers!.raised_by, registers!.points[1]!.occupancy_pct], [32, null, null]);
+  assert.deepEqual(stepsOf(threads!).map(({ value }) => value), [64, 128, 256]); // the own point stays
+  assert.deepEqual(occupancyCurvesOf(null), []);
+});
+
+test("source lines have their reasons, in order of share or line", async () => {
+  const { table } = await open();
+  const lines = sourceLinesOf(table("source"), table("line_stalls"));
+  assert.deepEqual(lines.map(({ key, stalls }) => [key, stalls.map(({ reason }) => reason)]), [["/src/relu.cu:9", ["long_scoreboard", "selected"]], ["/src/relu.cu:7", ["wait"]], ["", []]]);
+  assert.deepEqual(orderedLines(lines, "line").map(({ line }) => line), [7, 9, null]);
+  assert.deepEqual(orderedLines(lines, "share").map(({ line }) => line), [9, 7, null]);
+  assert.deepEqual(reasonsOf(lines), ["long_scoreboard", "selected", "wait"]);
+  assert.deepEqual([lines[0]!.figures.sectors, lines[1]!.figures.sectors, lines[2]!.samples], [4096, null, null]);
+});
+
+test("a row about a source line leads to the line on the page of its kernel", async () => {
+  const { recording, report, table } = await open();
+  const viewer = new Viewer(recording);
+  assert.equal(canShowRow(recording, table("source")!), true);
+  await showRow(viewer, report, table("source")!, 0);
+  assert.deepEqual([viewer.state.launch, viewer.state.sampled, viewer.state.line], [7, null, "/src/relu.cu:9"]);
+  const scan = (await recording.kernel(3)).find(({ name }) => name === "line_stalls")!;
+  await showRow(viewer, report, scan, 0);
+  assert.deepEqual([viewer.state.launch, viewer.state.sampled, viewer.state.line], [null, "scan", "/src/scan.cu:3"]);
+  const { sampled, line } = readLink(linkOf(viewer.state));
+  assert.deepEqual([sampled, line], ["scan", "/src/scan.cu:3"]);
 });

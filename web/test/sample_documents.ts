@@ -90,10 +90,13 @@ const texts = (...names: string[]) => names.map((name) => column(name, "text"));
 const table = (name: string, columns: object[], rows: unknown[][]) => ({ name, handle_prefix: name === "kernels" ? "k" : null, columns, row_count: rows.length, rows, notes: [] });
 
 const ROOFLINE = [...texts("kernel", "name", "precision", "level"), ...["flop_per_byte", "flop_per_s", "roof_flop_per_s", "of_roof_pct", "peak_flop_per_s", "bytes_per_s", "peak_bytes_per_s"].map((name) => column(name, "real")), column("launch", "integer")];
+const CURVES = [...texts("kernel", "name", "resource"), column("value", "integer"), column("occupancy_pct", "real", "%"), ...texts("limiter"), column("blocks_per_sm", "integer"), column("own", "boolean"), ...texts("raised_by"), column("launch", "integer")];
+const SOURCE = [...texts("name", "file"), column("line", "integer"), column("samples", "integer"), ...texts("text"), column("kernel_pct", "real", "%"), column("sectors", "integer"), column("device", "integer")];
+const LINE_STALLS = [...texts("name", "file"), column("line", "integer"), ...texts("reason"), column("samples", "integer"), column("share_pct", "real", "%"), ...texts("waits_for"), column("device", "integer")];
 const METRICS = [column("launch", "integer"), ...texts("kernel", "section", "metric"), column("value", "real"), ...texts("unit", "vendor_name")];
 
 /** The drawn recording with counters of relu, in two shapes, and of a kernel that is not on the timeline. The second
-    shape has few counters, the third none; the advice of a tool tries to be markup. */
+    shape has few counters, the third none; the advice of a tool tries to be markup. A fourth kernel has samples only. */
 function counters(): BuiltDocument {
   const limits = [...texts("kernel", "name"), column("blocks", "integer"), column("threads", "integer"), column("launches", "integer"), column("total_ns", "integer", "ns"), column("share_pct", "real", "%"), ...texts("limit"), column("compute_pct", "real", "%"), column("memory_pct", "real", "%"), ...texts("because"), column("launch", "integer")];
   const metrics: [string, number, string][] = [
@@ -137,6 +140,23 @@ function counters(): BuiltDocument {
             ["k-2", "relu", "wait", 19.5, 4, "a fixed latency", "counters", 7],
             ["k-2", "relu", "drain", 0.5, 0.1, "stores to finish", "counters", 7],
           ]),
+          table("occupancy_curves", CURVES, [
+            ["k-2", "relu", "threads", 64, 25, "blocks", 8, false, null, 7],
+            ["k-2", "relu", "threads", 128, 50, "registers", 4, true, "blocks of 64 threads: 75.0 %", 7],
+            ["k-2", "relu", "threads", 256, 50, "registers", 4, false, null, 7],
+            ["k-2", "relu", "registers", 32, 50, "registers", 4, true, null, 7],
+            ["k-2", "relu", "registers", 64, null, "block too large", 0, false, null, 7],
+          ]),
+          table("source", SOURCE, [
+            ["relu", "/src/relu.cu", 9, 90, "y[i] = max(x[i], 0.f);", 90, 4096, 0],
+            ["relu", "/src/relu.cu", 7, 10, null, 10, null, 0],
+            ["relu", null, null, null, null, null, 512, 0],
+          ]),
+          table("line_stalls", LINE_STALLS, [
+            ["relu", "/src/relu.cu", 9, "long_scoreboard", 60, 66.7, "data of a load", 0],
+            ["relu", "/src/relu.cu", 9, "selected", 30, 33.3, "nothing", 0],
+            ["relu", "/src/relu.cu", 7, "wait", 10, 100, "a fixed latency", 0],
+          ]),
           table("roofline", ROOFLINE, [
             ["k-2", "relu", "FP32", "DRAM", 0.25, 0.5e12, 1e12, 50, 6e13, 2e12, 4e12, 7],
             ["k-2", "relu", "FP32", "L2", 0.125, 0.5e12, 1.25e12, 40, 6e13, 4e12, 1e13, 7],
@@ -147,6 +167,11 @@ function counters(): BuiltDocument {
       },
       { tables: [table("metrics", METRICS, [[9, "k-2", "launch", "Block Size", 128, "", "launch__block_size"]])] },
       { tables: [] },
+      { tables: [table("source", SOURCE, [["scan", "/src/scan.cu", 3, 50, null, 100, null, 0]]), table("line_stalls", LINE_STALLS, [["scan", "/src/scan.cu", 3, "barrier", 50, 100, "other warps", 0]])] },
+    ],
+    sampled: [
+      { name: "relu", samples: 100, share_pct: 66.7, kernel: 0, timeline: "relu" },
+      { name: "scan", samples: 50, share_pct: 33.3, kernel: 3, timeline: "void gemm<128, float>(float*, int)" },
     ],
   });
 }

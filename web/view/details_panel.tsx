@@ -47,14 +47,16 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
   );
 }
 
-/** Leads from an execution of a kernel to the counters of the kernel, if it has any. */
+/** Leads from an execution of a kernel to the counters of the kernel, or to its source lines, if it has any. */
 function CountersButton({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
   const { recording } = viewer;
   const wanted = selection.table === "kernel" && recording.manifest.kernels.length > 0;
   const { value: report } = useAsync(async () => (wanted ? await recording.report() : null), selection);
-  const kernel = report ? measuredKernels(report).find(({ name }) => name === selection.name) : undefined;
-  if (kernel === undefined) return null;
-  return <button onClick={() => viewer.openKernel(kernel.launch)}>Show counters</button>;
+  if (!report) return null;
+  const kernel = measuredKernels(report).find(({ name }) => name === selection.name);
+  if (kernel !== undefined) return <button onClick={() => viewer.openKernel(kernel.launch)}>Show counters</button>;
+  const sampled = recording.manifest.sampled.find(({ timeline }) => timeline === selection.name);
+  return sampled === undefined ? null : <button onClick={() => viewer.openSampled(sampled.name)}>Show source lines</button>;
 }
 
 /** The only fields known of an event whose table is not in the document. */

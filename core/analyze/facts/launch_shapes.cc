@@ -117,6 +117,7 @@ public:
             ShapedLaunches& group = group_of(table.name.value_or(row, kNoString), device, shape, true);
             if (std::optional<int> barriers = whole<int>(of.barriers)) group.shape.barriers = barriers;
             complete(group.limits, table, row);
+            if (table.launch.has(row)) group.measured_launches.push_back(table.launch[row]);
             if (!group.profiled) continue;  // a profiler repeats launches of the timeline
             ++group.launches;
             group.total_ns.add(table.dur.value_or(row, 0));
@@ -137,7 +138,7 @@ private:
         if (added) {
             auto limits = limits_.find(device);
             groups.push_back(
-                {name, device, shape, limits == limits_.end() ? DeviceLimits{} : limits->second, 0, {}, profiled});
+                {name, device, shape, limits == limits_.end() ? DeviceLimits{} : limits->second, 0, {}, {}, profiled});
         }
         last_key = key;
         last_group = found->second + 1;

@@ -20,6 +20,7 @@ struct ShapedLaunches {
     DeviceLimits limits;
     std::int64_t launches = 0;
     WideSum total_ns;
+    std::vector<std::int64_t> measured_launches;  // numbers of launches that a kernel profiler measured
     bool profiled = false;  // only measured by a kernel profiler: its times are not those of the program
 };
 

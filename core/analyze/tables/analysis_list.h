@@ -42,7 +42,9 @@
     ANALYSIS(Roofline)             \
     ANALYSIS(ToolAdvice)           \
     ANALYSIS(Occupancy)            \
+    ANALYSIS(OccupancyCurves)      \
     ANALYSIS(Source)               \
+    ANALYSIS(LineStalls)           \
     ANALYSIS(GpuTrace)             \
     ANALYSIS(ApiTrace)             \
     ANALYSIS(OsTrace)              \

@@ -3,6 +3,7 @@
 import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
+import { FiguresTable } from "../figures_table.tsx";
 
 export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";
@@ -22,32 +23,19 @@ export function ComparisonVerdict({ report }: { report: Report }) {
 
 function Metrics({ table }: { table: ReportTable }) {
   return (
-    <div class="scroll">
-      <table class="figures">
-        <thead>
-          <tr>
-            {["metric", "BASE", "NEW", "change", "95 % interval", "verdict", "noise"].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((_, row) => (
-            <tr key={row} title={textOf(table, row, "because") ?? undefined}>
-              <th scope="row">{textOf(table, row, "metric")}</th>
-              <Side table={table} row={row} side="base" />
-              <Side table={table} row={row} side="new" />
-              <td>{signed(numberOf(table, row, "change_pct"))}</td>
-              <td>{interval(numberOf(table, row, "low_pct"), numberOf(table, row, "high_pct"))}</td>
-              <td>{textOf(table, row, "verdict")}</td>
-              <td>{share(numberOf(table, row, "noise_pct"))}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <FiguresTable label="Metrics" heads={["metric", "BASE", "NEW", "change", "95 % interval", "verdict", "noise"]}>
+      {table.rows.map((_, row) => (
+        <tr key={row} title={textOf(table, row, "because") ?? undefined}>
+          <th scope="row">{textOf(table, row, "metric")}</th>
+          <Side table={table} row={row} side="base" />
+          <Side table={table} row={row} side="new" />
+          <td>{signed(numberOf(table, row, "change_pct"))}</td>
+          <td>{interval(numberOf(table, row, "low_pct"), numberOf(table, row, "high_pct"))}</td>
+          <td>{textOf(table, row, "verdict")}</td>
+          <td>{share(numberOf(table, row, "noise_pct"))}</td>
+        </tr>
+      ))}
+    </FiguresTable>
   );
 }
 

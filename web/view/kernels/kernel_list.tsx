@@ -1,20 +1,36 @@
-// The kernels with counters: handle, name, limit and share of the time.
+// The kernels with counters: handle, name, limit and share of the time; then those with samples only, and their share.
 
 import { pct } from "../../layout/cell_text.ts";
 import { shortName } from "../../layout/short_name.ts";
+import type { SampledKernel } from "../../model/manifest.ts";
 import type { MeasuredKernel } from "../../model/measured_kernels.ts";
 import type { Viewer } from "../../model/viewer.ts";
 
-export function KernelList({ viewer, kernels, shown }: { viewer: Viewer; kernels: readonly MeasuredKernel[]; shown: MeasuredKernel }) {
+interface Props {
+  viewer: Viewer;
+  kernels: readonly MeasuredKernel[];
+  sampled: readonly SampledKernel[];
+  shown: number; // row of the kernel
+}
+
+export function KernelList({ viewer, kernels, sampled, shown }: Props) {
   return (
-    <nav class="list" aria-label="Kernels with counters">
+    <nav class="list" aria-label={kernels.length > 0 ? "Kernels with counters" : "Sampled kernels"}>
       {kernels.map((kernel) => (
-        <button key={kernel.row} title={kernel.name} aria-current={kernel === shown ? "page" : undefined} onClick={() => viewer.openKernel(kernel.launch)}>
+        <button key={kernel.row} title={kernel.name} aria-current={kernel.row === shown ? "page" : undefined} onClick={() => viewer.openKernel(kernel.launch)}>
           <span>
             {kernel.handle} {shortName(kernel.name)}
           </span>
           <small>
             {kernel.limit} <span>{pct(kernel.share_pct)}</span>
+          </small>
+        </button>
+      ))}
+      {sampled.map((kernel) => (
+        <button key={kernel.row} title={kernel.name} aria-current={kernel.row === shown ? "page" : undefined} onClick={() => viewer.openSampled(kernel.name)}>
+          <span>{shortName(kernel.name)}</span>
+          <small>
+            samples only <span>{pct(kernel.share_pct)}</span>
           </small>
         </button>
       ))}

@@ -17,7 +17,9 @@ import { Advice } from "./advice.tsx";
 import { CounterTable } from "./counter_table.tsx";
 import { MemoryPicture } from "./memory_picture.tsx";
 import { OccupancySection } from "./occupancy.tsx";
+import { OccupancyCurves } from "./occupancy_curves.tsx";
 import { KernelRooflineChart } from "./roofline.tsx";
+import { SourceLines } from "./source_lines.tsx";
 import { SpeedOfLight } from "./speed_of_light.tsx";
 import { Stalls } from "./stalls.tsx";
 import { ToolAdvice } from "./tool_advice.tsx";
@@ -53,11 +55,13 @@ function Parts({ viewer, report, kernel, tables }: Props & { tables: ReportTable
         <SpeedOfLight kernel={kernel} units={memory.units} />
         <OccupancySection occupancy={occupancyOf(counters)} />
       </div>
+      <OccupancyCurves table={table("occupancy_curves")} />
       <MemoryPicture chart={memory} limit={kernel.limit} />
       <div class="columns even">
         <Stalls table={table("stalls")} />
         <KernelRooflineChart report={report} table={table("roofline")} />
       </div>
+      <SourceLines viewer={viewer} kernel={kernel.name} source={table("source")} stalls={table("line_stalls")} />
       <ToolAdvice tool={viewer.recording.manifest.source.tool} table={table("tool_advice")} />
       <CounterTable viewer={viewer} kernel={kernel} table={table("metrics")} />
     </>

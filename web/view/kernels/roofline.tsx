@@ -9,6 +9,7 @@ import { kernelRooflineOf, LEVELS, type KernelRoofline, type RooflinePoint } fro
 import { tableOf, type Report, type ReportTable } from "../../model/report.ts";
 import { operatorsOf, type Operator } from "../../model/roofline.ts";
 import { Chart } from "../charts/chart.tsx";
+import { FiguresTable } from "../figures_table.tsx";
 import { useFill } from "../use_fill.ts";
 
 const HEIGHT = 300;
@@ -142,30 +143,17 @@ function titleOf({ precision, level, intensity, flop_per_s, of_roof_pct }: Roofl
 
 function Figures({ points }: { points: readonly RooflinePoint[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="group" aria-label="Points of the roofline">
-      <table class="figures">
-        <thead>
-          <tr>
-            {["format", "level", "FLOP/byte", "achieved", "roof", "of roof"].map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points.map(({ precision, level, intensity, flop_per_s, roof, of_roof_pct }) => (
-            <tr key={`${precision} ${level}`}>
-              <th scope="row">{precision}</th>
-              <td>{level}</td>
-              <td>{intensityText(intensity)}</td>
-              <td>{rate(flop_per_s)}</td>
-              <td>{roof === null ? "–" : rate(roof)}</td>
-              <td>{of_roof_pct === null ? "–" : pct(of_roof_pct)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <FiguresTable label="Points of the roofline" heads={["format", "level", "FLOP/byte", "achieved", "roof", "of roof"]}>
+      {points.map(({ precision, level, intensity, flop_per_s, roof, of_roof_pct }) => (
+        <tr key={`${precision} ${level}`}>
+          <th scope="row">{precision}</th>
+          <td>{level}</td>
+          <td>{intensityText(intensity)}</td>
+          <td>{rate(flop_per_s)}</td>
+          <td>{roof === null ? "–" : rate(roof)}</td>
+          <td>{of_roof_pct === null ? "–" : pct(of_roof_pct)}</td>
+        </tr>
+      ))}
+    </FiguresTable>
   );
 }

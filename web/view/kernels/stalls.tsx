@@ -1,7 +1,7 @@
 // What warps wait for between two instructions, as bars.
 
 import { useState } from "preact/hooks";
-import { hueOf } from "../../layout/colors.ts";
+import { stallCode } from "../../layout/stall_style.ts";
 import { plural } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
 import { ShareBars } from "./share_bars.tsx";
@@ -23,7 +23,7 @@ export function Stalls({ table }: { table: ReportTable | null }) {
     return {
       name: reason,
       share_pct: numberOf(table, row, "share_pct"),
-      code: hueOf(reason),
+      code: stallCode(reason),
       ...(cycles === null ? {} : { amount: `${cycles.toFixed(2)} cycles` }),
       note: textOf(table, row, "waits_for") ?? "",
     };

@@ -1,14 +1,16 @@
 // For recordings without device work: what they do contain, with links to it.
 
 import { cellText } from "../../layout/cell_text.ts";
-import { amount, plural } from "../../layout/time_text.ts";
+import { amount, grouped, plural } from "../../layout/time_text.ts";
 import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
 import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { FiguresTable } from "../figures_table.tsx";
 
 export function RecordedData({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");
-  const hasValues = viewer.recording.manifest.lanes.some((lane) => lane.kind === "value");
+  const { lanes, kernels, sampled } = viewer.recording.manifest;
+  const hasValues = lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
     <section class="verdict" aria-label="Recorded data">
@@ -23,38 +25,26 @@ export function RecordedData({ viewer, report }: { viewer: Viewer; report: Repor
           </button>
         ))}
         {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Timeline</button>}
-        <button onClick={() => viewer.openPage("charts")}>Charts</button>
+        {sampled.length > 0 && <button onClick={() => viewer.openPage("kernels")}>Kernels with samples ({grouped(sampled.length)})</button>}
+        {(lanes.length > 0 || kernels.length === 0) && <button onClick={() => viewer.openPage("charts")}>Charts</button>}
       </p>
       {samples && samples.rows.length > 0 && (
-        <div class="scroll">
-          <table class="figures">
-            <thead>
-              <tr>
-                {["metric", "device", "samples", "mean", "min", "max"].map((head) => (
-                  <th key={head} scope="col">
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {samples.rows.map((_, row) => (
-                <tr key={row}>
-                  <th scope="row">
-                    <button class="handle" onClick={() => void showRow(viewer, report, samples, row)}>
-                      {textOf(samples, row, "metric")}
-                    </button>
-                  </th>
-                  <td>{cellText(cellOf(samples, row, "device"), samples.columns[0]!)}</td>
-                  <td>{cellText(cellOf(samples, row, "count"), samples.columns[0]!)}</td>
-                  {["mean", "min", "max"].map((column) => (
-                    <td key={column}>{amount(numberOf(samples, row, column) ?? NaN, textOf(samples, row, "unit"))}</td>
-                  ))}
-                </tr>
+        <FiguresTable label="Samples" heads={["metric", "device", "samples", "mean", "min", "max"]}>
+          {samples.rows.map((_, row) => (
+            <tr key={row}>
+              <th scope="row">
+                <button class="handle" onClick={() => void showRow(viewer, report, samples, row)}>
+                  {textOf(samples, row, "metric")}
+                </button>
+              </th>
+              <td>{cellText(cellOf(samples, row, "device"), samples.columns[0]!)}</td>
+              <td>{cellText(cellOf(samples, row, "count"), samples.columns[0]!)}</td>
+              {["mean", "min", "max"].map((column) => (
+                <td key={column}>{amount(numberOf(samples, row, column) ?? NaN, textOf(samples, row, "unit"))}</td>
               ))}
-            </tbody>
-          </table>
-        </div>
+            </tr>
+          ))}
+        </FiguresTable>
       )}
     </section>
   );

@@ -15,11 +15,13 @@ interface Props {
   wanted: number | null; // a row to show
   onOpen: ((row: number) => void) | null; // null: rows cannot be opened
   level?: 1 | 2; // of the heading
+  filter?: { text: string; set: (text: string) => void }; // default: forgotten with the table
   children?: ComponentChildren; // shown above the rows
 }
 
-export function TableView({ table, wanted, onOpen, level = 1, children }: Props) {
-  const [query, setQuery] = useState("");
+export function TableView({ table, wanted, onOpen, level = 1, filter, children }: Props) {
+  const [ownQuery, setOwnQuery] = useState("");
+  const [query, setQuery] = filter === undefined ? [ownQuery, setOwnQuery] : [filter.text, filter.set];
   const [by, setBy] = useState<number | null>(null);
   const [order, setOrder] = useState<Order | null>(null);
   const test = useMemo(() => rowTest(table, query), [table, query]);
