@@ -15,7 +15,7 @@ COLUMNS = {
     "devices": "device,name,window_ns,busy_ns,busy_pct,idle_ns,kernel_busy_ns,memcpy_busy_ns,memset_busy_ns,comm_busy_ns,"
                "overlap_ns,exposed_memcpy_ns,exposed_comm_ns,kernels,memcpys,memsets,streams",
     "kernels": "name,count,total_ns,share_pct,mean_ns,min_ns,p50_ns,p95_ns,max_ns,std_ns,grid,block,registers,shared_bytes,"
-               "occupancy_pct,limiter,local_bytes,cluster,limit",
+               "occupancy_pct,limiter,local_bytes,cluster,limit,changed_pct",
     "memcpy": "kind,src,dst,count,bytes,total_ns,busy_ns,mean_bytes,gb_per_s",
     "memset": "memory_kind,count,bytes,total_ns",
     "api": "name,count,total_ns,mean_ns,p50_ns,p95_ns,max_ns,blocking,threads",

@@ -159,7 +159,29 @@ private:
     std::vector<std::pair<Key, std::size_t>> latest_;  // by name; 0: none, else a group, counted from 1
 };
 
+int narrow(std::int64_t value) { return static_cast<int>(std::min<std::int64_t>(value, 1 << 30)); }
+
+LaunchShape changed(LaunchShape shape, const Options& options) {
+    if (options.threads > 0) {
+        shape.block_x = narrow(options.threads);
+        shape.block_y = shape.block_z = 1;
+    }
+    if (options.registers > 0) shape.registers_per_thread = narrow(options.registers);
+    if (options.shared_bytes > 0) shape.shared_bytes = options.shared_bytes;
+    if (options.cluster > 0) shape.cluster_blocks = narrow(options.cluster);
+    return shape;
+}
+
 }  // namespace
+
+bool asks_for_shape(const Options& options) {
+    return options.threads > 0 || options.registers > 0 || options.shared_bytes > 0 || options.cluster > 0;
+}
+
+std::optional<Occupancy> changed_occupancy(const ShapedLaunches& group, const Options& options) {
+    if (!asks_for_shape(options)) return std::nullopt;
+    return theoretical_occupancy(changed(group.shape, options), group.limits);
+}
 
 LaunchShapes LaunchShapes::make(const Facts& facts) {
     Collector collector(facts);

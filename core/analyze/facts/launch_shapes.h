@@ -12,6 +12,7 @@
 namespace gpuprof {
 
 class Facts;
+struct Options;
 
 struct ShapedLaunches {
     StringId name = kNoString;
@@ -28,5 +29,9 @@ struct LaunchShapes {
     std::vector<ShapedLaunches> groups;  // longest total first, those of the timeline before the others
     static LaunchShapes make(const Facts& facts);
 };
+
+// The occupancy with the options --threads, --registers, --shared-bytes and --cluster; absent if none is given.
+bool asks_for_shape(const Options& options);
+std::optional<Occupancy> changed_occupancy(const ShapedLaunches& group, const Options& options);
 
 }  // namespace gpuprof

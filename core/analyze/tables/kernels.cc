@@ -3,12 +3,14 @@
 // differ. Occupancy is theoretical: from block, registers and shared memory of the launch and the limits of its device.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "core/analyze/facts/kernel_names.h"
 #include "core/analyze/facts/kernel_profile.h"
+#include "core/analyze/facts/launch_shapes.h"
 #include "core/analyze/facts/occupancy.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -30,7 +32,8 @@ struct KernelTimes {
     std::optional<std::int32_t> registers;
     std::optional<std::int64_t> shared_bytes, local_bytes;
     std::optional<Occupancy> occupancy;
-    std::string_view limit;  // by its counters; empty if none were recorded, or shapes differ in it
+    std::optional<double> changed_pct;  // occupancy with the shape that the options ask for
+    std::string_view limit;             // by its counters; empty if none were recorded, or shapes differ in it
 };
 
 // What the counters of the matching measured kernels say, if it is the same for each launch.
@@ -66,6 +69,21 @@ void find_occupancy(const LaunchOccupancy& launches, const NameGroups& names, st
     }
     for (std::size_t i = 0; i < groups.size(); ++i)
         if (shared[i] < kNone) groups[i].occupancy = launches.of_shape(shared[i]);
+}
+
+// If it is the same for every shape that a kernel was launched with.
+void find_changed_occupancy(const Facts& facts, std::vector<KernelTimes>& groups) {
+    if (!asks_for_shape(facts.options())) return;
+    std::map<StringId, std::optional<double>> by_name;
+    for (const ShapedLaunches& launches : facts.get<LaunchShapes>().groups) {
+        if (launches.profiled) continue;
+        std::optional<Occupancy> changed = changed_occupancy(launches, facts.options());
+        std::optional<double> pct = changed ? std::optional(changed->pct) : std::nullopt;
+        auto [known, first] = by_name.try_emplace(launches.name, pct);
+        if (!first && known->second != pct) known->second = std::nullopt;
+    }
+    for (KernelTimes& group : groups)
+        if (auto found = by_name.find(group.name); found != by_name.end()) group.changed_pct = found->second;
 }
 
 void find_shapes(const Facts& facts, const NameGroups& names, std::vector<KernelTimes>& groups) {
@@ -139,6 +157,7 @@ std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
         groups[i].name = names.name(i);
         groups[i].stat = stat_of(names.slice(durations, i));
     });
+    find_changed_occupancy(facts, groups);
     return groups;
 }
 
@@ -164,6 +183,9 @@ constexpr ResultColumn kColumns[] = {
     {"cluster", CellType::text, Unit::none, "Cluster size in blocks, x,y,z, if the same for all launches."},
     {"limit", CellType::text, Unit::none,
      "What holds it back by its counters, if the same for all launches: DRAM-bound, compute-bound, ... (`limits`)."},
+    {"changed_pct", CellType::real, Unit::percent,
+     "The occupancy with the given --threads, --registers, --shared-bytes and --cluster, if the same for all "
+     "launches."},
 };
 
 void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {
@@ -190,6 +212,7 @@ void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const
         integer(group.local_bytes),
         text_cell(cluster),
         text_cell(group.limit),
+        real(group.changed_pct),
     });
 }
 

@@ -36,27 +36,9 @@ constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
 };
 
-bool asks(const Options& options) {
-    return options.threads > 0 || options.registers > 0 || options.shared_bytes > 0 || options.cluster > 0;
-}
-
-int narrow(std::int64_t value) { return static_cast<int>(std::min<std::int64_t>(value, 1 << 30)); }
-
-LaunchShape changed(LaunchShape shape, const Options& options) {
-    if (options.threads > 0) {
-        shape.block_x = narrow(options.threads);
-        shape.block_y = shape.block_z = 1;
-    }
-    if (options.registers > 0) shape.registers_per_thread = narrow(options.registers);
-    if (options.shared_bytes > 0) shape.shared_bytes = options.shared_bytes;
-    if (options.cluster > 0) shape.cluster_blocks = narrow(options.cluster);
-    return shape;
-}
-
 void add(ResultTable& table, const Trace& trace, const ShapedLaunches& group, const Options& options) {
     const LaunchShape& shape = group.shape;
-    std::optional<Occupancy> now = theoretical_occupancy(shape, group.limits), then;
-    if (asks(options)) then = theoretical_occupancy(changed(shape, options), group.limits);
+    std::optional<Occupancy> now = theoretical_occupancy(shape, group.limits), then = changed_occupancy(group, options);
     std::string block = fmt::format("{},{},{}", shape.block_x, shape.block_y, shape.block_z);
     std::string raised_by = to_string(occupancy_changes(shape, group.limits));
     bool clusters = shape.cluster_blocks.value_or(0) > 1;

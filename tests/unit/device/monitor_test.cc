@@ -19,6 +19,7 @@ MonitorOptions replay(std::string_view speed) {
     MonitorOptions options;
     options.request.backend = kSeries + std::string(speed);
     options.request.interval = 10'000'000;
+    options.start_timeout = 60'000'000'000;  // a sanitizer's sampler on a busy machine takes seconds to start
     return options;
 }
 
@@ -89,6 +90,7 @@ TEST(Monitor, WithoutDeviceTheReasonIsANoteAndStrictRefuses) {
     ASSERT_FALSE(summary.notes.empty());
     EXPECT_NE(summary.notes[0].find("/no/such/file.csv"), std::string::npos);
     options.strict = true;
+    options.start_timeout = 60'000'000'000;
     Monitor strict(options);
     Status status = strict.start();
     ASSERT_FALSE(status.ok());
