@@ -18,6 +18,7 @@
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
 #include "collect/counters/catalogue.h"
+#include "collect/counters/clock_lock.h"
 #include "core/base/shell_words.h"
 
 namespace gpuprof {
@@ -129,6 +130,17 @@ Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRu
     exit_like(end);
 }
 
+// Null if no clocks are to be locked. Another tool's lock stays, and is recorded as such.
+Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measurement) {
+    const std::string& mode = measurement.options.clock;
+    if (mode == "none") return std::unique_ptr<counters::ClockLock>();
+    Result<std::unique_ptr<counters::ClockLock>> lock = counters::ClockLock::take(measurement.reply.cupti, mode);
+    if (!lock.ok()) return lock.error();
+    measurement.locked = (*lock)->external() ? "external" : mode;
+    if ((*lock)->external()) note("another tool has locked the clocks; they stay as they are");
+    return lock;
+}
+
 Result<ExitCode> measure(const Arguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
     Result<Measurement> measurement = plan_measurement(arguments.options, arguments.command.front());
@@ -145,11 +157,14 @@ Result<ExitCode> measure(const Arguments& arguments) {
     }
     Result<Trace> trace = merge_parts(own_facts(*first), first->folder.files(), arguments.output);
     if (!trace.ok()) return trace.error();
+    Result<std::unique_ptr<counters::ClockLock>> clocks = lock_clocks(*measurement);
+    if (!clocks.ok()) return clocks.error();
     Result<std::string> plan = choose(*trace, *measurement);
     if (!plan.ok()) return plan.error();
     std::vector<counters::TracedProcess> processes = processes_of(*trace);
     note("second run: measuring");
     Result<RecordedRun> measured = run_recorded(target, request_of(arguments, *plan, measurement->reply.cupti));
+    clocks->reset();
     if (!measured.ok()) return measured.error();
     auto second = std::make_unique<RecordedRun>(std::move(*measured));
     TargetExit end = second->end;
@@ -208,7 +223,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--cache", options.cache, "Caches before each pass: warm (as they are) or flush (default: warm).")
         .one_of({"warm", "flush"})
         .value("MODE");
-    line.option("--clock", options.clock, "Clocks to lock: none, base or boost (default: none).")
+    line.option("--clock", options.clock, "Clocks to lock while measuring: none, base or boost (default: none).")
         .one_of({"none", "base", "boost"})
         .value("CLOCK");
     line.option("--keep", arguments->keep,

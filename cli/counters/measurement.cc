@@ -25,11 +25,12 @@ Error refused(int code, const std::string& why) {
 }
 
 Status check_modes(const MeasurementOptions& options, const counters::PlanReply& reply) {
-    if (options.clock != "none")
-        return Error{ExitCode::usage,
-                     fmt::format("--clock {} is not supported yet; lock the clocks yourself (nvidia-smi -lgc), and "
-                                 "measure with --clock none",
-                                 options.clock)};
+    if (options.clock != "none" && reply.cupti_version < range::kFirstVersionWithClock)
+        return Error{
+            ExitCode::usage,
+            fmt::format("--clock {} needs CUPTI 13.4 or later; {} is older; set GPUPROF_CUPTI, lock the clocks "
+                        "yourself (nvidia-smi --lock-gpu-clocks), or measure with --clock none",
+                        options.clock, reply.cupti)};
     if (options.cache == "flush" && reply.cupti_version < range::kFirstVersionWithCache)
         return Error{ExitCode::usage,
                      fmt::format("--cache flush needs CUPTI 13.4 or later; {} is older; set GPUPROF_CUPTI, or measure "
@@ -102,6 +103,7 @@ std::string Measurement::encoded(const std::vector<KernelToMeasure>& kernels) co
         plan.kernels.push_back(planned);
     }
     plan.device = reply.device;
+    plan.clock = locked;
     plan.cupti = reply.cupti;
     plan.cupti_version = reply.cupti_version;
     plan.cc_major = reply.cc_major;

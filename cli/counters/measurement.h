@@ -23,6 +23,7 @@ struct Measurement {
     MeasurementOptions options;
     counters::PlanReply reply;  // with one set
     std::vector<std::string> remarks;
+    std::string locked = "none";  // what clocks are locked to
 
     const counters::PlannedSet& set() const { return reply.sets.front(); }
     // The plan for the library; without kernels, all that the pattern matches.

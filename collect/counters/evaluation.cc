@@ -157,7 +157,7 @@ private:
             row.set("cc_major", std::int64_t{plan_.cc_major}).set("cc_minor", std::int64_t{plan_.cc_minor});
         row.set("tool", part_.intern("gpu-profile counters"));
         row.set("cache_mode", part_.intern(plan_.cache == CacheMode::flush ? "flush" : "warm"));
-        row.set("clock_mode", part_.intern("none"));
+        row.set("clock_mode", part_.intern(plan_.clock));
         row.set("passes", std::int64_t{plan_.passes});
         for (std::size_t i = 0; i < names_.size(); ++i)
             if (names_[i] == kDuration && std::isfinite(values[i]) && values[i] >= 0)

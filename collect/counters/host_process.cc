@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "collect/counters/catalogue.h"
+#include "collect/counters/clock_lock.h"
 #include "collect/counters/device.h"
 #include "collect/counters/evaluation.h"
 #include "collect/counters/metric_plan.h"
@@ -105,6 +106,7 @@ int run_host_process() {
     std::string packet = receive_packet(kMaxBytes);
     if (std::optional<PlanRequest> request = decode_plan_request(packet)) return answer(*request);
     if (std::optional<EvaluateRequest> request = decode_evaluate_request(packet)) return answer(*request);
+    if (std::optional<ClockRequest> request = decode_clock_request(packet)) return hold_clocks(*request);
     return 1;
 }
 

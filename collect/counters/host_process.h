@@ -1,5 +1,5 @@
-// The process in which CUPTI's host interface is called: planning needs the driver, and evaluation trusts images.
-// One request per process.
+// The process in which CUPTI's host interface is called: planning needs the driver, evaluation trusts images, and a lock
+// of the clocks must outlive the program. One request per process.
 #pragma once
 
 namespace gpuprof::counters {

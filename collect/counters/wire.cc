@@ -32,10 +32,19 @@ template <SameRecord<EvaluateReport> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
     visit(r.image), visit(r.last), visit(r.code), visit(r.error), visit(r.launches), visit(r.values), visit(r.lost);
 }
+template <SameRecord<ClockRequest> Record, class Visit>
+void visit_fields(Record& r, Visit& visit) {
+    visit(r.cupti), visit(r.mode);
+}
+template <SameRecord<ClockReply> Record, class Visit>
+void visit_fields(Record& r, Visit& visit) {
+    visit(r.code), visit(r.error), visit(r.external);
+}
 
 namespace {
 
-constexpr std::uint8_t kPlanRequest = 0xD1, kPlanReply = 0xD2, kEvaluateRequest = 0xD3, kEvaluateReport = 0xD4;
+constexpr std::uint8_t kPlanRequest = 0xD1, kPlanReply = 0xD2, kEvaluateRequest = 0xD3, kEvaluateReport = 0xD4,
+                       kClockRequest = 0xD5, kClockReply = 0xD6;
 
 }  // namespace
 
@@ -43,6 +52,8 @@ std::string encode(const PlanRequest& request) { return encode_packet(kPlanReque
 std::string encode(const PlanReply& reply) { return encode_packet(kPlanReply, reply); }
 std::string encode(const EvaluateRequest& request) { return encode_packet(kEvaluateRequest, request); }
 std::string encode(const EvaluateReport& report) { return encode_packet(kEvaluateReport, report); }
+std::string encode(const ClockRequest& request) { return encode_packet(kClockRequest, request); }
+std::string encode(const ClockReply& reply) { return encode_packet(kClockReply, reply); }
 
 std::optional<PlanRequest> decode_plan_request(std::string_view packet) {
     return decode_packet<PlanRequest>(kPlanRequest, packet);
@@ -55,6 +66,12 @@ std::optional<EvaluateRequest> decode_evaluate_request(std::string_view packet) 
 }
 std::optional<EvaluateReport> decode_evaluate_report(std::string_view packet) {
     return decode_packet<EvaluateReport>(kEvaluateReport, packet);
+}
+std::optional<ClockRequest> decode_clock_request(std::string_view packet) {
+    return decode_packet<ClockRequest>(kClockRequest, packet);
+}
+std::optional<ClockReply> decode_clock_reply(std::string_view packet) {
+    return decode_packet<ClockReply>(kClockReply, packet);
 }
 
 }  // namespace gpuprof::counters

@@ -2,6 +2,7 @@
 //
 //   launcher -> process   PlanRequest                      process -> launcher   PlanReply
 //   launcher -> process   EvaluateRequest                  process -> launcher   EvaluateReport ..., the last with `last`
+//   launcher -> process   ClockRequest, later any packet   process -> launcher   ClockReply when locked, again when unlocked
 #pragma once
 
 #include <cstdint>
@@ -62,16 +63,30 @@ struct EvaluateReport {
     std::uint64_t launches = 0, values = 0, lost = 0;
 };
 
+struct ClockRequest {
+    std::string cupti, mode;  // path of the library; base or boost
+};
+
+struct ClockReply {
+    int code = 0;           // ExitCode; 0: locked, and after the next packet unlocked
+    std::string error;      // if not
+    bool external = false;  // another tool had locked them
+};
+
 inline constexpr std::size_t kMaxBytes = 192 * 1024;
 
 std::string encode(const PlanRequest& request);
 std::string encode(const PlanReply& reply);
 std::string encode(const EvaluateRequest& request);
 std::string encode(const EvaluateReport& report);
+std::string encode(const ClockRequest& request);
+std::string encode(const ClockReply& reply);
 // Absent if the bytes are not a packet of this build.
 std::optional<PlanRequest> decode_plan_request(std::string_view packet);
 std::optional<PlanReply> decode_plan_reply(std::string_view packet);
 std::optional<EvaluateRequest> decode_evaluate_request(std::string_view packet);
 std::optional<EvaluateReport> decode_evaluate_report(std::string_view packet);
+std::optional<ClockRequest> decode_clock_request(std::string_view packet);
+std::optional<ClockReply> decode_clock_reply(std::string_view packet);
 
 }  // namespace gpuprof::counters

@@ -80,7 +80,7 @@ void visit_plan(Plan& plan, Visit& visit) {
     visit(plan.budget_ns), visit(plan.hang_ns), visit(plan.passes);
     visit(plan.chip), visit(plan.range), visit(plan.pattern), visit(plan.availability), visit(plan.config);
     visit(plan.metrics), visit(plan.kernels);
-    visit(plan.device), visit(plan.cupti), visit(plan.cupti_version);
+    visit(plan.device), visit(plan.cupti), visit(plan.clock), visit(plan.cupti_version);
     visit(plan.cc_major), visit(plan.cc_minor), visit(plan.sms);
 }
 

@@ -45,7 +45,8 @@ struct CounterPlan {
     std::vector<PlannedMetric> metrics;
     std::vector<PlannedKernel> kernels;  // empty: every kernel that the pattern matches
     // For the evaluator.
-    std::string_view device, cupti;  // name of the GPU, path of the library that planned
+    std::string_view device, cupti;   // name of the GPU, path of the library that planned
+    std::string_view clock = "none";  // what clocks are locked to, as in profiled_kernel.clock_mode
     std::uint32_t cupti_version = 0, cc_major = 0, cc_minor = 0, sms = 0;
 };
 

@@ -50,7 +50,7 @@ struct EnableRangesWithCache {
     RangeObject* object = nullptr;  // out
     std::int32_t cache = kNone;
 };
-inline constexpr std::uint32_t kFirstVersionWithCache = 130400;
+inline constexpr std::uint32_t kFirstVersionWithCache = 130400, kFirstVersionWithClock = 130400;
 // For Disable, Start and PopRange.
 struct RangeParams {
     std::size_t size = 24;

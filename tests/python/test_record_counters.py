@@ -8,6 +8,7 @@ number of the launch.
 import collections
 import re
 import subprocess
+import time
 
 import pytest
 from injected import sanitized
@@ -28,6 +29,13 @@ FOR_ALL = {14, 26, 27, *range(33, 47)}  # no later launch will be better
 @pytest.fixture(scope="session")
 def script(tmp_path_factory):
     return script_of_records(lines(), tmp_path_factory.mktemp("scripts"))
+
+
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 class Run:
@@ -258,7 +266,7 @@ def test_a_range_in_one_pass(program, tmp_path, script):
     (("--set", "nonsense"), "'nonsense' is neither a set (triage, sol, "),
     (("--range", "turn"), "invalid --range 'turn'; expected nvtx:NAME"),
     (("--cache", "flush"), "--cache flush needs CUPTI 13.4 or later; "),
-    (("--clock", "base"), "--clock base is not supported yet; "),
+    (("--clock", "base"), "--clock base needs CUPTI 13.4 or later; "),
     (("--kernel", "("), "invalid pattern '('"),
 ])
 def test_wrong_options(program, tmp_path, script, options, text):
@@ -274,6 +282,56 @@ def test_nothing_matches(program, tmp_path, script):
 def test_a_newer_library_controls_the_cache(program, tmp_path, script):
     run = Run(program, tmp_path, script, "--set", "triage", "--cache", "flush", "--kernel", "saxpy", rules="version 130400")
     assert {row["cache_mode"] for row in run.table("profiled_kernel")} == {"flush"}
+
+
+def clocks_of(tmp_path, program, script, *options, before="", rules="", **more):
+    """The run, and what was done to the clocks."""
+    log = tmp_path / "clocks"
+    log.write_text(before)
+    run = Run(program, tmp_path, script, "--set", "triage", "--kernel", "saxpy", *options, rules="version 130400\n" + rules,
+              environment={"GPUPROF_FAKE_CLOCKS": str(log)}, **more)
+    return run, log.read_text().split("\n")[:-1]
+
+
+@pytest.mark.parametrize("mode", ["base", "boost"])
+def test_clocks_are_locked_and_unlocked(program, tmp_path, script, mode):
+    run, clocks = clocks_of(tmp_path, program, script, "--clock", mode)
+    assert clocks == [mode, "unlocked"]
+    assert {row["clock_mode"] for row in run.table("profiled_kernel")} == {mode}
+
+
+def test_another_tools_lock_stays(program, tmp_path, script):
+    run, clocks = clocks_of(tmp_path, program, script, "--clock", "base", before="locked by another tool\n")
+    assert clocks == ["locked by another tool"]
+    assert run.says("another tool has locked the clocks")
+    assert {row["clock_mode"] for row in run.table("profiled_kernel")} == {"external"}
+
+
+def test_clocks_are_unlocked_after_a_hang(program, tmp_path, script):
+    run, clocks = clocks_of(tmp_path, program, script, "--clock", "base", "--hang", "1", rules="hang cuptiRangeProfilerStop after 1", status=-9)
+    assert clocks == ["base", "unlocked"]
+    assert run.says("saxpy")
+
+
+def test_clocks_are_unlocked_when_the_launcher_is_killed(program, tmp_path, script):
+    log = tmp_path / "clocks"
+    log.write_text("")
+    target = [program.fakes / "fake_program", "--script", script, "--play", "time=start inline"]
+    environment = fake_environment(program, "version 130400\nhang cuptiRangeProfilerStop", GPUPROF_FAKE_CLOCKS=str(log))
+    with subprocess.Popen([program.path, "counters", "-o", tmp_path / "run.gpuprof", "--set", "triage", "--clock", "base", "--", *target],
+                          env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as launcher:
+        wait_for(lambda: log.read_text() == "base\n")
+        launcher.kill()
+    wait_for(lambda: log.read_text() == "base\nunlocked\n")
+
+
+@pytest.mark.parametrize(("code", "status", "text"), [(35, 5, "not permitted; boost clocks need root"), (27, 4, "not supported on this GPU"),
+                                                      (999, 4, "CUPTI answers 999")])
+def test_clocks_that_cannot_be_locked(program, tmp_path, script, code, status, text):
+    run, clocks = clocks_of(tmp_path, program, script, "--clock", "boost", rules=f"fail cuptiClockControlLock {code}", status=status)
+    assert clocks == []
+    assert run.says(f"cannot lock the clocks: {text}")
+    assert run.says("measure with --clock none")
 
 
 def test_another_version_in_the_program_is_refused(program, tmp_path):

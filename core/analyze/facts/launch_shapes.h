@@ -30,7 +30,7 @@ struct LaunchShapes {
     static LaunchShapes make(const Facts& facts);
 };
 
-// The occupancy with the options --threads, --registers, --shared-bytes and --cluster; absent if none is given.
+// The occupancy with the options --threads, --registers, --shared-bytes and --cluster; absent without any of them.
 bool asks_for_shape(const Options& options);
 std::optional<Occupancy> changed_occupancy(const ShapedLaunches& group, const Options& options);
 
