@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/function_samples.h"
 #include "core/analyze/facts/kernel_names.h"
 #include "core/base/function_name.h"
 
@@ -93,6 +94,15 @@ void add_launch_record(const ProfiledKernelTable& table, Row row, Collected& col
     add(KernelMetric::cluster_size, table.cluster_size.get(row));
 }
 
+// Samples of the function, over all its launches, where the launch has none of its own.
+void add_samples(const SourceLines& lines, StringId function, Collected& collected) {
+    bool own = std::any_of(collected.values.begin(), collected.values.end(),
+                           [](const Collected::Value& each) { return each.metric == KernelMetric::samples; });
+    if (own || function == kNoString) return;
+    for (auto [metric, value] : samples_as_counters(lines, function))
+        collected.values.push_back({metric, SIZE_MAX, value});
+}
+
 std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredKernel>& launches) {
     const ProfiledKernelTable& table = facts.trace().tables().profiled_kernel;
     std::vector<MeasuredGroup> groups;
@@ -158,6 +168,7 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         if (facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device) continue;
         Collected& of = collected[table.launch[row]];
         add_launch_record(table, row, of);
+        add_samples(facts.get<SourceLines>(), table.name.value_or(row, kNoString), of);
         of.restore_small_rate();
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
         kernel.counters = of.counters;
