@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "cli/output.h"
 #include "collect/counters/catalogue.h"
 #include "collect/counters/host_link.h"
+#include "collect/counters/source_set.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -50,6 +52,9 @@ Result<ExitCode> list_counter_sets() {
     std::string text;
     for (const MetricSet& set : metric_sets())
         text += fmt::format("{:<10}{:>4} metrics  {}\n", set.name, metrics_of(set.name).size(), set.doc);
+    text +=
+        fmt::format("{:<10}{:>4} metrics  {}\n", kSourceSet, std::size(kSourceMetrics),
+                    "By source line: executed instructions, sectors and wavefronts, and what they would be at best.");
     text += "\nPasses depend on the GPU: gpu-profile counters --plan-for GH100\n";
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;

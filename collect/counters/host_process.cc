@@ -22,9 +22,9 @@ Status describe_device(const Api& api, PlanReply& reply, Chip& chip) {
     return {};
 }
 
-PlannedSet plan_set(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
+PlannedSet plan_set(const Api& api, const Chip& chip, const std::vector<std::string>& names, bool source) {
     PlannedSet set;
-    Result<MetricPlan> plan = plan_metrics(api, chip, names);
+    Result<MetricPlan> plan = source ? plan_source_metrics(api, chip, names) : plan_metrics(api, chip, names);
     if (!plan.ok()) {
         set.error = plan.error().message;
         set.code = static_cast<int>(plan.error().code);
@@ -62,7 +62,7 @@ Status plan(const PlanRequest& request, PlanReply& reply) {
     if (request.list_metrics) reply.metrics = (*host)->base_metrics();
     bool one = request.sets.size() == 1;
     for (const std::vector<std::string>& names : request.sets) {
-        reply.sets.push_back(plan_set(*api, chip, names));
+        reply.sets.push_back(plan_set(*api, chip, names, request.source));
         if (!one) reply.sets.back().config.clear();  // several do not fit into a packet, and are only listed
     }
     return {};

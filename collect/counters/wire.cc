@@ -6,7 +6,7 @@ namespace gpuprof::counters {
 
 template <SameRecord<PlanRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program), visit(r.chip), visit(r.sets), visit(r.list_metrics);
+    visit(r.program), visit(r.chip), visit(r.sets), visit(r.list_metrics), visit(r.source);
 }
 template <SameRecord<PlannedSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {

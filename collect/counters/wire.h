@@ -17,6 +17,7 @@ struct PlanRequest {
     std::string chip;                            // "": that of this machine's GPU
     std::vector<std::vector<std::string>> sets;  // names of metrics; a plan is made of each
     bool list_metrics = false;                   // all metrics of the chip instead
+    bool source = false;                         // the sets are of counters of instructions
 };
 
 struct PlannedSet {

@@ -89,6 +89,6 @@ def test_metrics_of_a_chip(program, cupti):
 
 def test_layouts_equal_the_headers(cupti):
     include = cupti.parents[1] / "include"
-    for tool in ("check_range_layout.py", "check_pm_layout.py"):
+    for tool in ("check_range_layout.py", "check_pm_layout.py", "check_pc_layout.py", "check_sass_layout.py"):
         done = subprocess.run([sys.executable, ROOT / "tools" / tool, include], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
