@@ -11,12 +11,15 @@ CXX = os.environ.get("CXX", "c++")
 CUDA_H = "typedef struct CUctx_st* CUcontext;\ntypedef int CUdevice;\n"
 
 
-def assertions(space, structures, constants):
+def assertions(space, structures, constants, size, common):
     for line in structures.strip().splitlines():
         ours, theirs, *fields = line.split()
+        parameters = not ours.startswith("-")
+        ours = ours.lstrip("-")
         yield f"static_assert(sizeof({space}::{ours}) == sizeof({theirs}));"
-        yield f"static_assert({space}::{ours}{{}}.size == {theirs}_STRUCT_SIZE);"
-        for field in ["size:structSize", "reserved:pPriv", *fields]:
+        if parameters:
+            yield f"static_assert({space}::{ours}{{}}.size == {theirs}{size});"
+        for field in [*(common if parameters else []), *fields]:
             our, their = field.split(":")
             yield f"static_assert(offsetof({space}::{ours}, {our}) == offsetof({theirs}, {their}));"
             yield f"static_assert(sizeof({space}::{ours}::{our}) == sizeof({theirs}::{their}));"
@@ -25,10 +28,11 @@ def assertions(space, structures, constants):
         yield f"static_assert({space}::{ours} == static_cast<int>({theirs}));"
 
 
-def compare(usage, ours, space, header, structures, constants):
+def compare(usage, ours, space, header, structures, constants, size="_STRUCT_SIZE", common=("size:structSize", "reserved:pPriv")):
     """Compile the assertions with the headers in the folder that the command line names; return an exit status.
 
-    `structures`: a line each: our name, CUPTI's name, and the fields as ours:theirs. `constants`: our name, CUPTI's name.
+    `structures`: a line each: our name, CUPTI's name, and the fields as ours:theirs; a name after `-` has no parameters' size. `constants`:
+    our name, CUPTI's name. `size`: the end of the macro with a structure's size. `common`: fields of all structures with one.
     """
     if len(sys.argv) != 2:
         sys.exit(usage)
@@ -37,7 +41,7 @@ def compare(usage, ours, space, header, structures, constants):
         Path(folder, "cuda.h").write_text(CUDA_H)
         includes = "".join(f"#include <{name}>\n" for name in ["cuda.h", *headers])
         source = Path(folder, "layout.cc")
-        source.write_text(f'{includes}#include "{ours}"\nnamespace {space} = gpuprof::{space};\n' + "\n".join(assertions(space, structures, constants)) + "\n")
+        source.write_text(f'{includes}#include "{ours}"\nnamespace {space} = gpuprof::{space};\n' + "\n".join(assertions(space, structures, constants, size, common)) + "\n")
         done = subprocess.run([CXX, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", f"-I{folder}", f"-I{sys.argv[1]}", source], check=False)
     print(f"{ours} {'differs from' if done.returncode else 'agrees with'} CUPTI's headers")
     return done.returncode

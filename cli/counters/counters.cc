@@ -1,9 +1,11 @@
-// `counters`: measures hardware counters of single kernels. Runs the command twice: the first run is a recording, which
-// shows which kernels matter; the second replays these kernels. One capture holds both.
+// `counters`: measures hardware counters of single kernels, and samples warps. Runs the command several times: the first
+// run is a recording, which shows which kernels matter; the second replays these kernels; one more samples warps, which
+// needs the same hardware. One capture holds all of them.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,8 +19,10 @@
 #include "cli/output.h"
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
+#include "cli/record/warp_samples.h"
 #include "collect/counters/catalogue.h"
 #include "collect/counters/clock_lock.h"
+#include "collect/counters/source_set.h"
 #include "core/base/shell_words.h"
 
 namespace gpuprof {
@@ -28,23 +32,33 @@ struct Arguments {
     MeasurementOptions options;
     std::string output = "counters.gpuprof", keep, chip;
     bool list_sets = false, list_metrics = false;
+    bool counted = true;  // whether counters are measured; false with --stalls alone
+    WarpSampleArguments stalls;
     std::vector<std::string> command;
 };
 
-InjectionOptions injection(bool first, const MeasurementOptions& options) {
+// The runs of the command: the first one shows which kernels matter.
+enum class Pass { trace, counters, stalls };
+
+InjectionOptions injection(Pass pass, const Arguments& arguments) {
+    const MeasurementOptions& options = arguments.options;
     InjectionOptions injection;
-    if (first || options.range.empty()) return injection;
+    if (pass == Pass::stalls) {
+        (void)apply_warp_samples(arguments.stalls, injection.recorder);  // checked before the first run
+        injection.recorder.stalls_only = true;
+    }
+    if (pass == Pass::trace || options.range.empty()) return injection;
     injection.recorder.range = CaptureRange::nvtx;
     injection.annotation = options.range.substr(options.range.find(':') + 1);
     return injection;
 }
 
-RecordingRequest request_of(const Arguments& arguments, const std::string& plan, const std::string& cupti) {
-    bool first = plan.empty();
+RecordingRequest request_of(Pass pass, const Arguments& arguments, const std::string& plan = "",
+                            const std::string& cupti = "") {
     SampleOption sample;
-    if (!first) sample.device_interval = 0;
+    if (pass != Pass::trace) sample.device_interval = 0;
     return {.output = arguments.output,
-            .injection = injection(first, arguments.options),
+            .injection = injection(pass, arguments),
             .sample = sample,
             .python = 0,
             .cpu_use = false,
@@ -105,29 +119,51 @@ Status keep_images(const RecordedRun& run, const std::string& folder) {
     return Error{ExitCode::usage, fmt::format("cannot keep the images in {}: {}", folder, failed.message())};
 }
 
-// Joins the parts of the first run and the counters of the second.
-Status conclude(const Arguments& arguments, RecordedRun& first, const RecordedRun& second,
-                const std::vector<counters::TracedProcess>& processes) {
-    evaluate_counters(second.folder.path(), second.program, CounterPart::beside_trace, processes);
-    if (!arguments.keep.empty())
-        if (Status kept = keep_images(second, arguments.keep); !kept) note(kept.error().message);
-    std::vector<std::string> files = first.folder.files();
-    for (const std::string& file : second.folder.files())
-        if (is_counter_part(file)) files.push_back(file);
-    Result<Trace> trace = merge_parts(own_facts(first), files, arguments.output);
+// All runs of one command.
+struct Runs {
+    std::vector<RecordedRun> runs;
+
+    RecordedRun& first() { return runs.front(); }
+    // The end of the last run decides the exit status.
+    [[noreturn]] void end_like_last() {
+        TargetExit end = runs.back().end;
+        runs.clear();
+        exit_like(end);
+    }
+};
+
+// Joins the parts of the first run and what the others measured.
+Status conclude(const Arguments& arguments, Runs& all) {
+    std::vector<std::string> files = all.first().folder.files();
+    for (std::size_t i = 1; i < all.runs.size(); ++i)
+        for (const std::string& file : all.runs[i].folder.files())
+            if (is_counter_part(file) || is_sample_part(file)) files.push_back(file);
+    Result<Trace> trace = merge_parts(own_facts(all.first()), files, arguments.output);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written;
-    note(fmt::format("written to {}; gpu-profile report {} limits says what holds each kernel back", arguments.output,
-                     shell_quoted_file(arguments.output)));
+    note(fmt::format("written to {}; gpu-profile report {} {}", arguments.output, shell_quoted_file(arguments.output),
+                     arguments.counted && arguments.options.set != counters::kSourceSet
+                         ? "limits says what holds each kernel back"
+                         : "source shows the lines at which warps wait and memory accesses are wasted"));
     return {};
 }
 
-// The command's end decides the exit status.
-[[noreturn]] void end_like(const TargetExit& end, std::unique_ptr<RecordedRun> first,
-                           std::unique_ptr<RecordedRun> second = nullptr) {
-    first.reset();
-    second.reset();
-    exit_like(end);
+// One more run of the command, with what it measured evaluated. Its end decides whether another one follows.
+Status add_run(Target& target, Runs& all, const Arguments& arguments, const RecordingRequest& request,
+               const std::vector<counters::TracedProcess>& processes) {
+    Result<RecordedRun> measured = run_recorded(target, request);
+    if (!measured.ok()) return measured.error();
+    all.runs.push_back(std::move(*measured));
+    const RecordedRun& run = all.runs.back();
+    if (!request.counter_plan.empty())
+        evaluate_counters(run.folder.path(), run.program, CounterPart::beside_trace, processes);
+    if (request.counter_plan.empty() || arguments.options.set == counters::kSourceSet)
+        attribute_samples(run.folder.path(), true, processes);
+    if (arguments.keep.empty()) return {};
+    std::string folder =
+        request.counter_plan.empty() && arguments.counted ? arguments.keep + "/stalls" : arguments.keep;
+    if (Status kept = keep_images(run, folder); !kept) note(kept.error().message);
+    return {};
 }
 
 // Null if no clocks are to be locked. Another tool's lock stays, and is recorded as such.
@@ -143,33 +179,46 @@ Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measuremen
 
 Result<ExitCode> measure(const Arguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
-    Result<Measurement> measurement = plan_measurement(arguments.options, arguments.command.front());
-    if (!measurement.ok()) return measurement.error();
-    for (const std::string& remark : measurement->remarks) note(remark);
+    RecorderSettings ignored;
+    if (Status stalls = apply_warp_samples(arguments.stalls, ignored); !stalls) return stalls.error();
+    std::optional<Measurement> measurement;
+    if (arguments.counted) {
+        Result<Measurement> planned = plan_measurement(arguments.options, arguments.command.front());
+        if (!planned.ok()) return planned.error();
+        for (const std::string& remark : planned->remarks) note(remark);
+        measurement = std::move(*planned);
+    }
     Target target;
     note("first run: recording which kernels take the time");
-    Result<RecordedRun> recorded = run_recorded(target, request_of(arguments, "", ""));
+    Runs all;
+    Result<RecordedRun> recorded = run_recorded(target, request_of(Pass::trace, arguments));
     if (!recorded.ok()) return recorded.error();
-    auto first = std::make_unique<RecordedRun>(std::move(*recorded));
-    if (first->end.failed()) {
+    all.runs.push_back(std::move(*recorded));
+    if (all.first().end.failed()) {
         note("the command failed, so nothing was measured");
-        end_like(first->end, std::move(first));
+        all.end_like_last();
     }
-    Result<Trace> trace = merge_parts(own_facts(*first), first->folder.files(), arguments.output);
+    Result<Trace> trace = merge_parts(own_facts(all.first()), all.first().folder.files(), arguments.output);
     if (!trace.ok()) return trace.error();
-    Result<std::unique_ptr<counters::ClockLock>> clocks = lock_clocks(*measurement);
-    if (!clocks.ok()) return clocks.error();
-    Result<std::string> plan = choose(*trace, *measurement);
-    if (!plan.ok()) return plan.error();
     std::vector<counters::TracedProcess> processes = processes_of(*trace);
-    note("second run: measuring");
-    Result<RecordedRun> measured = run_recorded(target, request_of(arguments, *plan, measurement->reply.cupti));
-    clocks->reset();
-    if (!measured.ok()) return measured.error();
-    auto second = std::make_unique<RecordedRun>(std::move(*measured));
-    TargetExit end = second->end;
-    if (Status concluded = conclude(arguments, *first, *second, processes); !concluded) note(concluded.error().message);
-    end_like(end, std::move(first), std::move(second));
+    Status status;
+    if (measurement) {
+        Result<std::unique_ptr<counters::ClockLock>> clocks = lock_clocks(*measurement);
+        if (!clocks.ok()) return clocks.error();
+        Result<std::string> plan = choose(*trace, *measurement);
+        if (!plan.ok()) return plan.error();
+        note("second run: measuring");
+        status = add_run(target, all, arguments, request_of(Pass::counters, arguments, *plan, measurement->reply.cupti),
+                         processes);
+    }
+    if (status && arguments.stalls.stalls && !all.runs.back().end.failed()) {
+        note(fmt::format("{} run: sampling warps", measurement ? "third" : "second"));
+        status = add_run(target, all, arguments, request_of(Pass::stalls, arguments), processes);
+    }
+    if (!status && all.runs.size() == 1) return status.error();
+    if (!status) note(status.error().message);
+    if (Status concluded = conclude(arguments, all); !concluded) note(concluded.error().message);
+    all.end_like_last();
 }
 
 Result<ExitCode> plan_for_chip(const std::string& name, const std::string& set) {
@@ -226,6 +275,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--clock", options.clock, "Clocks to lock while measuring: none, base or boost (default: none).")
         .one_of({"none", "base", "boost"})
         .value("CLOCK");
+    declare_warp_samples(line, arguments->stalls);
     line.option("--keep", arguments->keep,
                 "Also keep CUPTI's images, and what is needed to evaluate them, in this folder.")
         .value("FOLDER");
@@ -237,12 +287,16 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
             "GPU of this machine.")
         .value("CHIP");
     line.option("command", arguments->command, "Command to run and its arguments, after --.").value("CMD");
-    return [arguments, &line] { return counters_command(*arguments, line.given("--plan-for"), line.given("--set")); };
+    return [arguments, &line] {
+        arguments->counted = !arguments->stalls.stalls || line.given("--set");
+        return counters_command(*arguments, line.given("--plan-for"), line.given("--set"));
+    };
 }
 
 std::vector<std::string_view> set_names() {
     std::vector<std::string_view> names;
     for (const counters::MetricSet& set : counters::metric_sets()) names.push_back(set.name);
+    names.push_back(counters::kSourceSet);
     return names;
 }
 

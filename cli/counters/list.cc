@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "cli/output.h"
 #include "collect/counters/catalogue.h"
 #include "collect/counters/host_link.h"
+#include "collect/counters/source_set.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -58,6 +60,9 @@ Result<ExitCode> list_counter_sets() {
     std::string text;
     for (const MetricSet& set : metric_sets())
         text += fmt::format("{:<10}{:>4} metrics  {}\n", set.name, metrics_of(set.name).size(), set.doc);
+    text +=
+        fmt::format("{:<10}{:>4} metrics  {}\n", kSourceSet, std::size(kSourceMetrics),
+                    "By source line: executed instructions, sectors and wavefronts, and what they would be at best.");
     text += "\nPasses depend on the GPU: gpu-profile counters --plan-for GH100\n";
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;
@@ -82,6 +87,9 @@ Result<ExitCode> plan_sets_for_chip(const std::string& chip) {
 }
 
 Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::string& set) {
+    if (set == kSourceSet)
+        return Error{ExitCode::usage,
+                     "the counters of --set source are counted by patched code in one run, so they have no passes"};
     Result<std::vector<std::string>> names = metrics_of_option(set);
     if (!names.ok()) return names.error();
     PlanRequest request{.program = {}, .chip = chip, .sets = {set}, .list_metrics = false};

@@ -7,6 +7,7 @@
 
 #include "collect/counters/catalogue.h"
 #include "collect/counters/host_link.h"
+#include "collect/counters/source_set.h"
 #include "core/base/pattern.h"
 #include "core/format/counter_plan.h"
 #include "core/format/range_profiler.h"
@@ -47,8 +48,13 @@ Status check_modes(const MeasurementOptions& options, const counters::PlanReply&
 }  // namespace
 
 Result<Measurement> plan_measurement(const MeasurementOptions& options, const std::string& program) {
-    Result<std::vector<std::string>> names = counters::metrics_of_option(options.set);
+    bool source = options.set == counters::kSourceSet;
+    Result<std::vector<std::string>> names =
+        source ? counters::source_metrics() : counters::metrics_of_option(options.set);
     if (!names.ok()) return names.error();
+    if (source && !options.range.empty())
+        return Error{ExitCode::usage,
+                     "--set source counts the instructions of single launches; omit --range, or use another set"};
     if (!options.kernel.empty())
         if (Result<Pattern> pattern = Pattern::compile(options.kernel); !pattern.ok()) return pattern.error();
     if (!options.range.empty() && (!options.range.starts_with(kNvtx) || options.range.size() == kNvtx.size()))
@@ -79,6 +85,7 @@ std::string Measurement::encoded(const std::vector<KernelToMeasure>& kernels) co
     CounterPlan plan;
     std::string range = options.range.substr(options.range.empty() ? 0 : kNvtx.size());
     if (!range.empty()) plan.scope = CounterScope::range;
+    if (options.set == counters::kSourceSet) plan.scope = CounterScope::instructions;
     plan.cache = options.cache == "flush" ? CacheMode::flush : CacheMode::warm;
     plan.launches = static_cast<std::uint32_t>(options.launches);
     plan.skip = static_cast<std::uint32_t>(options.skip);

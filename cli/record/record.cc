@@ -17,6 +17,7 @@
 #include "cli/record/injection.h"
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
+#include "cli/record/warp_samples.h"
 #include "cli/report/first_answer.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
@@ -33,6 +34,7 @@ struct Arguments {
     double python = 0;  // Hz; 0: no stacks
     bool quiet = false;
     MeasurementOptions counters;  // no set: device work is recorded
+    WarpSampleArguments stalls;
     std::vector<std::string> sample, command;
 };
 
@@ -62,6 +64,7 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
 // Everything after the end of the command; the exit status does not depend on it.
 Status conclude(const Arguments& arguments, RecordedRun& run) {
     evaluate_counters(run.folder.path(), run.program, CounterPart::whole);
+    attribute_samples(run.folder.path(), false);
     std::vector<std::string> files = run.folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
     Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output);
@@ -80,6 +83,7 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
     if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
     evaluate_counters(arguments.merge, "", CounterPart::whole);
+    attribute_samples(arguments.merge, false);
     std::vector<std::string> files = parts_in(arguments.merge);
     if (files.empty())
         return Error{ExitCode::unreadable,
@@ -106,6 +110,17 @@ Status plan_counters(const Arguments& arguments, RecordingRequest& request) {
     return {};
 }
 
+Status check_stalls(const Arguments& arguments, RecorderSettings& recorder) {
+    if (arguments.stalls.stalls && !arguments.counters.set.empty())
+        return Error{
+            ExitCode::usage,
+            "--stalls and --counters need the same hardware; record with one of them, or use gpu-profile counters "
+            "--set SET --stalls, which runs the command once for each"};
+    if (arguments.stalls.stalls && !arguments.injection.traces("cuda"))
+        return Error{ExitCode::usage, "--stalls needs CUDA; add cuda to --trace"};
+    return apply_warp_samples(arguments.stalls, recorder);
+}
+
 Result<ExitCode> record(const Arguments& arguments) {
     if (!arguments.merge.empty()) return merge_kept(arguments);
     if (arguments.command.empty())
@@ -116,6 +131,7 @@ Result<ExitCode> record(const Arguments& arguments) {
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
+    if (Status stalls = check_stalls(arguments, options->recorder); !stalls) return stalls.error();
     RecordingRequest request{.output = arguments.output,
                              .injection = *options,
                              .sample = *sample,
@@ -156,6 +172,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--kernel", arguments->counters.kernel,
                 "With --counters: only kernels whose names match this regular expression.")
         .value("REGEX");
+    declare_warp_samples(line, arguments->stalls);
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

@@ -26,6 +26,10 @@ const char* bind(const Library& library, Api& api) {
     GPUPROF_COUNTERS_HOST(GPUPROF_COUNTERS_BIND)
     GPUPROF_COUNTERS_DEVICE(GPUPROF_COUNTERS_BIND)
 #undef GPUPROF_COUNTERS_BIND
+#define GPUPROF_COUNTERS_OPTION(member, function, Parameters) \
+    api.member = {reinterpret_cast<int (*)(Parameters*)>(library.symbol(#function)), #function};
+    GPUPROF_COUNTERS_OPTIONAL(GPUPROF_COUNTERS_OPTION)
+#undef GPUPROF_COUNTERS_OPTION
     auto version = reinterpret_cast<int (*)(std::uint32_t*)>(library.symbol("cuptiGetVersion"));
     if (version == nullptr || version(&api.version) != pm::kSuccess) api.version = 0;
     return missing;

@@ -10,6 +10,7 @@
 #include "collect/pm/abi.h"
 #include "collect/pm/api.h"
 #include "core/format/range_profiler.h"
+#include "core/format/sass_metrics.h"
 
 namespace gpuprof::counters {
 
@@ -42,6 +43,7 @@ struct Api {
 #define GPUPROF_COUNTERS_MEMBER(member, name, Parameters) pm::Function<Parameters> member;
     GPUPROF_COUNTERS_HOST(GPUPROF_COUNTERS_MEMBER)
     GPUPROF_COUNTERS_DEVICE(GPUPROF_COUNTERS_MEMBER)
+    GPUPROF_COUNTERS_OPTIONAL(GPUPROF_COUNTERS_MEMBER)
 #undef GPUPROF_COUNTERS_MEMBER
 };
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "collect/counters/metric_plan.h"
+#include "collect/counters/sample_rows.h"
 #include "collect/counters/skips.h"
 #include "collect/counters/spooled_images.h"
 #include "core/format/capture_part.h"
@@ -51,6 +52,11 @@ public:
             return;
         }
         if (image_hash(measurement.image) != about.hash) return lose(measurement, "its data were damaged on disk");
+        if (plan_.scope == CounterScope::instructions) {  // what was counted is in the samples' files
+            if (about.dropped > 0) lose(measurement, "CUPTI dropped counters of its instructions");
+            ++totals_.launches;
+            return;
+        }
         if (about.dropped > 0)
             part_.add_loss(name(Loss::unmeasured_kernel), about.dropped,
                            fmt::format("{}: ranges had no room in CUPTI's buffer", measurement.name));
@@ -127,10 +133,7 @@ private:
     // The same process in the trace: its only one, or that of the same rank; "" if neither is known.
     std::string process_of(const Measurement& measurement) const {
         if (!request_.beside_trace) return measurement.process;
-        if (request_.processes.size() == 1) return request_.processes.front().key;
-        for (const TracedProcess& traced : request_.processes)
-            if (traced.rank >= 0 && traced.rank == measurement.rank) return traced.key;
-        return "";
+        return process_in_trace(request_.processes, measurement.rank);
     }
 
     void add_launch(std::int64_t number, const Measurement& measurement, const std::vector<double>& values) {

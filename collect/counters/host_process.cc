@@ -7,6 +7,7 @@
 #include "collect/counters/device.h"
 #include "collect/counters/evaluation.h"
 #include "collect/counters/metric_plan.h"
+#include "collect/counters/source_set.h"
 #include "collect/counters/wire.h"
 #include "collect/device/process_link.h"
 
@@ -33,13 +34,14 @@ PlannedSet plan_set(const Api& api, const Chip& chip, const std::string& wanted)
         set.code = static_cast<int>(error.code);
         return set;
     };
-    Result<std::vector<std::string>> names = metrics_of_option(wanted);
+    bool source = wanted == kSourceSet;
+    Result<std::vector<std::string>> names = source ? source_metrics() : metrics_of_option(wanted);
     if (!names.ok()) return refuse(names.error());
     set.costly = costly_metrics(wanted, chip.name);
     std::erase_if(*names, [&](const std::string& name) {
         return std::find(set.costly.begin(), set.costly.end(), name) != set.costly.end();
     });
-    Result<MetricPlan> plan = plan_metrics(api, chip, *names);
+    Result<MetricPlan> plan = source ? plan_source_metrics(api, chip, *names) : plan_metrics(api, chip, *names);
     if (!plan.ok()) return refuse(plan.error());
     set.names = plan->names;
     set.units = plan->units;

@@ -6,6 +6,8 @@
 #include <array>
 #include <random>
 
+#include "collect/counters/source_set.h"
+
 namespace gpuprof::counters {
 
 Result<std::unique_ptr<MetricHost>> MetricHost::open(const Api& api, const Chip& chip) {
@@ -163,6 +165,32 @@ Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vec
     for (const std::string& name : plan.names) plan.units.push_back((*host)->unit_of(name));
     plan.config = std::move(whole->config);
     plan.passes = whole->passes;
+    return plan;
+}
+
+Result<MetricPlan> plan_source_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names) {
+    if (api.sass_properties.pointer == nullptr)
+        return Error{ExitCode::empty,
+                     fmt::format("{} has no counters of instructions; use CUPTI 12.8 or later", api.path)};
+    // CUPTI answers 15 before the first host object of the process.
+    Result<std::unique_ptr<MetricHost>> host = MetricHost::open(api, chip);
+    if (!host.ok()) return host.error();
+    MetricPlan plan;
+    Error first;
+    for (const std::string& name : names) {
+        sass::GetProperties asked;
+        asked.chip = chip.name.c_str();
+        asked.name = name.c_str();
+        Status found = api.sass_properties(asked);
+        (found ? plan.names : plan.absent).push_back(name);
+        if (!found && first.message.empty()) first = found.error();
+    }
+    if (plan.names.empty())
+        return Error{first.code, fmt::format("{} has none of these counters: {}", chip.name, first.message)};
+    for (const std::string& name : plan.names)
+        for (const SourceMetric& metric : kSourceMetrics)
+            if (metric.name == name) plan.units.emplace_back(metric.unit);
+    plan.passes = 1;
     return plan;
 }
 

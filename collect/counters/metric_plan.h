@@ -52,6 +52,8 @@ struct MetricPlan {
 };
 // An error if no name is left.
 Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names);
+// Of counters of instructions: each is looked up; one pass, and no configuration.
+Result<MetricPlan> plan_source_metrics(const Api& api, const Chip& chip, const std::vector<std::string>& names);
 
 // The unit as Nsight Compute writes it without scaling, from CUPTI's dimension; "" if there is none.
 std::string unit_of_dimension(std::string_view dimension);

@@ -2,38 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-
+#include "collect/counters/spool_input.h"
 #include "core/base/function_name.h"
 #include "core/base/ids.h"
 #include "core/base/readable.h"
 #include "core/format/bytes.h"
-#include "core/format/chunk_reader.h"
 
 namespace gpuprof::counters {
 namespace {
-
-class FileInput final : public ByteInput {
-public:
-    explicit FileInput(const std::string& file) : file_(std::fopen(file.c_str(), "rbe"), std::fclose) {}
-    bool open() const { return file_ != nullptr; }
-    Result<std::size_t> read(char* into, std::size_t size) override { return std::fread(into, 1, size, file_.get()); }
-
-private:
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
-};
-
-template <class Record>
-bool take_record(std::string_view& payload, Record& into) {
-    if (payload.size() < sizeof into) return false;
-    std::memcpy(&into, payload.data(), sizeof into);
-    payload.remove_prefix(sizeof into);
-    return true;
-}
 
 std::string text_of(ByteCursor& cursor) { return std::string(cursor.take(cursor.u32())); }
 
@@ -62,13 +38,9 @@ public:
 
 private:
     void take_process(std::string_view payload) {
-        std::map<std::string, std::string> facts;
-        for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
-            std::string key = text_of(cursor);
-            facts[key] = text_of(cursor);
-        }
-        process_ = facts["host"] + ":" + facts["pid"];
-        rank_ = facts["RANK"].empty() ? -1 : std::strtoll(facts["RANK"].c_str(), nullptr, 10);
+        ProcessFacts facts = facts_of(payload);
+        process_ = facts.key;
+        rank_ = facts.rank;
     }
     void take_note(std::string_view payload) {
         Measurement measurement;
@@ -119,23 +91,14 @@ private:
 }  // namespace
 
 Status read_images(ByteInput& input, SpooledImages& to) {
-    ChunkReader chunks(input);
     Reader reader(to);
-    for (RawChunk chunk;;) {
-        Result<bool> more = chunks.next(chunk);
-        if (!more.ok()) return more.error();
-        if (!*more) break;
-        reader.take(chunk);
-    }
-    reader.finish();
-    return {};
+    Status status = read_chunks(input, [&](const RawChunk& chunk) { reader.take(chunk); });
+    if (status) reader.finish();
+    return status;
 }
 
 Status read_images(const std::string& file, SpooledImages& to) {
-    FileInput input(file);
-    if (!input.open())
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
-    return read_images(input, to);
+    return read_chunks_of(file, [&](ByteInput& input) { return read_images(input, to); });
 }
 
 }  // namespace gpuprof::counters

@@ -142,7 +142,7 @@ bool Activity::switch_on(Kind kind, const char* what) noexcept {
 }
 
 void Activity::open() noexcept {
-    if (!running()) return;
+    if (!running() || settings().stalls_only) return;
     for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
     if (settings().graph_level) switch_on(Kind::graph_trace, "graph launches");
     if (settings().memory) switch_on(Kind::memory2, "allocations");

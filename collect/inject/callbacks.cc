@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/stall_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/schema/facts.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr const char* kRecorded = fact::kStreamCallsRecorded;
 constexpr int kMultipleSubscribers = 39;
+constexpr std::uint32_t kResourceDomain = 3;  // CUpti_CallbackDomain
 
 // Libraries that look up CUPTI's functions in libcupti itself, so that their calls do not arrive here, and that need
 // the subscription to profile: Proton of Triton stops the program without it, XLA's profiler leaves out the GPU.
@@ -89,6 +91,9 @@ int Callbacks::start(const Cupti& cupti) noexcept {
     }
     for (std::uint32_t cbid : {profiler_start_, profiler_stop_})
         if (for_window && cbid != 0) cupti.cuptiEnableCallback(1, subscriber_, kDriverDomain, cbid);
+    for (std::uint32_t cbid :
+         {pcs::Resource::kContextCreated, pcs::Resource::kContextDestroyed, pcs::Resource::kModuleLoaded})
+        if (stalls_wanted()) cupti.cuptiEnableCallback(1, subscriber_, kResourceDomain, cbid);
     state_.store(kRecorded, std::memory_order_release);
     return kCuptiSuccess;
 }
@@ -125,6 +130,7 @@ bool Callbacks::end_subscription(const char* state) noexcept {
     SwitchLock turn(lock_);
     if (subscriber_ == nullptr) return true;
     cupti_->cuptiUnsubscribe(subscriber_);
+    lose_stall_callbacks();
     subscriber_ = nullptr;
     state_.store(state, std::memory_order_release);
     return true;
@@ -134,6 +140,7 @@ bool Callbacks::end_subscription(const char* state) noexcept {
 // called by those of the runtime.
 void Callbacks::on_call(void* self, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
     auto& callbacks = *static_cast<Callbacks*>(self);
+    if (domain == kResourceDomain && recording()) return on_stall_resource(cbid, about);
     if ((domain != kDriverDomain && domain != kRuntimeDomain) || cbid >= kFunctions || !recording()) return;
     const auto& call = *static_cast<const CallbackData*>(about);
     bool exit = call.site == CallbackData::kExit;

@@ -1,5 +1,6 @@
 // CUPTI's callbacks around API functions, for as few functions as possible: calls that order streams (stream_calls.h),
-// and cuProfilerStart and cuProfilerStop if they open the window.
+// and cuProfilerStart and cuProfilerStop if they open the window. And those about contexts and modules, if warps are
+// sampled (stall_collector.h).
 //
 // CUPTI has one subscription for the whole process. Ours gives way: to a client whose calls arrive here (exports.cc),
 // and to libraries that take the subscription behind our back, as soon as they are mapped. Without it, a replay infers
@@ -24,6 +25,8 @@ public:
     void add_function(std::uint32_t domain, std::uint32_t cbid, const char* name) noexcept;
     // Subscribes. Within cuInit. Returns CUPTI's result, or success if another client shall have the subscription.
     int start(const Cupti& cupti) noexcept;
+    // Whether calls arrive here. After start().
+    bool subscribed() const noexcept { return subscriber_ != nullptr; }
     // Switches callbacks about streams on and off with the window, on the thread that switches kinds.
     void open() noexcept;
     void close() noexcept;

@@ -19,6 +19,7 @@
 #include "collect/inject/name_log.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/process_facts.h"
+#include "collect/inject/stall_collector.h"
 #include "collect/inject/state.h"
 #include "core/base/clock.h"
 
@@ -146,6 +147,7 @@ void* spool(void*) {
         if (c.window.open() && c.cuda_started.load(std::memory_order_acquire)) c.activity.measure_record_cost();
         tell_of_slow_start(c, now);
         watch_counters(now);
+        drain_stalls(now);
         if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
             EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
@@ -167,6 +169,7 @@ void* spool(void*) {
     finish_counters();
     c.file.write(ChunkKind::end, {});
     c.file.remove_if_empty();
+    finish_stalls();
     phase.store(kEnded, std::memory_order_release);
     c.ended.notify();
     return nullptr;
@@ -190,6 +193,7 @@ void in_child() {
     device_inherited |= cupti_multiplexer().wants_anything(ClientId::other);
     cupti_multiplexer().forget_loading();
     forget_counters();
+    forget_stalls();
     collector = nullptr;
     phase.store(kDormant, std::memory_order_relaxed);
 }
@@ -198,6 +202,7 @@ void in_child() {
 void switch_window(bool open) noexcept {
     OverheadTimer timed;
     switch_counter_range(open);
+    switch_stalls(open);
     if (!open || !device_recording()) return;
     if (thread_id() != collector->thread.load(std::memory_order_relaxed))
         collector->kinds.wait_until_on(collector->work);
@@ -207,10 +212,12 @@ void switch_window(bool open) noexcept {
 void start_device(Collector& c) noexcept {
     OverheadTimer timed;
     c.starting_since.store(monotonic_ns(), std::memory_order_relaxed);
-    if (counters_planned())
+    if (counters_planned()) {
         start_counters();
-    else if (c.activity.start())
+    } else if (c.activity.start()) {
+        if (stalls_wanted()) start_stalls(c.activity.callbacks().subscribed());
         c.kinds.start(c.activity, c.window);
+    }
     c.cuda_started.store(true, std::memory_order_release);
     c.starting_since.store(0, std::memory_order_relaxed);
 }

@@ -13,6 +13,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/counter_driver.h"
+#include "collect/inject/counter_functions.h"
 #include "collect/inject/counter_launch.h"
 #include "collect/inject/counter_plan_file.h"
 #include "collect/inject/counter_spool.h"
@@ -20,6 +21,8 @@
 #include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/kernel_choice.h"
 #include "collect/inject/range_session.h"
+#include "collect/inject/sass_session.h"
+#include "collect/inject/stall_spool.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
@@ -28,16 +31,11 @@ namespace {
 using spool::CounterSkip;
 using Verdict = KernelChoice::Verdict;
 
-constexpr std::uint32_t kFunctions = 2048, kResourceDomain = 3, kContextDestroyed = 2;
+constexpr std::uint32_t kResourceDomain = 3, kContextDestroyed = 2;
 constexpr std::size_t kMaxContexts = 64;
 constexpr int kMaxFailures = 3;  // in a row; then nothing more is tried
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kSlowdown = 50;  // of a kernel under replay, at most: passes, and saving of memory
-
-struct Watched {
-    LaunchKind kind = LaunchKind::none;
-    bool per_thread = false;  // streams per thread
-};
 
 // Of the whole process; never destroyed.
 struct State {
@@ -46,14 +44,17 @@ struct State {
     std::uint32_t version = 0;
     Driver driver;
     void* subscriber = nullptr;
-    Watched watched[kFunctions];
+    CounterFunctions watched;
     CounterSpool spool;
+    StallSpool modules;  // and what was counted in them, if the plan measures instructions
 
     // The thread that measures; 0: none. A lock that another thread may release: a range may end on another one.
     std::atomic<pid_t> owner{0};
     // Guarded by it.
     RangeSession sessions[kMaxContexts];
     RangeSession* session = nullptr;  // of the running measurement
+    SassSession instructions;         // if the plan measures these
+    Scratch payload;
     std::uint64_t spent_ns = 0;
     int failures = 0;
     std::uint32_t correlation = 0;
@@ -94,7 +95,7 @@ void refuse(const char* what, int code) noexcept {
                   words != nullptr ? " " : "", words != nullptr ? words : "");
 }
 
-bool is_capturing(const Watched& watched, void* stream) noexcept {
+bool is_capturing(const CounterFunctions::Watched& watched, void* stream) noexcept {
     if (state->captures.load(std::memory_order_relaxed) > 0) return true;
     auto* ask = watched.per_thread ? state->driver.is_capturing_per_thread : state->driver.is_capturing;
     if (ask == nullptr) ask = state->driver.is_capturing;
@@ -134,13 +135,22 @@ void count_failure(int code) noexcept {
     if (holds_for_all(code) || ++state->failures >= kMaxFailures) state->ended.store(true, std::memory_order_relaxed);
 }
 
+CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
+    State& s = *state;
+    if (s.plan.scope == CounterScope::instructions)
+        return s.instructions.begin(*s.cupti, s.plan, session.context(), session.device());
+    CuptiFailure failure;
+    if (!session.is_open()) failure = session.open(*s.cupti, s.plan, s.version);
+    return failure ? failure : session.begin(*s.cupti, s.plan, range);
+}
+
 // As the owner. Returns whether a measurement runs; its end must follow.
 bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* context,
                        std::uint64_t typical_ns) noexcept {
     State& s = *state;
     RangeSession* session = session_of(context);
     if (session == nullptr) return s.spool.skip(CounterSkip::ended, name), false;
-    RangeSession::Failure failure;
+    CuptiFailure failure;
     if (!session->is_open()) failure = session->find_device(*s.cupti, context);
     if (!failure && s.plan.chip != session->chip()) return s.spool.skip(CounterSkip::other_chip, name), false;
     launch.number = s.number.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -152,10 +162,9 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
         typical_ns == 0 ? s.plan.hang_ns * s.plan.passes : s.plan.hang_ns + typical_ns * s.plan.passes * kSlowdown;
     s.limit.store(static_cast<std::int64_t>(limit), std::memory_order_relaxed);
     s.since.store(monotonic_ns(), std::memory_order_release);
-    if (!failure && !session->is_open()) failure = session->open(*s.cupti, s.plan, s.version);
-    if (!failure) failure = session->begin(*s.cupti, s.plan, launch.range != 0 ? name : nullptr);
+    if (!failure) failure = begin_session(*session, launch.range != 0 ? name : nullptr);
     if (failure) {
-        s.spool.write_image(launch.number, 0, *session, failure);
+        s.spool.write_image(launch.number, 0, {}, 0, failure);
         count_failure(failure.code);
         return false;
     }
@@ -165,11 +174,17 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
 
 void end_measurement() noexcept {
     State& s = *state;
-    RangeSession::Failure failure = s.session->end(*s.cupti);
+    bool instructions = s.plan.scope == CounterScope::instructions;
+    // CUPTI's data are those of ended kernels.
+    if (instructions && s.driver.synchronize != nullptr) s.driver.synchronize();
+    CuptiFailure failure = instructions ? s.instructions.end(*s.cupti, s.plan, s.payload) : s.session->end(*s.cupti);
     auto took = static_cast<std::uint64_t>(monotonic_ns() - s.since.load(std::memory_order_relaxed));
     s.spent_ns += took;
-    s.spool.write_image(s.number.load(std::memory_order_relaxed), took, *s.session, failure);
-    if (s.session->stuck()) s.ended.store(true, std::memory_order_relaxed);
+    if (instructions && !failure) s.modules.write_counts(s.payload.view());
+    s.spool.write_image(s.number.load(std::memory_order_relaxed), took,
+                        instructions ? std::string_view() : s.session->image(),
+                        instructions ? s.instructions.dropped() : s.session->dropped(), failure);
+    if (s.session->stuck() || s.instructions.stuck()) s.ended.store(true, std::memory_order_relaxed);
     if (failure) return count_failure(failure.code);
     s.failures = 0;
     pthread_mutex_lock(&s.choosing);
@@ -178,14 +193,14 @@ void end_measurement() noexcept {
 }
 
 // Why a wanted launch is not measured; kinds: it is.
-CounterSkip obstacle(const Watched& watched, Verdict verdict, const LaunchFacts& facts) noexcept {
+CounterSkip obstacle(const CounterFunctions::Watched& watched, Verdict verdict, const LaunchFacts& facts) noexcept {
     if (verdict == Verdict::collective) return CounterSkip::device_collective;
     if (state->ended.load(std::memory_order_relaxed) || verdict == Verdict::no_room) return CounterSkip::ended;
     if (is_capturing(watched, facts.stream)) return CounterSkip::capture;
     return CounterSkip::kinds;
 }
 
-void enter_launch(const Watched& watched, const CallbackData& call) noexcept {
+void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& call) noexcept {
     State& s = *state;
     const char* name = call.symbol != nullptr ? call.symbol : "";
     if (watched.kind == LaunchKind::graph) return s.spool.skip(CounterSkip::graph, "");
@@ -231,17 +246,16 @@ void leave_launch(const CallbackData& call) noexcept {
 void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
     State& s = *state;
     if (domain == kResourceDomain) {
-        struct Resource {  // CUpti_ResourceData
-            void* context;
-        };
-        const auto* resource = static_cast<const Resource*>(about);
-        if (resource == nullptr || cbid != kContextDestroyed || !acquire()) return;
+        const auto* resource = static_cast<const pcs::Resource*>(about);
+        if (resource == nullptr) return;
+        if (cbid == pcs::Resource::kModuleLoaded) return s.modules.write_module(*s.cupti, resource->descriptor);
+        if (cbid != kContextDestroyed || !acquire()) return;
         for (RangeSession& session : s.sessions)
             if (session.is_open() && session.context() == resource->context) session.close(*s.cupti);
         return release();
     }
-    if (domain != kDriverDomain || cbid >= kFunctions || !recording()) return;
-    const Watched& watched = s.watched[cbid];
+    if (domain != kDriverDomain || cbid >= CounterFunctions::kFunctions || !recording()) return;
+    const CounterFunctions::Watched& watched = s.watched[cbid];
     const auto& call = *static_cast<const CallbackData*>(about);
     bool exit = call.site == CallbackData::kExit;
     bool mine = s.owner.load(std::memory_order_relaxed) == this_thread();
@@ -256,7 +270,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about)
         if (mine) leave_launch(call);
         return;
     }
-    if (mine || s.plan.scope != CounterScope::kernels) return;
+    if (mine || s.plan.scope == CounterScope::range) return;
     // Any launch would be measured with the one that runs on another thread.
     if (s.owner.load(std::memory_order_relaxed) != 0 && acquire()) release();
     enter_launch(watched, call);
@@ -270,19 +284,11 @@ bool subscribe() noexcept {
         return refuse("callbacks", 11), false;
     if (int code = cupti.cuptiSubscribe(&s.subscriber, on_call, nullptr); code != kCuptiSuccess)
         return refuse("cuptiSubscribe", code), false;
-    constexpr std::uint32_t kMaxNameless = 256;
-    for (std::uint32_t cbid = 1, nameless = 0; cbid < kFunctions && nameless < kMaxNameless; ++cbid) {
-        const char* name = nullptr;
-        ++nameless;
-        if (cupti.cuptiGetCallbackName(kDriverDomain, cbid, &name) != kCuptiSuccess || name == nullptr) continue;
-        nameless = 0;
-        LaunchKind kind = launch_kind(name);
-        if (kind == LaunchKind::none) continue;
-        s.watched[cbid] = {kind, std::strstr(name, "_ptsz") != nullptr};
-    }
-    for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid)
-        if (s.watched[cbid].kind != LaunchKind::none) cupti.cuptiEnableCallback(1, s.subscriber, kDriverDomain, cbid);
+    s.watched.find(cupti);
+    s.watched.enable(cupti, s.subscriber);
     cupti.cuptiEnableCallback(1, s.subscriber, kResourceDomain, kContextDestroyed);
+    if (s.plan.scope == CounterScope::instructions)
+        cupti.cuptiEnableCallback(1, s.subscriber, kResourceDomain, pcs::Resource::kModuleLoaded);
     return true;
 }
 
@@ -320,7 +326,9 @@ void start_counters() noexcept {
     }
     load_range_libraries(s.cupti->path);
     s.driver.load();
-    if (!s.choice.start(s.plan) || !s.spool.open(settings().folder)) {
+    bool instructions = s.plan.scope == CounterScope::instructions;
+    if (!s.choice.start(s.plan) || !s.spool.open(settings().folder) ||
+        (instructions && !s.modules.open(settings().folder))) {
         std::snprintf(s.refusal, sizeof s.refusal, "kernel counters: out of memory or disk");
         return;
     }
@@ -367,7 +375,7 @@ void watch_counters(std::int64_t now) noexcept {
     s.spool.write_skips();
     std::int64_t since = s.since.load(std::memory_order_acquire), limit = s.limit.load(std::memory_order_relaxed);
     // A range lasts as long as the program wants.
-    if (since == 0 || s.plan.scope != CounterScope::kernels || now - since < limit || s.told) return;
+    if (since == 0 || s.plan.scope == CounterScope::range || now - since < limit || s.told) return;
     s.told = true;
     s.spool.write_hung(s.number.load(std::memory_order_relaxed), static_cast<std::uint64_t>(now - since));
     kill(getpid(), SIGKILL);
@@ -375,13 +383,16 @@ void watch_counters(std::int64_t now) noexcept {
 
 void finish_counters() noexcept {
     State* s = shared_state();
-    if (s != nullptr && s->active.load(std::memory_order_acquire)) s->spool.finish();
+    if (s == nullptr || !s->active.load(std::memory_order_acquire)) return;
+    s->spool.finish();
+    s->modules.finish();
 }
 
 void forget_counters() noexcept {
     if (state == nullptr) return;
     state->active.store(false, std::memory_order_relaxed);
     state->spool.forget();
+    state->modules.forget();
     plan_state.store(kAbsent, std::memory_order_relaxed);
     state = nullptr;
 }

@@ -23,7 +23,8 @@ std::optional<CounterPlan> map_counter_plan(const char* folder) noexcept {
     if (memory == MAP_FAILED) return std::nullopt;
     std::optional<CounterPlan> plan =
         decode_counter_plan({static_cast<const char*>(memory), static_cast<std::size_t>(about.st_size)});
-    return plan && !plan->metrics.empty() && !plan->config.empty() ? std::move(plan) : std::nullopt;
+    bool whole = plan && !plan->metrics.empty() && (!plan->config.empty() || plan->scope == CounterScope::instructions);
+    return whole ? std::move(plan) : std::nullopt;
 }
 
 }  // namespace gpuprof::inject

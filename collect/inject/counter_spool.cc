@@ -38,18 +38,17 @@ void CounterSpool::write_note(const spool::CounterLaunch& launch, const char* na
     file_.write(ChunkKind::spool_counter_note, bytes_of(launch), scratch_.view());
 }
 
-void CounterSpool::write_image(std::uint64_t number, std::uint64_t took_ns, const RangeSession& session,
-                               const RangeSession::Failure& failure) noexcept {
+void CounterSpool::write_image(std::uint64_t number, std::uint64_t took_ns, std::string_view image,
+                               std::uint32_t dropped, const CuptiFailure& failure) noexcept {
     spool::CounterImage about{};
     about.number = number;
     about.took_ns = took_ns;
     about.code = static_cast<std::uint32_t>(failure.code);
-    std::string_view image;
     if (failure) {
         std::strncpy(about.function, failure.function, sizeof about.function - 1);
+        image = {};
     } else {
-        image = session.image();
-        about.dropped = session.dropped();
+        about.dropped = dropped;
         about.hash = image_hash(image);
     }
     Locked locked(lock_);

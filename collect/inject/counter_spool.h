@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/range_session.h"
+#include "collect/inject/cupti_failure.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/spool_file.h"
 #include "core/format/spool.h"
@@ -20,8 +20,9 @@ public:
     void forget() noexcept { file_.forget(); }
 
     void write_note(const spool::CounterLaunch& launch, const char* name) noexcept;
-    void write_image(std::uint64_t number, std::uint64_t took_ns, const RangeSession& session,
-                     const RangeSession::Failure& failure) noexcept;
+    // `image`: empty if instructions were measured, whose counts are elsewhere.
+    void write_image(std::uint64_t number, std::uint64_t took_ns, std::string_view image, std::uint32_t dropped,
+                     const CuptiFailure& failure) noexcept;
     void write_hung(std::uint64_t number, std::uint64_t ns) noexcept;
     // Counts a launch that was not measured; written by write_skips().
     void skip(spool::CounterSkip reason, const char* name) noexcept;

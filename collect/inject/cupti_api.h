@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/format/pc_sampling.h"
 #include "core/format/range_profiler.h"
+#include "core/format/sass_metrics.h"
 
 namespace gpuprof::inject {
 

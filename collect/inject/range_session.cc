@@ -9,8 +9,6 @@
 namespace gpuprof::inject {
 namespace {
 
-// As CUPTI would say it: CUPTI_ERROR_API_NOT_IMPLEMENTED of a function that the library lacks.
-constexpr int kFunctionMissing = 11, kOutOfMemory = 8;
 constexpr std::size_t kRanges = 8;  // of one measurement: one is expected, more mean that launches mixed
 
 }  // namespace

@@ -7,17 +7,14 @@
 #include <string_view>
 
 #include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti_failure.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {
 
 class RangeSession {
 public:
-    struct Failure {
-        const char* function = nullptr;  // null: none
-        int code = 0;
-        explicit operator bool() const noexcept { return function != nullptr; }
-    };
+    using Failure = CuptiFailure;
 
     bool is_open() const noexcept { return object_ != nullptr; }
     void* context() const noexcept { return context_; }

@@ -17,6 +17,8 @@ public:
 
     void clear() noexcept { size_ = 0; }
     std::size_t size() const noexcept { return size_; }
+    // Removes what follows the first `size` bytes.
+    void cut(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
     std::string_view view() const noexcept { return {bytes_, size_}; }
 
     bool add(const void* bytes, std::size_t size) noexcept {

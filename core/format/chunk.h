@@ -40,6 +40,11 @@ enum class ChunkKind : std::uint32_t {
     spool_counter_image = 26,
     spool_counter_skips = 27,
     spool_counter_hung = 28,
+    spool_cubin = 29,
+    spool_stall_reasons = 30,
+    spool_stall_read = 31,
+    spool_stall_failure = 32,
+    spool_sass_counts = 33,
 };
 
 struct ChunkHeader {

@@ -102,7 +102,7 @@ std::optional<CounterPlan> decode_counter_plan(std::string_view bytes) {
     Reader reader(rest);
     CounterPlan plan;
     visit_plan(plan, reader);
-    bool known = plan.scope <= CounterScope::range && plan.cache <= CacheMode::flush;
+    bool known = plan.scope <= CounterScope::instructions && plan.cache <= CacheMode::flush;
     if (!reader.sound || !reader.cursor.ok() || reader.cursor.left() > 0 || !known) return std::nullopt;
     return plan;
 }

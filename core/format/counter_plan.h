@@ -15,8 +15,9 @@
 
 namespace gpuprof {
 
-// What one measurement covers: each chosen kernel launch, by replaying it, or everything inside a range, in one pass.
-enum class CounterScope : std::uint32_t { kernels = 0, range = 1 };
+// What one measurement covers: each chosen kernel launch, by replaying it; everything inside a range, in one pass; or each
+// instruction of a chosen launch, by patching its code (SASS metrics; the plan has no configuration image then).
+enum class CounterScope : std::uint32_t { kernels = 0, range = 1, instructions = 2 };
 enum class CacheMode : std::uint32_t { warm = 0, flush = 1 };
 
 struct PlannedMetric {

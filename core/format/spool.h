@@ -22,6 +22,15 @@
 //                                                       the last ones are valid
 //   spool_counter_hung   u64 number  u64 ns             a measurement that did not end in that time
 //
+// Of instructions, in a file of their own per process: warp samples (CUPTI's PC sampling) and SASS metrics:
+//   spool_cubin          struct CubinKey  cubin         a loaded module; each one once
+//   spool_stall_reasons  { u32 index  name text }...    what the indices of later reads of this file mean
+//   spool_stall_read     struct StallRead  { u64 cubin  u64 offset  u32 correlation  name text  u32 n  { u32 index  u32 samples } x n }...
+//                                                       what CUPTI had at one time; all reads add up
+//   spool_stall_failure  struct StallFailure            CUPTI refused a call
+//   spool_sass_counts    struct SassCounts  { name text  unit text } x metrics  { u64 cubin  u64 offset  name text  u64 x metrics }...
+//                                                       counters of the instructions of one launch
+//
 // text is a u32 length and that many bytes.
 #pragma once
 
@@ -145,5 +154,31 @@ enum class CounterSkip : std::uint8_t {
     ended,              // after a refusal that holds for all launches
     kinds               // the number of reasons
 };
+
+struct CubinKey {
+    std::uint64_t crc;    // cuptiGetCubinCrc(), by which samples name it
+    std::uint64_t hash;   // image_hash() of its bytes
+    std::uint64_t bytes;  // its size; no bytes follow if it was too large, or too many had been written before
+};
+
+struct StallRead {
+    std::uint64_t span;                      // from 1: the time from one start of sampling to the next stop
+    std::uint64_t samples, dropped, others;  // of the span, as CUPTI counts them; others: of kernels without records
+    std::uint32_t device, period;            // samples are 2^period cycles apart
+    std::uint32_t buffer_full;               // 1: the GPU's buffer overflowed
+    std::uint32_t unread;                    // 1: records were left in CUPTI
+};
+static_assert(sizeof(StallRead) == 48);
+
+struct SassCounts {
+    std::uint32_t device, metrics;
+};
+static_assert(sizeof(SassCounts) == 8);
+
+struct StallFailure {
+    std::uint32_t device, code;
+    char function[48];  // of CUPTI, or of a setting that it refused
+};
+static_assert(sizeof(StallFailure) == 56);
 
 }  // namespace gpuprof::spool

@@ -30,7 +30,9 @@ bool SpoolDecoder::takes(const ChunkHeader& header) {
          {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
           ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts,
           ChunkKind::spool_windows, ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
-          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung})
+          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung, ChunkKind::spool_cubin,
+          ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read, ChunkKind::spool_stall_failure,
+          ChunkKind::spool_sass_counts})
         if (header.is(kind)) return true;
     return false;
 }
@@ -56,7 +58,8 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_windows(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
         batch_.lose(Loss::recorder_refused, payload);
-    // Counters are evaluated by CUPTI, in a process of the launcher, which writes a part of its own.
+    // Counters are evaluated by CUPTI in a process of the launcher, and samples attributed to source lines there; both
+    // become parts of their own.
     if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
 }
 

@@ -24,6 +24,8 @@ inline constexpr const char* kYielded = "cupti_yielded";
 // Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
 inline constexpr const char* kStreamCalls = "stream_calls";
 inline constexpr const char* kStreamCallsRecorded = "recorded";
+// Cycles between samples of warps.
+inline constexpr const char* kStallPeriod = "stall_period_cycles";
 // CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 

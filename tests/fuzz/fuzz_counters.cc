@@ -1,4 +1,4 @@
-// Fuzz target of the measurement of kernel counters: a plan, and a spool file with images. A plan that is accepted is written back as it
+// Fuzz target of the measurement of kernel counters: a plan, and a spool file with images or samples. A plan that is accepted is written back as it
 // was; an image is never longer than the file, and one that is damaged does not have the hash that was noted.
 #include <algorithm>
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "collect/counters/skips.h"
 #include "collect/counters/spooled_images.h"
+#include "collect/counters/spooled_samples.h"
 #include "core/format/chunk.h"
 #include "core/format/counter_plan.h"
 #include "tests/fuzz/target.h"
@@ -45,7 +46,9 @@ std::string as_payloads(std::string_view bytes) {
     std::string file;
     std::uint32_t sequence = 0;
     for (ChunkKind kind : {ChunkKind::spool_process, ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
-                           ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung, ChunkKind::end})
+                           ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung, ChunkKind::spool_cubin,
+                           ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read, ChunkKind::spool_stall_failure,
+                           ChunkKind::spool_sass_counts, ChunkKind::end})
         (file += encode_header(kind, sequence++, bytes)).append(bytes);
     return file;
 }
@@ -60,12 +63,29 @@ void read_spool(std::string_view bytes) {
         promise(!counters::explain_skip(reason, skipped).empty(), "every reason has a sentence");
 }
 
+void read_samples(std::string_view bytes) {
+    counters::SpooledSamples spooled;
+    Bytes input(bytes);
+    promise(counters::read_samples(input, spooled).ok(), "any bytes are read");
+    for (const auto& [at, counts] : spooled.counts) {
+        promise(at.process < spooled.processes.size(), "samples belong to a process");
+        promise(!counts.empty(), "an instruction has samples");
+    }
+    for (const auto& [at, values] : spooled.counters)
+        for (const auto& [metric, value] : values)
+            promise(spooled.units.count(metric) == 1 && value > 0, "a counter has a unit and a value");
+    for (const counters::SpooledCubin& cubin : spooled.cubins)
+        promise(cubin.image.empty() || image_hash(cubin.image) == cubin.hash, "a cubin has the hash that was noted");
+}
+
 }  // namespace
 
 void run_counters(std::string_view bytes) {
     read_plan(bytes);
     read_spool(bytes);
     read_spool(as_payloads(bytes));
+    read_samples(bytes);
+    read_samples(as_payloads(bytes));
 }
 
 }  // namespace gpuprof::fuzz

@@ -122,6 +122,31 @@ def test_metrics_of_a_chip(program, cupti):
 
 def test_layouts_equal_the_headers(cupti):
     include = cupti.parents[1] / "include"
-    for tool in ("check_range_layout.py", "check_pm_layout.py"):
+    for tool in ("check_range_layout.py", "check_pm_layout.py", "check_pc_layout.py", "check_sass_layout.py"):
         done = subprocess.run([sys.executable, ROOT / "tools" / tool, include], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+SOURCE_SET = (ROOT / "collect/counters/source_set.h").read_text()
+ASK_PROPERTIES = """
+import ctypes, sys
+library, chip, names = ctypes.CDLL(sys.argv[1]), sys.argv[2].encode(), sys.argv[3:]
+class Host(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("reserved", ctypes.c_void_p), ("type", ctypes.c_int), ("chip", ctypes.c_char_p),
+                ("image", ctypes.c_void_p), ("object", ctypes.c_void_p)]
+class Properties(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("reserved", ctypes.c_void_p), ("chip", ctypes.c_char_p), ("name", ctypes.c_char_p),
+                ("id", ctypes.c_uint64), ("found", ctypes.c_char_p), ("text", ctypes.c_char_p)]
+print(library.cuptiProfilerHostInitialize(ctypes.byref(Host(48, None, 0, chip))))
+for name in names:
+    print(library.cuptiSassMetricsGetProperties(ctypes.byref(Properties(56, None, chip, name.encode()))))
+"""
+
+
+@pytest.mark.parametrize("chip", ["GH100", "GA100", "TU102", "GB100"])
+def test_cupti_knows_the_counters_of_instructions(cupti, chip):
+    names = re.findall(r'"(smsp__sass_\w+)"', SOURCE_SET)
+    assert len(names) == 5
+    done = subprocess.run([sys.executable, "-c", ASK_PROPERTIES, cupti, chip, *names], env={**os.environ, "LD_LIBRARY_PATH": str(cupti.parent)},
+                          capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.split() == ["0"] * 6, done.stdout + done.stderr

@@ -72,3 +72,11 @@ def test_without_a_gpu_it_says_so(environment, tmp_path):
     done = make(environment, tmp_path / "out")
     assert done.returncode == 77
     assert "not run: no GPU" in done.stdout
+
+
+def test_samples_and_counters_of_instructions_are_recorded(environment, program, tmp_path):
+    out = tmp_path / "out"
+    done = make(environment, out, "--only", "stalls.14", "--only", "stalls.traced", "--only", "source")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert all(f"| {name} | ok |" in done.stdout for name in ("stalls.14", "stalls.traced", "source"))
+    assert list((out / "stalls.14.spool").iterdir())

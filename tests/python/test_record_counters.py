@@ -6,7 +6,10 @@ number of the launch.
 """
 
 import collections
+import contextlib
+import os
 import re
+import signal
 import subprocess
 import time
 
@@ -317,12 +320,14 @@ def test_clocks_are_unlocked_when_the_launcher_is_killed(program, tmp_path, scri
     log = tmp_path / "clocks"
     log.write_text("")
     target = [program.fakes / "fake_program", "--script", script, "--play", "time=start inline"]
-    environment = fake_environment(program, "version 130400\nhang cuptiRangeProfilerStop", GPUPROF_FAKE_CLOCKS=str(log))
+    environment = fake_environment(program, "version 130400\nhang cuptiRangeProfilerStop", GPUPROF_FAKE_CLOCKS=str(log), GPUPROF_FAKE_COUNTERS="")
     with subprocess.Popen([program.path, "counters", "-o", tmp_path / "run.gpuprof", "--set", "triage", "--clock", "base", "--", *target],
                           env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as launcher:
         wait_for(lambda: log.read_text() == "base\n")
         launcher.kill()
     wait_for(lambda: log.read_text() == "base\nunlocked\n")
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(launcher.pid, signal.SIGKILL)  # the program still hangs
 
 
 @pytest.mark.parametrize(("code", "status", "text"), [(35, 5, "not permitted; boost clocks need root"), (27, 4, "not supported on this GPU"),

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/function_samples.h"
 #include "core/analyze/facts/kernel_names.h"
 #include "core/analyze/facts/op_rates.h"
 #include "core/base/function_name.h"
@@ -110,6 +111,15 @@ void add_dram_share(const Trace& trace, std::int32_t device, Collected& collecte
     collected.values.push_back({KernelMetric::dram_pct, SIZE_MAX, pct});
 }
 
+// Samples of the function, over all its launches, where the launch has none of its own.
+void add_samples(const SourceLines& lines, StringId function, Collected& collected) {
+    bool own = std::any_of(collected.values.begin(), collected.values.end(),
+                           [](const Collected::Value& each) { return each.metric == KernelMetric::samples; });
+    if (own || function == kNoString) return;
+    for (auto [metric, value] : samples_as_counters(lines, function))
+        collected.values.push_back({metric, SIZE_MAX, value});
+}
+
 std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredKernel>& launches) {
     const ProfiledKernelTable& table = facts.trace().tables().profiled_kernel;
     std::vector<MeasuredGroup> groups;
@@ -175,6 +185,7 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         if (facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device) continue;
         Collected& of = collected[table.launch[row]];
         add_launch_record(table, row, of);
+        add_samples(facts.get<SourceLines>(), table.name.value_or(row, kNoString), of);
         of.restore_small_rate();
         add_dram_share(trace, table.device.value_or(row, -1), of);
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());

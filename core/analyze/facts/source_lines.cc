@@ -70,6 +70,7 @@ SourceLines SourceLines::make(const Facts& facts) {
         line.instructions = std::ssize(instructions[place]);
         result.samples += line.samples;
         result.samples_by_function[line.function] += line.samples;
+        for (const auto& [reason, samples] : line.reasons) result.reasons_by_function[line.function][reason] += samples;
         result.lines.push_back(std::move(line));
     }
     std::sort(result.lines.begin(), result.lines.end(), [&](const SourceLineCounters& a, const SourceLineCounters& b) {

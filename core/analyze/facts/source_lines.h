@@ -31,6 +31,7 @@ struct SourceLineCounters {
 struct SourceLines {
     std::vector<SourceLineCounters> lines;  // most samples first, then most sectors
     std::map<StringId, double> samples_by_function;
+    std::map<StringId, std::map<std::string_view, double>> reasons_by_function;
     double samples = 0;
     static SourceLines make(const Facts& facts);
 };

@@ -70,6 +70,8 @@ std::optional<WarpStalls> warp_stalls(const MeasuredKernel& kernel) {
     double samples = kernel[KernelMetric::samples].value_or(0);
     if (stalls.sampled && samples < kFewSamples)
         stalls.doubt = fmt::format("only {:.0f} samples", samples);
+    else if (stalls.sampled && stalls.tie())
+        stalls.doubt = fmt::format("another reason is within {:.0f} points of the largest", kTie);
     else if (!stalls.sampled && kernel.duration_ns().value_or(kShort) < kShort)
         stalls.doubt = fmt::format("the kernel takes {:.1f} us", *kernel.duration_ns() / 1000);
     return stalls;

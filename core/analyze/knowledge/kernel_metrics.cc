@@ -103,6 +103,15 @@ std::span<const ThroughputPart> compute_parts() { return kComputeParts; }
 std::span<const ThroughputPart> memory_parts() { return kMemoryParts; }
 std::span<const StallReason> stall_reasons() { return kStalls; }
 
+const StallReason* find_stall(std::string_view name) {
+#define GPUPROF_STALL(id, in_samples, waits_for, remedy) in_samples,
+    constexpr std::string_view kInSamples[] = {GPUPROF_STALLS(GPUPROF_STALL)};
+#undef GPUPROF_STALL
+    for (std::size_t i = 0; i < std::size(kStalls); ++i)
+        if (kStalls[i].name == name || kInSamples[i] == name) return &kStalls[i];
+    return nullptr;
+}
+
 BaseValue in_base_unit(double value, std::string_view unit) {
     auto [numerator, base] = scaled_unit(unit);
     if (base != unit || unit == "ns") return {value * numerator, base};

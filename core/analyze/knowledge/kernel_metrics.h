@@ -74,6 +74,8 @@ struct StallReason {
     std::string_view name, waits_for, remedy;
 };
 std::span<const StallReason> stall_reasons();
+// By its name in counters or in samples, which differ for some; null if unknown.
+const StallReason* find_stall(std::string_view name);
 
 // A value in the base unit of its metric: 0.23 ms is 231,264 ns, 3.4 Tbyte/s are 3.4e12 byte/s.
 struct BaseValue {

@@ -1,6 +1,15 @@
-// `stalls`: what the warps of each measured kernel wait for.
+// `stalls`: what the warps of each measured kernel wait for. Kernels that were only sampled, over all their launches,
+// follow the measured ones.
 #include "core/analyze/facts/warp_stalls.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/analyze/facts/function_samples.h"
+#include "core/analyze/facts/kernel_names.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
@@ -15,30 +24,61 @@ constexpr ResultColumn kColumns[] = {
     {"cycles", CellType::real, Unit::none, "Cycles per issued instruction; absent if it was sampled."},
     {"waits_for", CellType::text, Unit::none, "What warps wait for."},
     {"basis", CellType::text, Unit::none, "counters or samples, and why they are uncertain, if they are."},
-    {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel."},
+    {"launch", CellType::integer, Unit::none,
+     "Number of the launch: the longest of the kernel; absent if samples are of all its launches."},
 };
+
+void add(ResultTable& table, const Trace& trace, const WarpStalls& stalls, std::string_view handle, StringId name,
+         Cell launch) {
+    std::string basis = stalls.sampled ? "samples" : "counters";
+    if (!stalls.doubt.empty()) basis += "; uncertain: " + stalls.doubt;
+    for (const StallShare& share : stalls.shares)
+        if (share.pct > 0 || launch != kAbsent)
+            table.add_row({handle.empty() ? kAbsent : Cell(handle), text_cell(trace, name), share.reason->name,
+                           real(share.pct), real(share.cycles), share.reason->waits_for, std::string_view(basis),
+                           launch});
+}
+
+// "k-3" of the timeline; "" if it does not have the kernel.
+std::string handle_of(const KernelNames& timeline, StringId name) {
+    auto found = std::find_if(timeline.order.begin(), timeline.order.end(),
+                              [&](std::uint32_t each) { return timeline.groups.name(each) == name; });
+    return found == timeline.order.end() ? "" : fmt::format("k-{}", found - timeline.order.begin() + 1);
+}
+
+// The functions that have samples and no counters, most samples first.
+void add_sampled(ResultTable& table, const Facts& facts, const std::set<StringId>& measured) {
+    const SourceLines& lines = facts.get<SourceLines>();
+    std::vector<std::tuple<double, std::string_view, StringId>> functions;
+    for (const auto& [function, samples] : lines.samples_by_function)
+        if (samples > 0 && function != kNoString && measured.count(function) == 0)
+            functions.emplace_back(-samples, facts.trace().text(function), function);
+    std::sort(functions.begin(), functions.end());
+    for (const auto& [samples, text, function] : functions)
+        if (std::optional<WarpStalls> stalls = warp_stalls(MeasuredKernel(0, samples_as_counters(lines, function))))
+            add(table, facts.trace(), *stalls, handle_of(facts.get<KernelNames>(), function), function, kAbsent);
+}
 
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     ResultTable table("stalls", kColumns);
+    std::set<StringId> names;  // with stalls
     for (const MeasuredGroup& group : measured.groups) {
         const MeasuredKernel& kernel = measured.launches[group.longest];
         std::optional<WarpStalls> stalls = warp_stalls(kernel);
         if (!stalls) continue;
-        std::string basis = stalls->sampled ? "samples" : "counters";
-        if (!stalls->doubt.empty()) basis += "; uncertain: " + stalls->doubt;
-        for (const StallShare& share : stalls->shares)
-            table.add_row({std::string_view(group.handle), text_cell(trace, group.name), share.reason->name,
-                           real(share.pct), real(share.cycles), share.reason->waits_for, std::string_view(basis),
-                           integer(trace.tables().profiled_kernel.launch.get(kernel.row))});
+        names.insert(group.name);
+        add(table, trace, *stalls, group.handle, group.name,
+            integer(trace.tables().profiled_kernel.launch.get(kernel.row)));
     }
+    add_sampled(table, facts, names);
     if (table.rows() == 0) table.notes.push_back("No stall reasons were recorded.");
     return table;
 }
 
 }  // namespace
 
-const Analysis kStalls{"stalls", "", "Per kernel with counters: what its warps wait for.", kColumns, run};
+const Analysis kStalls{"stalls", "", "Per kernel with counters or samples: what its warps wait for.", kColumns, run};
 
 }  // namespace gpuprof

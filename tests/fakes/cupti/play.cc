@@ -17,6 +17,7 @@
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/handles.h"
+#include "tests/fakes/cupti/stall_script.h"
 
 namespace fake_cupti {
 namespace {
@@ -207,10 +208,7 @@ private:
 // CUPTI tells of a context when it is made, which is before its first work.
 void tell_of_context() {
     static std::once_flag once;
-    std::call_once(once, [] {
-        const void* about[2] = {nullptr, nullptr};  // CUpti_ResourceData: context, stream
-        call_back(kResourceDomain, 1, about);
-    });
+    std::call_once(once, [] { tell_of_contexts(); });
 }
 
 }  // namespace
@@ -224,6 +222,7 @@ int play(const Script& script, const std::string& text) {
     std::uint64_t shift = options.moved ? now_ns() - script.first_ns : 0;
     if (options.inline_) {
         Player(script, options, ids, shift, clock).play(~0u, options.first);
+        end_contexts();
         return 0;
     }
     // All players are there before the first one plays: none takes over the lane, and with it the buffer, of one that has

@@ -20,6 +20,7 @@
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/host_object.h"
+#include "tests/fakes/cupti/stall_script.h"
 
 using namespace fake_cupti;
 namespace range = gpuprof::range;
@@ -79,6 +80,8 @@ void add_range(range::RangeObject& object, const std::string& name) {
 }  // namespace
 
 void fake_cupti::run_kernel(const char* name) {
+    sample_kernel(name);
+    count_kernel(name);
     std::lock_guard<std::mutex> held(lock);
     if (running == nullptr) return;
     const std::string& hang = counter_script().hang;

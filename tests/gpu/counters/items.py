@@ -27,6 +27,8 @@ def items(program, kernels, python, workloads, cuptis):
     made = [Item("available", [program, "counters", "--plan-for", "this"])]
     made += [Item(f"set.{name}", [*counters, "--keep", "{out}.images", "--set", name, *FEW, "--", *plain]) for name in SETS]
     made += [Item("range", [*counters, "--keep", "{out}.images", "--set", "triage", "--range", "nvtx:round", "--", *plain])]
+    made += stalls(program, counters, plain, python, workloads)
+    made += [Item("source", [*counters, "--keep", "{out}.images", "--set", "source", "--kernel", "strided|transpose", *FEW, "--", *plain])]
     made += [Item(f"ncu.cache-{cache}.clock-{clock}", [
         "ncu", "--set", "full", "--csv", "--page", "raw", "--print-units", "base", "--cache-control", cache, "--clock-control", clock, *plain],
         needs=("ncu",), limit_s=120) for cache in ("all", "none") for clock in ("base", "none")]
@@ -37,6 +39,19 @@ def items(program, kernels, python, workloads, cuptis):
              for version, path in cuptis.items()]
     made += [Item(f"torch.{name}", [*counters, "--set", "details", *FEW, "--budget", "20", "--", python, str(workloads / "labelled.py"), name, "5"],
                   needs=("torch",), limit_s=180) for name in ("memory_bound", "overlap", "sync_item", "input_bound")]
+    return made
+
+
+def stalls(program, counters, plain, python, workloads):
+    """Samples at three periods; the folders of the nine kernels keep all records and the loaded code (that of libraries is too large). The seconds of `stalls.none` are those without samples."""
+    longer = [plain[0], "--rounds", "20"]
+    made = [Item("stalls.none", longer)]
+    made += [Item(f"stalls.{period}", [*counters, "--stalls", "--stall-period", f"2^{period}", "--keep", "{out}.spool", "--", *longer])
+             for period in (11, 14, 17)]
+    made += [Item("stalls.traced", [program, "record", "--quiet", "--stalls", "-o", "{out}.gpuprof", "--", *longer], expects="any")]
+    for need, name, command in (("torch", "torch", [python, str(workloads / "labelled.py"), "memory_bound", "5"]),
+                                ("triton", "triton", [python, str(workloads / "add_triton.py")])):
+        made += [Item(f"stalls.{name}", [*counters, "--stalls", "--", *command], needs=(need,), limit_s=120)]
     return made
 
 

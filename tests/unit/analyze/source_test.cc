@@ -75,6 +75,22 @@ std::string shown(const ResultTable& table, std::size_t row, std::string_view co
     return "-";
 }
 
+// Samples of all launches stand for stall counters: shares without what was not issued, by the names of samples.
+TEST(SourceTable, StallsComeFromSamples) {
+    Trace trace = counted();
+    Facts facts(trace, {});
+    Result<ResultTable> table = find_analysis("stalls")->run(facts);
+    ASSERT_TRUE(table.ok());
+    ASSERT_EQ(table->rows(), 6u);
+    EXPECT_EQ(shown(*table, 0, "name"), "transpose");
+    EXPECT_EQ(shown(*table, 0, "reason"), "selected");
+    EXPECT_EQ(shown(*table, 0, "share_pct"), "47.1");
+    EXPECT_EQ(shown(*table, 1, "reason"), "long_scoreboard");
+    EXPECT_EQ(shown(*table, 0, "basis"), "samples");
+    EXPECT_EQ(shown(*table, 0, "launch"), "-");
+    EXPECT_EQ(shown(*table, 4, "name"), "library");
+}
+
 TEST(SourceTable, SumsSamplesByLine) {
     Trace trace = counted();
     ResultTable table = source_of(trace);

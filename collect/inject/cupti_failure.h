@@ -1,0 +1,15 @@
+// A call of CUPTI that failed.
+#pragma once
+
+namespace gpuprof::inject {
+
+struct CuptiFailure {
+    const char* function = nullptr;  // null: none
+    int code = 0;
+    explicit operator bool() const noexcept { return function != nullptr; }
+};
+
+// As CUPTI would say it of a function that the library lacks (CUPTI_ERROR_API_NOT_IMPLEMENTED), and without memory.
+inline constexpr int kFunctionMissing = 11, kOutOfMemory = 8;
+
+}  // namespace gpuprof::inject

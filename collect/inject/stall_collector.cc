@@ -1,0 +1,237 @@
+#include "collect/inject/stall_collector.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "collect/inject/collector.h"
+#include "collect/inject/counter_driver.h"
+#include "collect/inject/cupti_codes.h"
+#include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/overhead_timer.h"
+#include "collect/inject/range_session.h"
+#include "collect/inject/stall_session.h"
+#include "collect/inject/stall_spool.h"
+#include "core/base/clock.h"
+
+namespace gpuprof::inject {
+namespace {
+
+using pcs::Resource;
+
+constexpr std::size_t kMaxContexts = 64, kMaxReads = 4096;
+constexpr std::int64_t kSecond = 1'000'000'000, kSpan = 10 * kSecond, kPatience = 2 * kSecond;
+
+// Of the whole process; never destroyed.
+struct State {
+    const Cupti* cupti = nullptr;
+    std::uint32_t version = 0, period = 0;
+    Driver driver;
+    StallSpool spool;
+    std::atomic<bool> active{false};
+    std::atomic<std::int64_t> read_at{0};  // end of the last span, CLOCK_MONOTONIC
+    bool window_open = false;              // with `lock`, as what follows
+    bool exit_watched = false;
+    bool refused = false;  // no context will be sampled
+    std::uint32_t idle_contexts = 0;
+    StallSession sessions[kMaxContexts];
+    Scratch payload;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+};
+std::atomic<State*> shared{nullptr};
+
+State* active_state() noexcept {
+    State* s = shared.load(std::memory_order_acquire);
+    return s != nullptr && s->active.load(std::memory_order_acquire) ? s : nullptr;
+}
+
+// The threads of the program may hold locks of the driver, which the spool thread needs in CUPTI, so no thread waits forever.
+class Turn {
+public:
+    explicit Turn(State& state) noexcept : lock_(state.lock) {
+        for (std::int64_t until = monotonic_ns() + kPatience; !held_ && monotonic_ns() < until;) {
+            held_ = pthread_mutex_trylock(&lock_) == 0;
+            constexpr timespec kPause{0, 50'000};
+            if (!held_) nanosleep(&kPause, nullptr);
+        }
+    }
+    ~Turn() {
+        if (held_) pthread_mutex_unlock(&lock_);
+    }
+    Turn(const Turn&) = delete;
+    explicit operator bool() const noexcept { return held_; }
+
+private:
+    pthread_mutex_t& lock_;
+    bool held_ = false;
+};
+
+void note_failure(State& s, const StallSession::Failure& failure, std::uint32_t device) noexcept {
+    if (failure) s.spool.write_failure(failure.function, failure.code, device);
+}
+
+void start(State& s, StallSession& session) noexcept {
+    if (session.is_open() && !session.running()) note_failure(s, session.start(*s.cupti), session.device());
+}
+
+// Ends the span and writes what it had.
+void end_span(State& s, StallSession& session) noexcept {
+    if (!session.running()) return;
+    note_failure(s, session.stop(*s.cupti), session.device());
+    for (std::size_t i = 0; i < kMaxReads && session.more(); ++i) {
+        StallSession::Failure failure = session.read(*s.cupti, s.payload);
+        note_failure(s, failure, session.device());
+        if (!failure) s.spool.write_read(s.payload.view());
+    }
+}
+
+void close(State& s, StallSession& session) noexcept {
+    end_span(s, session);
+    if (session.is_open()) {
+        note_failure(s, session.close(*s.cupti, s.payload), session.device());
+        s.spool.write_read(s.payload.view());
+    }
+    session.forget();
+}
+
+void add_context(State& s, void* context) noexcept {
+    if (s.refused || context == nullptr) return;
+    std::uint32_t device = 0;
+    if (s.cupti->cuptiGetDeviceId == nullptr || s.cupti->cuptiGetDeviceId(context, &device) != kCuptiSuccess)
+        device = 0;
+    StallSession* free = nullptr;
+    for (StallSession& session : s.sessions) {
+        if (session.context() == context) return;
+        if (session.is_open() && session.device() == device) {
+            if (s.idle_contexts++ == 0)
+                s.spool.write_refusal(
+                    "warp samples of a second context of a GPU: CUPTI samples one context per GPU at a time; use one "
+                    "context per GPU, or measure counters instead (gpu-profile counters --set sol)");
+            return;
+        }
+        if (free == nullptr && session.context() == nullptr) free = &session;
+    }
+    if (free == nullptr) return s.spool.write_refusal("warp samples of more than 64 contexts");
+    StallSession::Failure failure = free->open(*s.cupti, s.version, context, device, s.period);
+    if (failure) {
+        note_failure(s, failure, device);
+        s.refused = holds_for_all(failure.code);
+        return free->forget();
+    }
+    s.spool.write_reasons(free->reasons());
+    // Handlers run in reverse order: this one before the destructors of what CUPTI has loaded by now. The recording of
+    // work that earlier handlers submit ends here.
+    if (!s.exit_watched) s.exit_watched = std::atexit(end_collector) == 0;
+    if (s.window_open) start(s, *free);
+}
+
+void remove_context(State& s, const void* context) noexcept {
+    for (StallSession& session : s.sessions)
+        if (context != nullptr && session.context() == context) close(s, session);
+}
+
+void give_up(State& s, const char* sentence) noexcept {
+    s.spool.write_refusal(sentence);
+    s.spool.finish();
+}
+
+}  // namespace
+
+bool stalls_wanted() noexcept { return settings().active && settings().stall_period > 0; }
+
+void start_stalls(bool callbacks) noexcept {
+    void* room = std::calloc(1, sizeof(State));
+    if (room == nullptr) return;
+    auto* made = new (room) State;
+    State& s = *made;
+    s.period = static_cast<std::uint32_t>(settings().stall_period);
+    if (!s.spool.open(settings().folder)) return;
+    s.cupti = cupti_multiplexer().cupti();
+    if (s.cupti == nullptr)
+        return give_up(s, "warp samples: libcupti not found; install it (nvidia-cuda-cupti) or set GPUPROF_CUPTI");
+    if (s.cupti->cuptiGetVersion(&s.version) != kCuptiSuccess) s.version = 0;
+    if (s.cupti->cuptiPCSamplingEnable == nullptr)
+        return give_up(s, "warp samples: this CUPTI is too old; they need CUPTI 11.3 or later");
+    if (!callbacks)
+        return give_up(
+            s,
+            "warp samples: another client holds CUPTI's only subscription, which announces contexts; end the other "
+            "profiler, or record without --stalls");
+    load_range_libraries(s.cupti->path);
+    s.driver.load();
+    s.window_open = window().open();
+    s.read_at.store(monotonic_ns(), std::memory_order_relaxed);
+    shared.store(made, std::memory_order_release);
+    s.active.store(true, std::memory_order_release);
+}
+
+void on_stall_resource(std::uint32_t cbid, const void* about) noexcept {
+    State* s = active_state();
+    if (s == nullptr || about == nullptr) return;
+    OverheadTimer timed;
+    const auto& resource = *static_cast<const Resource*>(about);
+    if (cbid == Resource::kModuleLoaded) return s->spool.write_module(*s->cupti, resource.descriptor);
+    if (cbid != Resource::kContextCreated && cbid != Resource::kContextDestroyed) return;
+    Turn turn(*s);
+    if (!turn) return s->spool.write_refusal("warp samples of a context: the recorder was busy for two seconds");
+    if (cbid == Resource::kContextCreated) return add_context(*s, resource.context);
+    remove_context(*s, resource.context);
+}
+
+void lose_stall_callbacks() noexcept {
+    if (State* s = active_state())
+        s->spool.write_refusal(
+            "warp samples from then on: CUPTI's only subscription was left to another client; new contexts are not "
+            "sampled, and code loaded later has no source lines");
+}
+
+// Earlier work of the context is not the window's, and the window's work ends in it.
+void switch_stalls(bool open) noexcept {
+    State* s = active_state();
+    if (s == nullptr) return;
+    void* context = nullptr;
+    bool current = s->driver.current_context != nullptr && s->driver.current_context(&context) == 0;
+    if (current && context != nullptr && s->driver.synchronize != nullptr) s->driver.synchronize();
+    Turn turn(*s);
+    if (!turn) return s->spool.write_refusal("warp samples of a window: the recorder was busy for two seconds");
+    s->window_open = open;
+    for (StallSession& session : s->sessions) open ? start(*s, session) : end_span(*s, session);
+    s->read_at.store(monotonic_ns(), std::memory_order_relaxed);
+}
+
+void drain_stalls(std::int64_t now) noexcept {
+    State* s = active_state();
+    if (s == nullptr || now - s->read_at.load(std::memory_order_relaxed) < kSpan) return;
+    Turn turn(*s);
+    if (!turn) return;
+    s->read_at.store(now, std::memory_order_relaxed);
+    for (StallSession& session : s->sessions) {
+        if (!session.running()) continue;
+        end_span(*s, session);
+        start(*s, session);
+    }
+}
+
+void finish_stalls() noexcept {
+    State* s = active_state();
+    if (s == nullptr) return;
+    Turn turn(*s);
+    if (!turn) return;
+    for (StallSession& session : s->sessions) close(*s, session);
+    s->active.store(false, std::memory_order_release);
+    s->spool.finish();
+}
+
+void forget_stalls() noexcept {
+    State* s = shared.load(std::memory_order_relaxed);
+    if (s == nullptr) return;
+    s->active.store(false, std::memory_order_relaxed);
+    s->spool.forget();
+    shared.store(nullptr, std::memory_order_relaxed);
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,15 @@
+// Warp samples of a function, over all its launches, in the form of counters of a launch.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "core/analyze/facts/source_lines.h"
+#include "core/analyze/knowledge/kernel_metrics.h"
+
+namespace gpuprof {
+
+// Sorted by metric; every reason, because a reason without samples was looked for too. Empty if the function has no samples.
+std::vector<std::pair<KernelMetric, double>> samples_as_counters(const SourceLines& lines, StringId function);
+
+}  // namespace gpuprof
