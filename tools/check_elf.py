@@ -55,12 +55,17 @@ def run_path_problems(text):
 
 
 def stack_problems(text):
-    flags = re.search(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0x", text)
+    flags = re.search(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0", text)
     if not flags or "E" in flags[1]:
         yield "the stack is executable"
 
 
-def hardening_problems(text):
+def reads_stack_guard(path):
+    """Whether code reads the guard value (x86-64: %fs:0x28): a compiler may bring its own function for a broken stack."""
+    return path.exists() and bool(re.search(rb"\x64\x48[\x8b\x2b\x33\x3b][\x04-\x3c]\x25\x28\0\0\0", path.read_bytes()))
+
+
+def hardening_problems(text, path):
     if not re.search(r"Type:\s+DYN", text):
         yield "not position-independent"
     if "GNU_RELRO" not in text or not re.search(r"\(FLAGS_1\).*\bNOW\b|\(BIND_NOW\)", text):
@@ -68,7 +73,7 @@ def hardening_problems(text):
     if "(TEXTREL)" in text:
         yield "has text relocations"
     imported = {name for name, defined in symbols(text) if not defined}
-    if "__stack_chk_fail" not in imported:
+    if "__stack_chk_fail" not in imported and not reads_stack_guard(path):
         yield "compiled without the stack protector"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in imported):
         yield "compiled without _FORTIFY_SOURCE"
@@ -111,7 +116,7 @@ def problems(path, optimised=True, portable=False):
     yield from stack_problems(text)
     if path.name not in OWN:
         return
-    for problem in hardening_problems(text):
+    for problem in hardening_problems(text, path):
         if optimised or "_FORTIFY_SOURCE" not in problem:
             yield problem
     if OWN[path.name]:
