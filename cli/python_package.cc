@@ -47,11 +47,19 @@ std::string package_folder(const std::string& module) {
     return {};
 }
 
+// The interpreter of the environment that the program is installed in (venv, uv, pipx, conda), or python3 in PATH.
+std::string environment_python() {
+    std::string folder = parent_of(this_executable(), 1), prefix = parent_of(folder, 1), own = folder + "/python3";
+    bool environment = exists(prefix + "/pyvenv.cfg") || exists(prefix + "/conda-meta");
+    return environment && access(own.c_str(), X_OK) == 0 ? own : "python3";
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> python_words(const std::string& command, const std::string& module) {
     const char* named = std::getenv("GPUPROF_PYTHON");
-    std::string wanted = named != nullptr && *named != '\0' ? named : "python3", python = find_program(wanted);
+    std::string wanted = named != nullptr && *named != '\0' ? named : environment_python();
+    std::string python = find_program(wanted);
     if (python.empty()) return no_python(command, wanted, "not found in PATH");
     return std::vector<std::string>{python, "-c", fmt::format(kStart, module, command), package_folder(module)};
 }

@@ -2,6 +2,13 @@
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
+if(GPUPROF_PORTABLE_TOOLS)
+  # The compiler of cmake/portable takes linker options by -Wl only, while CMake writes -Xlinker for Clang.
+  foreach(language C CXX)
+    set(CMAKE_${language}_LINKER_WRAPPER_FLAG "-Wl,")
+    set(CMAKE_${language}_LINKER_WRAPPER_FLAG_SEP ",")
+  endforeach()
+endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Checks shipped ELF files: `check_elf.py FILE|WHEEL...`.
+"""Checks shipped ELF files: `check_elf.py [--portable] FILE|WHEEL...`.
 
 An empty or relative run path entry makes the loader execute code from the current directory, so every entry must be
 absolute or begin with $ORIGIN. Our own files must also be position-independent with full RELRO and BIND_NOW, have a
-non-executable stack, and use the stack protector and _FORTIFY_SOURCE. Libraries may export only the entry points listed
-below. All ELF files of a wheel are checked; only the rules on run paths and stacks apply to libraries of the
-distribution. The facts come from `readelf`.
+non-executable stack, and use the stack protector and _FORTIFY_SOURCE. Libraries export exactly what their version scripts
+list; libgpuprof.so exactly what capi/gpuprof.h declares. All ELF files of a wheel are checked; only the rules on run paths
+and stacks apply to libraries of the distribution.
+
+With --portable (and for wheels tagged manylinux) our files may also need only the C library, of at most the versions below, and
+have no run path. The facts come from `readelf`.
 """
 
 import re
@@ -15,14 +18,19 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-# Our files and their allowed exports. The CUDA driver and NVTX call the injected library; programs call it in place of CUPTI and of
-# the functions that end a process.
+ROOT = Path(__file__).resolve().parents[1]
+# Our files and the files that list their exports.
 OWN = {
     "gpu-profile": None,
-    "libgpuprof.so": r"gpuprof_\w+",
-    "libgpuprof_tls.so": r"gpuprof_\w+",
-    "libgpuprof_inject.so": r"InitializeInjection(Nvtx2)?|_exit|_Exit|cupti[A-Z]\w+|gpuprof_record_(start|stop|step)",
+    "libgpuprof.so": "capi/gpuprof.h",
+    "libgpuprof_tls.so": "cli/serve/tls/tls_module.h",
+    "libgpuprof_inject.so": "collect/inject/exports.map",
 }
+# The oldest glibc that a portable build runs on. The injected library is loaded into other people's programs, where a newer
+# version would keep the program from starting.
+GLIBC = {"gpu-profile": (2, 28), "libgpuprof.so": (2, 28), "libgpuprof_tls.so": (2, 28), "libgpuprof_inject.so": (2, 17)}
+C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d")
+ALSO_NEEDED = {"libgpuprof_tls.so": ("libssl.so.3", "libcrypto.so.3")}
 
 
 def readelf(path):
@@ -47,12 +55,17 @@ def run_path_problems(text):
 
 
 def stack_problems(text):
-    flags = re.search(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0x", text)
+    flags = re.search(r"GNU_STACK(?:\s+0x[0-9a-f]+){5}\s+([RWE ]+?)\s+0", text)
     if not flags or "E" in flags[1]:
         yield "the stack is executable"
 
 
-def hardening_problems(text):
+def reads_stack_guard(path):
+    """Whether code reads the guard value (x86-64: %fs:0x28): a compiler may bring its own function for a broken stack."""
+    return path.exists() and bool(re.search(rb"\x64\x48[\x8b\x2b\x33\x3b][\x04-\x3c]\x25\x28\0\0\0", path.read_bytes()))
+
+
+def hardening_problems(text, path):
     if not re.search(r"Type:\s+DYN", text):
         yield "not position-independent"
     if "GNU_RELRO" not in text or not re.search(r"\(FLAGS_1\).*\bNOW\b|\(BIND_NOW\)", text):
@@ -60,30 +73,56 @@ def hardening_problems(text):
     if "(TEXTREL)" in text:
         yield "has text relocations"
     imported = {name for name, defined in symbols(text) if not defined}
-    if "__stack_chk_fail" not in imported:
+    if "__stack_chk_fail" not in imported and not reads_stack_guard(path):
         yield "compiled without the stack protector"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in imported):
         yield "compiled without _FORTIFY_SOURCE"
 
 
-def export_problems(text, allowed):
-    foreign = sorted(name for name, defined in symbols(text) if defined and not re.fullmatch(allowed, name))
+def listed_exports(source):
+    """The names in a version script, or the functions that a header declares."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (ROOT / source).read_text(encoding="utf-8"), flags=re.DOTALL)
+    if source.endswith(".map"):
+        return set(re.findall(r"^\s*(\w+);", text, re.MULTILINE))
+    return set(re.findall(r"^(?!typedef)[^\n]*?\b(gpuprof_\w+)\(", text, re.MULTILINE))
+
+
+def export_problems(text, source):
+    exported, listed = {name for name, defined in symbols(text) if defined}, listed_exports(source)
+    for names, fault in ((exported - listed, f"exports, but {source} does not list,"), (listed - exported, f"does not export, but {source} lists,")):
+        if names:
+            yield f"{fault} {', '.join(sorted(names)[:5])}{' and more' if len(names) > 5 else ''}"
+
+
+def portability_problems(text, name):
+    oldest = GLIBC[name]
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"@GLIBC_([0-9.]+)", text)}
+    newer = [version for version in versions if version > oldest]
+    if newer:
+        needing = sorted(set(re.findall(rf"(\w+)@GLIBC_{'.'.join(map(str, max(newer)))}\b", text)))
+        yield f"needs glibc {'.'.join(map(str, max(newer)))} (at most {'.'.join(map(str, oldest))}): {', '.join(needing[:5])}"
+    needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", text)
+    foreign = [library for library in needed if not C_LIBRARY.match(library) and library not in ALSO_NEEDED.get(name, ())]
     if foreign:
-        yield f"exports {', '.join(foreign[:5])}{' and more' if len(foreign) > 5 else ''}"
+        yield f"needs {', '.join(foreign)}"
+    if re.search(r"\((RPATH|RUNPATH)\)", text):
+        yield "has a run path, which nothing needs"
 
 
-def problems(path, optimised=True):
+def problems(path, optimised=True, portable=False):
     """Problems of one file. Unoptimised builds have no _FORTIFY_SOURCE."""
     text = readelf(path)
     yield from run_path_problems(text)
     yield from stack_problems(text)
     if path.name not in OWN:
         return
-    for problem in hardening_problems(text):
+    for problem in hardening_problems(text, path):
         if optimised or "_FORTIFY_SOURCE" not in problem:
             yield problem
     if OWN[path.name]:
         yield from export_problems(text, OWN[path.name])
+    if portable:
+        yield from portability_problems(text, path.name)
 
 
 def elf_files(argument, folder):
@@ -97,11 +136,14 @@ def elf_files(argument, folder):
 
 def main():
     checked, found = 0, []
-    with tempfile.TemporaryDirectory() as folder:
-        for argument in map(Path, sys.argv[1:]):
+    arguments = [argument for argument in sys.argv[1:] if argument != "--portable"]
+    for argument in map(Path, arguments):
+        portable = "--portable" in sys.argv or "manylinux" in argument.name
+        with tempfile.TemporaryDirectory() as folder:
             for path in elf_files(argument, folder):
                 checked += 1
-                found += [f"{argument.name if argument == path else f'{argument.name}: {path.name}'}: {problem}" for problem in problems(path)]
+                name = argument.name if argument == path else f"{argument.name}: {path.name}"
+                found += [f"{name}: {problem}" for problem in problems(path, portable=portable)]
     print("\n".join(found) if found else f"{checked} ELF files without problems")
     return 1 if found or not checked else 0
 

@@ -2,29 +2,16 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "cli/serve/tls/tls_module.h"
+#include "core/base/path_search.h"
 
 namespace gpuprof {
-namespace {
-
-// Next to the program, or in the lib folder next to its folder.
-std::string module_file() {
-    std::error_code ignored;
-    std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-    for (const std::filesystem::path& place : {folder, folder.parent_path() / "lib"})
-        if (std::filesystem::exists(place / "libgpuprof_tls.so", ignored)) return place / "libgpuprof_tls.so";
-    return {};
-}
-
-}  // namespace
 
 Result<MakeStream> tls_streams(const TlsConfig& config) {
-    std::string file = module_file();
+    std::string file = installed_file("libgpuprof_tls.so");
     if (file.empty())
         return Error{
             ExitCode::not_permitted,

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "collect/device/close_inherited.h"
 #include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
@@ -76,7 +77,7 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, socket, kLinkSocket);
     posix_spawn_file_actions_adddup2(&actions, mark, kLinkRunningCall);
-    posix_spawn_file_actions_addclosefrom_np(&actions, kLinkRunningCall + 1);
+    close_from(actions, kLinkRunningCall + 1);
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -193,11 +194,11 @@ std::string sampler_program() {
     Dl_info here{};
     if (dladdr(reinterpret_cast<const void*>(&sampler_program), &here) == 0 || here.dli_fname == nullptr) return {};
     std::string library = here.dli_fname;
-    // Next to the library, as in a build or a wheel, or in bin next to lib.
-    std::string folder = library.substr(0, library.rfind('/'));
-    std::string prefix = folder.substr(0, folder.rfind('/'));
-    for (const std::string& place : {folder + "/gpu-profile", prefix + "/bin/gpu-profile"})
-        if (access(place.c_str(), X_OK) == 0) return place;
+    // Next to the library, as in a build, or in bin of its prefix.
+    auto parent_of = [](const std::string& path) { return path.substr(0, path.rfind('/')); };
+    std::string folder = parent_of(library), lib = parent_of(folder), prefix = parent_of(lib);
+    for (const std::string& place : {folder, lib + "/bin", prefix + "/bin"})
+        if (std::string program = place + "/gpu-profile"; access(program.c_str(), X_OK) == 0) return program;
     return {};
 }
 

@@ -1,6 +1,7 @@
 #include "collect/inject/counter_collector.h"
 
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,7 +79,7 @@ std::atomic<int> plan_state{kUnread};
 // Null without a plan; from any thread.
 State* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPresent ? state : nullptr; }
 
-pid_t this_thread() noexcept { return gettid(); }
+pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 bool read_plan() noexcept {
     std::optional<CounterPlan> plan = map_counter_plan(settings().folder);

@@ -70,14 +70,7 @@ SpoolFolder::~SpoolFolder() {
     rmdir(path_.c_str());
 }
 
-std::string injected_library() {
-    std::string program = this_executable();
-    std::string folder = program.substr(0, program.rfind('/'));
-    std::string prefix = folder.substr(0, folder.rfind('/'));
-    for (const std::string& path : {folder + "/libgpuprof_inject.so", prefix + "/lib/libgpuprof_inject.so"})
-        if (access(path.c_str(), R_OK) == 0) return path;
-    return {};
-}
+std::string injected_library() { return installed_file("libgpuprof_inject.so"); }
 
 namespace {
 

@@ -32,4 +32,13 @@ std::string this_executable() {
     return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
+std::string installed_file(std::string_view name) {
+    std::string program = this_executable();
+    std::string folder = program.substr(0, program.rfind('/'));
+    std::string prefix = folder.substr(0, folder.rfind('/'));
+    for (const std::string& place : {folder + "/", prefix + "/lib/gpu-profile/", prefix + "/lib/"})
+        if (std::string file = place + std::string(name); access(file.c_str(), R_OK) == 0) return file;
+    return {};
+}
+
 }  // namespace gpuprof

@@ -13,8 +13,11 @@ std::string find_in_path(std::string_view program, std::string_view folders, con
 // A program named by a variable or by us: a name with a slash is the file, any other is searched in PATH as above.
 std::string find_program(std::string_view name);
 
-// Absolute path of the running program's file,
-// links resolved; "" if the system does not report it.
+// Absolute path of the running program's file, links resolved; "" if the system does not report it.
 std::string this_executable();
+
+// A file that is installed with the program: next to it as in a build, else in lib/gpu-profile
+// or lib of its prefix. "" if missing.
+std::string installed_file(std::string_view name);
 
 }  // namespace gpuprof

@@ -28,7 +28,7 @@ def binary() -> str:
             raise Error(None, f"GPUPROF_BIN '{named}' is not an executable file")
         return named
     for path in built_files("gpu-profile"):
-        if os.access(path, os.X_OK):
+        if os.access(path, os.X_OK) and not _is_console_script(path):
             return path
     import shutil
 
@@ -39,12 +39,29 @@ def binary() -> str:
 
 
 def built_files(name: str) -> list[str]:
-    """Return the possible paths of a file that CMake builds: in the installed package, then in the builds of this
-    checkout."""
+    """Return the possible paths of a file that CMake builds: in the package, elsewhere in its distribution, then in
+    the builds of this checkout."""
     package = os.path.dirname(os.path.realpath(__file__))
     build = os.path.join(os.path.dirname(os.path.dirname(package)), "build")
-    folders = (os.path.join(package, "_native"), os.path.join(build, "release"), os.path.join(build, "dev"))
-    return [os.path.join(folder, name) for folder in folders]
+    inside = os.path.join(package, "_native", name)
+    if os.path.exists(inside):
+        return [inside]
+    builds = [os.path.join(build, preset, name) for preset in ("release", "dev")]
+    return [inside, *_distributed_files(package, name), *builds]
+
+
+def _distributed_files(package: str, name: str) -> list[str]:
+    """Return the files of this name that were installed together with the package, outside it: a portable wheel puts the
+    program into the folder of commands and libraries into lib/gpu-profile."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        found = distribution("gpu-profile")
+    except PackageNotFoundError:
+        return []
+    if os.path.realpath(os.fspath(found.locate_file("gpu_profile"))) != package:  # another installation
+        return []
+    return [os.path.realpath(os.fspath(file.locate())) for file in found.files or () if file.name == name]
 
 
 def report(file: str | os.PathLike[str], *analyses: str, **options: Any) -> dict[str, Any]:

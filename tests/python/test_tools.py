@@ -172,7 +172,7 @@ HARDENED = """
  0x000000006ffffffb (FLAGS_1)            Flags: NOW PIE
      1: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __stack_chk_fail@GLIBC_2.4 (4)
      2: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __memcpy_chk@GLIBC_2.3.4 (3)
-    20: 00000000000f3c40   170 FUNC    GLOBAL DEFAULT   13 gpuprof_abi_version
+    20: 00000000000f3c40   170 FUNC    GLOBAL DEFAULT   13 gpuprof_version
 """
 
 
@@ -192,13 +192,42 @@ HARDENED = """
         ("GNU_RELRO", "GNU_NOTE", "full RELRO"),
         ("__stack_chk_fail", "abort", "stack protector"),
         ("__memcpy_chk", "memcpy", "_FORTIFY_SOURCE"),
-        ("gpuprof_abi_version", "_ZN7gpuprof5TraceC1Ev", "exports _ZN7gpuprof5TraceC1Ev"),
+        ("0000f3c40   170 FUNC", "0000f3c40   170 FUNC    GLOBAL DEFAULT   13 foreign\n  21: 0000000000000c40   170 FUNC", "does not list, foreign"),
+        ("GLOBAL DEFAULT   13 gpuprof_version", "LOCAL  DEFAULT   13 gpuprof_version", "does not export, but"),
     ],
 )
 def test_elf(monkeypatch, old, new, complaint):
     assert old in HARDENED
+    monkeypatch.setattr(check_elf, "listed_exports", lambda source: {"gpuprof_version"})
     monkeypatch.setattr(check_elf, "readelf", lambda path: HARDENED.replace(old, new))
     found = list(check_elf.problems(Path("libgpuprof.so")))
+    assert len(found) == (complaint is not None), found
+    assert not complaint or complaint in found[0]
+
+
+PORTABLE = HARDENED.replace(" 0x000000000000001d (RUNPATH)            Library runpath: [$ORIGIN]\n", "") + """
+ 0x0000000000000001 (NEEDED)             Shared library: [libc.so.6]
+"""
+
+
+@pytest.mark.parametrize(
+    "name, old, new, complaint",
+    [
+        ("gpu-profile", "", "", None),
+        ("gpu-profile", "GLIBC_2.3.4", "GLIBC_2.28", None),
+        ("gpu-profile", "GLIBC_2.3.4", "GLIBC_2.29", "needs glibc 2.29 (at most 2.28): __memcpy_chk"),
+        ("libgpuprof_inject.so", "GLIBC_2.3.4", "GLIBC_2.18", "needs glibc 2.18 (at most 2.17): __memcpy_chk"),
+        ("gpu-profile", "libc.so.6", "libstdc++.so.6", "needs libstdc++.so.6"),
+        ("gpu-profile", "(NEEDED)             Shared library: [libc", "(RUNPATH)            Library runpath: [$ORIGIN/libc", "has a run path"),
+        ("gpu-profile", "libc.so.6", "libssl.so.3", "needs libssl.so.3"),
+        ("libgpuprof_tls.so", "libc.so.6", "libssl.so.3", None),
+    ],
+)
+def test_portable_elf(monkeypatch, name, old, new, complaint):
+    assert old in PORTABLE
+    monkeypatch.setattr(check_elf, "listed_exports", lambda source: {"gpuprof_version"})
+    monkeypatch.setattr(check_elf, "readelf", lambda path: PORTABLE.replace(old, new))
+    found = list(check_elf.problems(Path(name), portable=True))
     assert len(found) == (complaint is not None), found
     assert not complaint or complaint in found[0]
 

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <utility>
 
+#include "collect/device/close_inherited.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
 
@@ -47,12 +48,7 @@ void set_files(posix_spawn_file_actions_t& files, int output) {
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&files, output, 1);
     posix_spawn_file_actions_adddup2(&files, output, 2);
-#if __GLIBC_PREREQ(2, 34)
-    posix_spawn_file_actions_addclosefrom_np(&files, 3);
-#else
-    for (int fd = 3; fd < 256; ++fd)
-        if (int flags = fcntl(fd, F_GETFD); flags >= 0) fcntl(fd, F_SETFD, flags | FD_CLOEXEC);
-#endif
+    close_from(files, 3);
 }
 
 void set_attributes(posix_spawnattr_t& attributes) {
