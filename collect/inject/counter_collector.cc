@@ -35,7 +35,6 @@ using Verdict = KernelChoice::Verdict;
 constexpr std::uint32_t kResourceDomain = 3, kContextDestroyed = 2;
 constexpr std::size_t kMaxContexts = 64;
 constexpr int kMaxFailures = 3;  // in a row; then nothing more is tried
-constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kSlowdown = 50;  // of a kernel under replay, at most: passes, and saving of memory
 
 // Of the whole process; never destroyed.
@@ -116,7 +115,7 @@ RangeSession* session_of(const void* context) noexcept {
 
 // Waits until no other thread measures; whether this one may now.
 bool acquire() noexcept {
-    std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(state->plan.hang_ns) + kSecond;
+    std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(state->plan.hang_ns) + 1'000'000'000;
     for (;;) {
         pid_t nobody = 0;
         if (state->owner.compare_exchange_weak(nobody, this_thread(), std::memory_order_acquire)) return true;
