@@ -103,6 +103,15 @@ void Activity::refuse(const char* what, int code) noexcept {
     refusal_state_.store(kWritten, std::memory_order_release);
 }
 
+// Another tool has CUPTI to itself, as tools may ask of it.
+void Activity::refuse_for_holder() noexcept {
+    const char* holder = cupti_v2().holder();
+    std::snprintf(refusal_, sizeof refusal_,
+                  "GPU work: another profiler%s%.64s%s has CUPTI and allows no second one (%.300s)",
+                  *holder != '\0' ? ", " : "", holder, *holder != '\0' ? "," : "", cupti_->path);
+    refusal_state_.store(kWritten, std::memory_order_release);
+}
+
 bool Activity::start() noexcept {
     if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
     cupti_ = cupti_multiplexer().cupti();
@@ -114,8 +123,13 @@ bool Activity::start() noexcept {
     }
     if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
     constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
+    if (cupti_multiplexer().refusal() != kCuptiSuccess) {
+        refuse_for_holder();
+        return false;
+    }
     if (cupti_->cuptiSetThreadIdType != nullptr) cupti_->cuptiSetThreadIdType(kSystemThreadIds);
-    if (cupti_->cuptiActivitySetAttribute != nullptr) {
+    // With several subscribers it might hold for the buffers of all.
+    if (cupti_->cuptiActivitySetAttribute != nullptr && !cupti_multiplexer().separate()) {
         std::uint8_t yes = 1;
         std::size_t bytes = sizeof yes;
         cupti_->cuptiActivitySetAttribute(kZeroedBuffers, &bytes, &yes);

@@ -52,6 +52,7 @@ private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
     void find_functions() noexcept;
     void refuse(const char* what, int code) noexcept;
+    void refuse_for_holder() noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
     void note_name(std::uint64_t address) noexcept;
 
