@@ -40,6 +40,15 @@ const Cupti* CuptiMultiplexer::real() noexcept {
     return found_ ? &cupti_ : nullptr;
 }
 
+const Cupti* CuptiMultiplexer::next_library() noexcept {
+    if (separate() || cupti_.was_mapped || wants_anything(ClientId::other) || !refused_.add(cupti_.path))
+        return nullptr;
+    Cupti next;
+    if (!next.load(named_, refused_)) return nullptr;
+    cupti_ = next;
+    return &cupti_;
+}
+
 const Cupti* CuptiMultiplexer::cupti(ClientId client) noexcept {
     if (real() == nullptr) return nullptr;
     once(deciding_, [this] { decide_interface(); });

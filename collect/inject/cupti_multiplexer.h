@@ -25,6 +25,9 @@ public:
     // CUPTI's functions for one client, loaded at the first call, which also decides on the interface. Null without
     // CUPTI.
     const Cupti* cupti(ClientId client = ClientId::ours) noexcept;
+    // The next library that can be found, because this one does not work with the driver. Null, and no change: there is
+    // none, or the program uses this one too. Within cuInit only.
+    const Cupti* next_library() noexcept;
     // CUPTI's own functions, without deciding on the interface.
     const Cupti* real() noexcept;
     // Whether each client has a subscription of its own.
@@ -73,6 +76,7 @@ private:
     std::atomic<int> refusal_{kCuptiSuccess};
     std::atomic<int> loading_{0}, deciding_{0};
     bool found_ = false;
+    RefusedLibraries refused_;
     const char* named_ = nullptr;
     Cupti cupti_;
 };

@@ -104,7 +104,7 @@ EXPORT int cuptiUnsubscribe(void* subscriber) {
 }
 // A client of V2, or of V1 with a name. Nothing of V2 is translated, so its other functions are not exported.
 EXPORT int cuptiSubscribe_v2(void** subscriber, ApiCallback callback, void* data, void* parameters) {
-    // Whoever comes first decides whether others are allowed, unless the launcher wants CUPTI for us.
+    // The first subscriber decides whether others are allowed, unless the launcher wants CUPTI for us.
     if (settings().cupti == CuptiPolicy::own) cupti_multiplexer().cupti();
     const Cupti* real = cupti_multiplexer().real();
     if (real == nullptr || real->cuptiSubscribe_v2 == nullptr) return kNotInitialized;

@@ -1,4 +1,4 @@
-// The second interface of CUPTI (V2, from 13.3 on): every function takes the subscriber whose kinds, buffers, attributes, drops and
+// The second interface of CUPTI (V2, since 13.3): every function takes the subscriber whose kinds, buffers, attributes, drops and
 // external ids it means. Source: cupti_activity.h of CUPTI 13.5. Attributes of all subscribers are those of the process: the
 // level of CUDA graphs (20) is locked once anyone has switched a kind on.
 #include <cstring>
