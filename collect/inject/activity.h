@@ -1,6 +1,6 @@
 // Our use of CUPTI's activity records: the kinds we want, switched with the window, and the spool thread's work on
 // returned buffers. Buffers are written unchanged, together with what is only known inside the process: the names that
-// records point to (valid only while their module is loaded), and the record length of each kind.
+// records point to, and the record length of each kind.
 #pragma once
 
 #include <atomic>

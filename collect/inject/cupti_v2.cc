@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "collect/inject/switch_lock.h"
+#include "core/format/cupti_versions.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -194,9 +195,9 @@ struct V1Adapters {
 };
 
 bool CuptiV2::load(const Cupti& real) noexcept {
-    if (driver_version() < kFirstDriver) return false;
+    if (driver_version() < cupti::kFirstDriverWithSubscribers) return false;
     std::uint32_t version = 0;
-    if (real.cuptiGetVersion(&version) != kCuptiSuccess || version < kFirstVersion) return false;
+    if (real.cuptiGetVersion(&version) != kCuptiSuccess || version < cupti::kFirstWithSubscribers) return false;
     void* library = dlopen(real.path, RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) return false;
     bool complete = true;

@@ -36,10 +36,6 @@ inline constexpr int kMultipleSubscribers = 39;
 
 class CuptiV2 {
 public:
-    // The first versions with which two subscribers work; 13.3 before update 1 crashes.
-    static constexpr std::uint32_t kFirstVersion = 130301;
-    static constexpr int kFirstDriver = 13030;  // r610, as cuDriverGetVersion answers
-
     // Whether CUPTI and the driver have the interface; `real` has been loaded. Calls CUPTI only if the driver is new.
     bool load(const Cupti& real) noexcept;
     // Subscribes us. CUPTI's result; 39 if another tool does not allow others.

@@ -192,10 +192,9 @@ private:
         deliver(client.channel, *lanes_[number], copy, record.bytes, running);
     }
 
-    // Once clients had the time to look at what they were given.
+    // Clients have read what they want to know by the time they were given the buffers.
     void rename_kernels(std::uint32_t turn) {
         for (Client& each : clients()) flush_lanes(each.channel, true);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
         for (const ScriptRecord& record : script_.records) {
             if (record.kind != kKernel) continue;
             auto* name = reinterpret_cast<char*>(read<std::uint64_t>(record.at, 104));
