@@ -15,20 +15,6 @@ constinit CuptiV2 second_interface;
 constexpr int kInvalidParameter = 1, kNotSupported = 27;
 constexpr std::uint32_t kDomains = 6;  // CUpti_CallbackDomain: driver, runtime, resource, synchronize, nvtx, state
 
-// Attributes in place of functions of V1 (CUpti_ActivityAttribute, the same numbers from 13.2 on).
-enum Attribute : std::uint32_t {
-    kHardwareTrace = 13,
-    kAllocationSource = 14,
-    kLatencyTimestamps = 15,
-    kAllSyncRecords = 16,
-    kEventDeviceTimestamps = 17,
-    kLaunchAttributes = 18,
-    kDeviceGraph = 19,
-    kWholeGraphs = 20,
-    kThreadIdType = 21,
-    kTimestampCallback = 22,
-};
-
 // Newest CUDA version that the driver supports; 0 if unknown. CUPTI itself loads this library with its first call.
 int driver_version() noexcept {
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -115,11 +101,11 @@ struct V1Adapters {
         return call(second_interface.cuptiActivitySetAttribute_v2, attribute, bytes, value);
     }
     template <class Value>
-    static int set(Attribute attribute, Value value) {
+    static int set(V2Attribute attribute, Value value) {
         std::size_t bytes = sizeof value;
         return set_attribute(attribute, &bytes, &value);
     }
-    template <Attribute attribute>
+    template <V2Attribute attribute>
     static int set_flag(std::uint8_t on) {
         return set(attribute, on);
     }

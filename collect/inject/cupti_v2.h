@@ -29,6 +29,20 @@ struct SubscriberParams {  // CUpti_SubscriberParams of 13.2 and later
 };
 static_assert(sizeof(SubscriberParams) == 40);
 
+// Attributes of subscribers, in place of functions of V1 (CUpti_ActivityAttribute).
+enum V2Attribute : std::uint32_t {
+    kHardwareTrace = 13,
+    kAllocationSource = 14,
+    kLatencyTimestamps = 15,
+    kAllSyncRecords = 16,
+    kEventDeviceTimestamps = 17,
+    kLaunchAttributes = 18,
+    kDeviceGraph = 19,
+    kWholeGraphs = 20,
+    kThreadIdType = 21,
+    kTimestampCallback = 22,
+};
+
 using RequestBufferV2 = void (*)(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void* about);
 using CompleteBufferV2 = void (*)(std::uint8_t* buffer, std::size_t size, std::size_t valid, void* about);
 

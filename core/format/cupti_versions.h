@@ -7,8 +7,8 @@
 
 namespace gpuprof::cupti {
 
-// From these on, a process may have several subscribers: 13.3 before update 1 crashes with two of them. The driver as
-// cuDriverGetVersion answers; it is called r610.
+// With these versions and later ones, a process may have several subscribers: 13.3 before update 1 crashes with two of
+// them. The driver's is that of cuDriverGetVersion; its name is r610.
 inline constexpr std::uint32_t kFirstWithSubscribers = 130301;
 inline constexpr int kFirstDriverWithSubscribers = 13030;
 
