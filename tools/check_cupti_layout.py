@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Compares our offsets of CUPTI's fields (core/format/cupti_records.h) with the headers of CUPTI 11.8 to 13.0.
+"""Compares our offsets of CUPTI's fields (core/format/cupti_records.h) with the headers of CUPTI 11.8 to 13.5,
+and the structures of its second interface (collect/inject/cupti_v2.h) with those of the versions that have it.
 
     tools/check_cupti_layout.py [--cache FOLDER]
 
-Downloads the packages from pip's index (about 60 MB, cached). For each version it compiles one static_assert per field:
+Downloads the packages from pip's index (about 120 MB, cached). For each version it compiles one static_assert per field:
 the newest structure of the record must have it at the same offset, with the same size. Older headers may lack newer
 fields. Run it when cupti_records.h changes or a new CUPTI appears. It needs a network, so ./test does not run it.
 """
@@ -19,9 +20,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT / "core/format/cupti_records.h"
 CUPTI = ["nvidia-cuda-cupti-cu11==11.8.87", "nvidia-cuda-cupti-cu12==12.1.105", "nvidia-cuda-cupti-cu12==12.4.127",
-         "nvidia-cuda-cupti-cu12==12.8.90", "nvidia-cuda-cupti==13.0.85"]
+         "nvidia-cuda-cupti-cu12==12.8.90", "nvidia-cuda-cupti==13.0.85", "nvidia-cuda-cupti==13.1.115", "nvidia-cuda-cupti==13.2.86",
+         "nvidia-cuda-cupti==13.3.75", "nvidia-cuda-cupti==13.4.92", "nvidia-cuda-cupti==13.5.25"]
 # cuda.h and its includes; one version works with all headers of CUPTI.
-CUDA = ["nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88"]
+CUDA = ["nvidia-cuda-runtime==13.5.37", "nvidia-cuda-crt==13.5.37"]
 
 SAME = {name: name for name in ("start", "end", "completed", "queued", "submitted", "bytes", "kind", "name", "id", "cbid", "type", "address")}
 PLACE = {"device": "deviceId", "context": "contextId", "stream": "streamId", "correlation": "correlationId", "graph": "graphId",
@@ -96,9 +98,32 @@ def include_folder(folder, header):
     return min((path.parent for path in folder.rglob(header)), key=lambda path: len(path.parts))
 
 
+# Of the second interface: our names, CUPTI's.
+PARAMETERS = {"bytes": "structSize", "name": "subscriberName", "old_name": "oldSubscriberName", "old_name_bytes": "oldSubscriberSize",
+              "allow_others": "allowMultipleSubscribers"}
+ATTRIBUTES = {"kHardwareTrace": "ENABLE_HES", "kAllocationSource": "ENABLE_ALLOCATION_SOURCE_TRACKING",
+              "kLatencyTimestamps": "ENABLE_KERNEL_LATENCY_TIMESTAMPS", "kAllSyncRecords": "ENABLE_ALL_SYNC_RECORDS",
+              "kEventDeviceTimestamps": "ENABLE_CUDA_EVENT_DEVICE_TIMESTAMPS", "kLaunchAttributes": "ENABLE_KERNEL_LAUNCH_ATTRIBUTES",
+              "kDeviceGraph": "ENABLE_DEVICE_GRAPH_TRACE", "kWholeGraphs": "ENABLE_MULTI_SUBSCRIBER_GRAPH_TRACE",
+              "kThreadIdType": "THREAD_ID_TYPE", "kTimestampCallback": "TIMESTAMP_CALLBACK"}
+
+
+def second_interface(header):
+    """Assertions about V2, for versions that have several subscribers."""
+    if "cuptiGetTimestamp_v2" not in header:
+        return
+    yield '#include "collect/inject/cupti_v2.h"'
+    yield "static_assert(sizeof(inject::SubscriberParams) == sizeof(CUpti_SubscriberParams));"
+    for ours, theirs in PARAMETERS.items():
+        yield f"static_assert(offsetof(inject::SubscriberParams, {ours}) == offsetof(CUpti_SubscriberParams, {theirs}));"
+    for ours, theirs in ATTRIBUTES.items():
+        yield f"static_assert(int{{inject::{ours}}} == CUPTI_ACTIVITY_ATTR_{theirs});"
+
+
 def source_for(header):
     header = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
     lines = ["#include <cstddef>", "#include <cupti.h>", '#include "core/format/cupti_records.h"', "using namespace gpuprof;"]
+    lines += second_interface(header)
     checked, absent = 0, []
     for namespace, name in fields_of_records():
         base, others = STRUCTURES[namespace]

@@ -13,10 +13,12 @@
 #include <sstream>
 #include <thread>
 
+#include "cli/doctor/cupti_version.h"
 #include "collect/pm/cupti_candidates.h"
 #include "core/base/ascii.h"
 #include "core/base/path_search.h"
 #include "core/base/readable.h"
+#include "core/format/cupti_versions.h"
 
 namespace gpuprof {
 namespace {
@@ -96,18 +98,26 @@ Check check_gpus(const Machine& machine) {
     return check;
 }
 
+// cuDriverGetVersion answers without cuInit (CUDA driver API, version management): 13000 is 13.0. 0: unknown.
+int cuda_version(void* library) {
+    auto get_version = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+    int version = 0;
+    return get_version != nullptr && get_version(&version) == 0 ? version : 0;
+}
+
+int cuda_version_here() {
+    Library library = load("libcuda.so.1");
+    return library ? cuda_version(library.get()) : 0;
+}
+
 Check check_cuda() {
     Check check{
         .name = "CUDA driver library", .found = "cannot load libcuda.so.1", .remedy = "install the NVIDIA driver"};
     Library library = load("libcuda.so.1");
     if (!library) return check;
-    // cuDriverGetVersion answers without cuInit (CUDA driver API, version management): 13000 is 13.0.
-    using GetVersion = int (*)(int*);
-    auto get_version = reinterpret_cast<GetVersion>(dlsym(library.get(), "cuDriverGetVersion"));
-    int version = 0;
-    bool known = get_version != nullptr && get_version(&version) == 0;
+    int version = cuda_version(library.get());
     return {check.name, Health::ok,
-            known ? fmt::format("up to CUDA {}.{}", version / 1000, version % 1000 / 10) : "libcuda.so.1", ""};
+            version != 0 ? fmt::format("up to CUDA {}.{}", version / 1000, version % 1000 / 10) : "libcuda.so.1", ""};
 }
 
 // "GPU 0 NVIDIA H200, GPU 1 ..."
@@ -159,6 +169,15 @@ Check check_cupti(const Machine& machine) {
     }
     check.health = Health::ok;
     check.found = found.size() == 1 ? found[0] : fmt::format("{} and {} more", found[0], found.size() - 1);
+    std::uint32_t version = machine.cupti_version ? machine.cupti_version(found[0]) : 0;
+    if (version == 0) return check;
+    check.found += fmt::format("; CUPTI {}, {}", name_of_cupti(version),
+                               sharing_of_cupti(version, machine.cuda_version ? machine.cuda_version() : 0));
+    if (const cupti::KnownDefect* defect = cupti::defect_of(version)) {
+        check.health = Health::limited;
+        check.found += fmt::format("; this version {}", defect->what);
+        check.remedy = std::string(defect->remedy);
+    }
     return check;
 }
 
@@ -264,7 +283,9 @@ static std::string environment_value(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-std::vector<Check> check_machine() { return check_machine({"", environment_value, sample_machine}); }
+std::vector<Check> check_machine() {
+    return check_machine({"", environment_value, sample_machine, ask_cupti_version, cuda_version_here});
+}
 
 std::vector<Check> check_for_recording() {
     Machine machine{"", environment_value};

@@ -2,6 +2,7 @@
 // and /dev, and loads and closes libraries. Only a sampler in a separate process opens devices.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,9 @@ struct Machine {
     std::function<std::string(const char* name)> environment;  // "" if unset
     // Tries sampling with a backend; not tried if empty.
     std::function<SampledMachine(const std::string& backend)> sample = {};
+    // The version of a libcupti, 0 if unknown; not asked if empty. And the newest CUDA version that the driver supports.
+    std::function<std::uint32_t(const std::string& path)> cupti_version = {};
+    std::function<int()> cuda_version = {};
 };
 std::vector<Check> check_machine(const Machine& machine);
 

@@ -88,6 +88,26 @@ std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
     return hash | 1;
 }
 
+bool newer_than_driver(int code) noexcept { return code == kCuptiNotInitialized || code == kCuptiUnknown; }
+
+// Registers our buffers. A CUPTI that is newer than the driver may refuse only the first kind, so one with few records is
+// switched on, unless the program uses this CUPTI itself, which leaves no choice. It stays on: switching it off may block.
+int take_hold(const Cupti& cupti) noexcept {
+    constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
+    constexpr auto kTried = static_cast<std::uint32_t>(Kind::overhead);
+    if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kSystemThreadIds);
+    // With several subscribers it might hold for the buffers of all.
+    if (cupti.cuptiActivitySetAttribute != nullptr && !cupti_multiplexer().separate()) {
+        std::uint8_t yes = 1;
+        std::size_t bytes = sizeof yes;
+        cupti.cuptiActivitySetAttribute(kZeroedBuffers, &bytes, &yes);
+    }
+    int code = buffers().hand_to(cupti);
+    if (code != kCuptiSuccess || cupti.was_mapped || cupti_multiplexer().separate()) return code;
+    code = cupti_multiplexer().set_kind(ClientId::ours, kTried, true);
+    return newer_than_driver(code) ? code : kCuptiSuccess;
+}
+
 }  // namespace
 
 // Keeps the first failure, with CUPTI's own description of the code.
@@ -103,6 +123,15 @@ void Activity::refuse(const char* what, int code) noexcept {
     refusal_state_.store(kWritten, std::memory_order_release);
 }
 
+// Another tool has CUPTI to itself, as tools may ask of it.
+void Activity::refuse_for_holder() noexcept {
+    const char* holder = cupti_v2().holder();
+    std::snprintf(refusal_, sizeof refusal_,
+                  "GPU work: another profiler%s%.64s%s has CUPTI and allows no second one (%.300s)",
+                  *holder != '\0' ? ", " : "", holder, *holder != '\0' ? "," : "", cupti_->path);
+    refusal_state_.store(kWritten, std::memory_order_release);
+}
+
 bool Activity::start() noexcept {
     if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
     cupti_ = cupti_multiplexer().cupti();
@@ -112,15 +141,17 @@ bool Activity::start() noexcept {
         refusal_state_.store(kWritten, std::memory_order_release);
         return false;
     }
-    if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
-    constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
-    if (cupti_->cuptiSetThreadIdType != nullptr) cupti_->cuptiSetThreadIdType(kSystemThreadIds);
-    if (cupti_->cuptiActivitySetAttribute != nullptr) {
-        std::uint8_t yes = 1;
-        std::size_t bytes = sizeof yes;
-        cupti_->cuptiActivitySetAttribute(kZeroedBuffers, &bytes, &yes);
+    if (cupti_multiplexer().refusal() != kCuptiSuccess) {
+        refuse_for_holder();
+        return false;
     }
-    if (int code = buffers().hand_to(*cupti_); code != kCuptiSuccess) {
+    int code = take_hold(*cupti_);
+    for (const Cupti* next = cupti_; newer_than_driver(code) && next != nullptr;) {
+        next = cupti_multiplexer().next_library();
+        if (next != nullptr) code = take_hold(*next);
+    }
+    if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
+    if (code != kCuptiSuccess) {
         refuse("GPU work", code);
         return false;
     }
@@ -129,7 +160,7 @@ bool Activity::start() noexcept {
     known_ = memory == MAP_FAILED ? nullptr : static_cast<KnownName*>(memory);
     running_.store(true, std::memory_order_release);
     find_functions();
-    int code = callbacks_.start(*cupti_);
+    code = callbacks_.start(*cupti_);
     if (code != kCuptiSuccess && settings().range == CaptureRange::profiler_api)
         refuse("cudaProfilerStart and cudaProfilerStop, which begin and end the recording,", code);
     return true;

@@ -1,6 +1,6 @@
 // Our use of CUPTI's activity records: the kinds we want, switched with the window, and the spool thread's work on
 // returned buffers. Buffers are written unchanged, together with what is only known inside the process: the names that
-// records point to (valid only while their module is loaded), and the record length of each kind.
+// records point to, and the record length of each kind.
 #pragma once
 
 #include <atomic>
@@ -52,6 +52,7 @@ private:
     bool switch_on(cupti::Kind kind, const char* what) noexcept;
     void find_functions() noexcept;
     void refuse(const char* what, int code) noexcept;
+    void refuse_for_holder() noexcept;
     void write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t valid) noexcept;
     void note_name(std::uint64_t address) noexcept;
 

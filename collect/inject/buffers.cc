@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/kernel_names.h"
 #include "collect/inject/other_client.h"
 #include "collect/inject/overhead_timer.h"
 
@@ -92,6 +93,7 @@ void Buffers::complete(void* context, std::uint32_t stream, std::uint8_t* buffer
         slot.valid = valid <= kBytes ? valid : 0;
         if (settings().cupti == CuptiPolicy::share && slot.valid > 0)
             other_client().copy(*pool.cupti_, buffer, slot.valid);
+        if (slot.valid > 0) kernel_names().keep(*pool.cupti_, buffer, slot.valid);
         slot.turn = pool.turns_.fetch_add(1, std::memory_order_relaxed);
         slot.state.store(kReturned, std::memory_order_release);
         return;

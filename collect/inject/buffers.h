@@ -1,6 +1,7 @@
 // The buffers that CUPTI fills: a fixed pool, mapped on demand and never freed, because CUPTI may write to a buffer for
 // the lifetime of the process.
-// CUPTI requests and returns buffers on any thread, including the program's; both functions take one slot and return.
+// CUPTI requests and returns buffers on any thread, including the program's. A request takes one slot; a return copies names
+// of kernels that are new (kernel_names.h).
 // Returned buffers wait for the spool thread. When the pool is exhausted, CUPTI gets no buffer and counts what it
 // drops; versions that crash without a buffer get a spare one whose records are counted and discarded.
 #pragma once

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/stall_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/schema/facts.h"
@@ -14,7 +15,6 @@ namespace gpuprof::inject {
 namespace {
 
 constexpr const char* kRecorded = fact::kStreamCallsRecorded;
-constexpr int kMultipleSubscribers = 39;
 constexpr std::uint32_t kResourceDomain = 3;  // CUpti_CallbackDomain
 
 // Libraries that look up CUPTI's functions in libcupti itself, so that their calls do not arrive here, and that need
@@ -49,7 +49,7 @@ int read_count(dl_phdr_info* library, std::size_t, void* count) noexcept {
 
 // A library that needs the subscription and was mapped since `mapped`, which is updated.
 const Rival* find_rival(unsigned long long& mapped) noexcept {
-    if (settings().cupti == CuptiPolicy::own) return nullptr;
+    if (settings().cupti == CuptiPolicy::own || cupti_multiplexer().separate()) return nullptr;
     unsigned long long now = 0;
     dl_iterate_phdr(read_count, &now);  // first: what is mapped during the search is searched next time
     Search search{mapped};
@@ -127,6 +127,7 @@ bool Callbacks::give_up() noexcept {
 
 bool Callbacks::end_subscription(const char* state) noexcept {
     if (settings().range == CaptureRange::profiler_api) return false;
+    if (cupti_multiplexer().separate()) return true;
     SwitchLock turn(lock_);
     if (subscriber_ == nullptr) return true;
     cupti_->cuptiUnsubscribe(subscriber_);

@@ -69,6 +69,10 @@ void write_facts(Collector& c) noexcept {
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
         if (*c.activity.callbacks().state() != '\0') text(fact::kStreamCalls, c.activity.callbacks().state());
+        text(fact::kCuptiInterface, cupti_multiplexer().separate() ? "V2" : "V1");
+        if (std::uint32_t given = cupti_v2().given()) number(fact::kOtherSubscriptions, given);
+        if (cupti_multiplexer().separate() && *cupti_v2().holder() != '\0')
+            text(fact::kFirstSubscriber, cupti_v2().holder());
         if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);

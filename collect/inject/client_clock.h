@@ -32,7 +32,7 @@ public:
     using Function = std::uint64_t (*)();
     // Null removes it.
     void set(Function function) noexcept;
-    bool given() const noexcept { return function_.load(std::memory_order_acquire) != nullptr; }
+    Function registered() const noexcept { return function_.load(std::memory_order_acquire); }  // null: none
     // The line through the registration and now; waits briefly if both are the same moment.
     ClockLine line() const noexcept;
 

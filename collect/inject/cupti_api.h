@@ -1,5 +1,5 @@
-// libcupti, found at run time. Order: a copy that is already mapped (a second copy in one process sees nothing), the
-// named one, the toolkit's, the system's, and those in Python packages next to a mapped library.
+// libcupti, found at run time. Order: the newest copy that is already mapped (a second copy in one process sees
+// nothing), the named one, the toolkit's, the system's, and those in Python packages next to a mapped library.
 #pragma once
 
 #include <cstddef>
@@ -32,18 +32,29 @@ struct CallbackData {
 };
 static_assert(sizeof(CallbackData) == 72);
 
+// Libraries that were found and do not work with this driver.
+struct RefusedLibraries {
+    static constexpr std::size_t kMax = 4;
+    char paths[kMax][512] = {};
+    std::size_t count = 0;
+
+    bool holds(const char* path) const noexcept;
+    bool add(const char* path) noexcept;  // false: known, or no room
+};
+
 struct Cupti {
 #define FUNCTION(required, result, name, arguments) result(*name) arguments = nullptr;
 #include "collect/inject/cupti_symbols.def"
 #undef FUNCTION
-    char path[512] = {};  // of the library, for the recording
+    char path[512] = {};      // of the library, for the recording
+    bool was_mapped = false;  // by the program
 
-    // Returns whether it was found with all required functions. `named` may be null.
-    bool load(const char* named) noexcept;
+    // Returns whether one that was not refused was found with all required functions. `named` may be null.
+    bool load(const char* named, const RefusedLibraries& refused = {}) noexcept;
     bool loaded() const noexcept { return cuptiActivityEnable != nullptr; }
 };
 
-inline constexpr int kCuptiSuccess = 0, kCuptiEndOfBuffer = 12;
+inline constexpr int kCuptiSuccess = 0, kCuptiEndOfBuffer = 12, kCuptiNotInitialized = 15, kCuptiUnknown = 999;
 inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
 
 }  // namespace gpuprof::inject

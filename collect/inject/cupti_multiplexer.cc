@@ -2,6 +2,11 @@
 
 #include <sched.h>
 
+#include <cstdlib>
+#include <initializer_list>
+
+#include "collect/inject/collector.h"
+#include "collect/inject/counter_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/format/cupti_records.h"
 
@@ -12,7 +17,17 @@ constexpr std::uint32_t kDriverKind = static_cast<std::uint32_t>(cupti::Kind::dr
                         kRuntimeKind = static_cast<std::uint32_t>(cupti::Kind::runtime);
 constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 
-enum Loading : int { kNotLoaded, kLoading, kLoaded };
+enum Step : int { kNotDone, kDoing, kDone };
+// On the first thread that comes; others wait for it.
+template <class Action>
+void once(std::atomic<int>& step, Action&& action) noexcept {
+    int state = kNotDone;
+    if (step.compare_exchange_strong(state, kDoing)) {
+        action();
+        step.store(kDone, std::memory_order_release);
+    }
+    while (step.load(std::memory_order_acquire) != kDone) sched_yield();
+}
 
 constinit CuptiMultiplexer multiplexer;
 
@@ -20,20 +35,45 @@ constinit CuptiMultiplexer multiplexer;
 
 CuptiMultiplexer& cupti_multiplexer() noexcept { return multiplexer; }
 
-const Cupti* CuptiMultiplexer::cupti() noexcept {
-    int state = kNotLoaded;
-    if (loading_.compare_exchange_strong(state, kLoading)) {
-        found_ = cupti_.load(named_);
-        loading_.store(kLoaded, std::memory_order_release);
-    }
-    while (loading_.load(std::memory_order_acquire) != kLoaded) sched_yield();
+const Cupti* CuptiMultiplexer::real() noexcept {
+    once(loading_, [this] { found_ = cupti_.load(named_); });
     return found_ ? &cupti_ : nullptr;
 }
 
+const Cupti* CuptiMultiplexer::next_library() noexcept {
+    if (separate() || cupti_.was_mapped || wants_anything(ClientId::other) || !refused_.add(cupti_.path))
+        return nullptr;
+    Cupti next;
+    if (!next.load(named_, refused_)) return nullptr;
+    cupti_ = next;
+    return &cupti_;
+}
+
+const Cupti* CuptiMultiplexer::cupti(ClientId client) noexcept {
+    if (real() == nullptr) return nullptr;
+    once(deciding_, [this] { decide_interface(); });
+    return separate() ? &cupti_v2().table(client) : &cupti_;
+}
+
+// One call of V1, or one subscription of V2, decides for the life of the process. Counters of kernels need V1.
+void CuptiMultiplexer::decide_interface() noexcept {
+    const char* only_first = std::getenv("GPUPROF_CUPTI_V1");
+    if (only_first != nullptr && only_first[0] == '1') return;
+    if (!will_record_device() || counters_planned() || !cupti_v2().load(cupti_)) return;
+    int code = cupti_v2().begin(settings().cupti != CuptiPolicy::own);
+    refusal_.store(code == kMultipleSubscribers ? code : kCuptiSuccess, std::memory_order_release);
+    if (code != kCuptiSuccess) return;
+    if (settings().graph_level) cupti_v2().select_whole_graphs();
+    interface_.store(Interface::v2, std::memory_order_release);
+}
+
 void CuptiMultiplexer::forget_loading() noexcept {
-    int state = kLoading;
-    loading_.compare_exchange_strong(state, kNotLoaded);
+    for (std::atomic<int>* step : {&loading_, &deciding_}) {
+        int state = kDoing;
+        step->compare_exchange_strong(state, kNotDone);
+    }
     lock_ = PTHREAD_MUTEX_INITIALIZER;
+    cupti_v2().forget_lock();
 }
 
 std::uint32_t CuptiMultiplexer::kind_of(std::uint32_t domain) noexcept {
@@ -80,6 +120,7 @@ int CuptiMultiplexer::set_kind(ClientId client, std::uint32_t kind, bool on) noe
     const Cupti* real = cupti();
     if (real == nullptr) return kNotInitialized;
     if (kind >= kKinds) return kInvalidKind;
+    if (separate()) return set_own_kind(client, kind, on);
     std::atomic<bool>& request = kinds_[static_cast<unsigned>(client)][kind];
     bool had = request.exchange(on);
     if (int code = apply_kind(*real, kind); code != kCuptiSuccess) {
@@ -89,6 +130,16 @@ int CuptiMultiplexer::set_kind(ClientId client, std::uint32_t kind, bool on) noe
     if (kind == kDriverKind) apply_functions(kDriverDomain);
     if (kind == kRuntimeKind) apply_functions(kRuntimeDomain);
     return kCuptiSuccess;
+}
+
+int CuptiMultiplexer::set_own_kind(ClientId client, std::uint32_t kind, bool on) noexcept {
+    const Cupti& table = cupti_v2().table(client);
+    std::atomic<bool>& request = kinds_[static_cast<unsigned>(client)][kind];
+    SwitchLock turn(lock_);
+    bool had = request.exchange(on);
+    int code = on ? table.cuptiActivityEnable(kind) : table.cuptiActivityDisable(kind);
+    if (code != kCuptiSuccess) request.store(had);
+    return code;
 }
 
 // Aligns CUPTI with the combined requests, whichever client changed its own last.
@@ -106,18 +157,19 @@ int CuptiMultiplexer::apply_kind(const Cupti& real, std::uint32_t kind) noexcept
 }
 
 int CuptiMultiplexer::set_function(ClientId client, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
-    if (cupti() == nullptr) return kNotInitialized;
+    const Cupti* table = cupti(client);
+    if (table == nullptr) return kNotInitialized;
     if (cbid >= kFunctions) return kInvalidParameter;
     std::atomic<std::uint8_t>& request = functions_[static_cast<unsigned>(client)][domain == kRuntimeDomain][cbid];
     std::uint8_t had = request.exchange(on ? wanted : unwanted);
     SwitchLock turn(lock_);
-    int code = apply_function(domain, cbid, anyone_wants(kind_of(domain), cbid));
+    int code = apply_function(*table, domain, cbid, separate() ? on : anyone_wants(kind_of(domain), cbid));
     if (code != kCuptiSuccess) request.store(had, std::memory_order_relaxed);
     return code;
 }
 
-int CuptiMultiplexer::apply_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
-    auto* enable = domain == kDriverDomain ? cupti_.cuptiActivityEnableDriverApi : cupti_.cuptiActivityEnableRuntimeApi;
+int CuptiMultiplexer::apply_function(const Cupti& real, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
+    auto* enable = domain == kDriverDomain ? real.cuptiActivityEnableDriverApi : real.cuptiActivityEnableRuntimeApi;
     return enable != nullptr ? enable(cbid, on ? 1 : 0) : kNotInitialized;
 }
 
@@ -129,7 +181,7 @@ void CuptiMultiplexer::apply_functions(std::uint32_t domain) noexcept {
     for (std::uint32_t cbid = 1; cbid < kFunctions; ++cbid) {
         bool said = functions_[0][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) != unspecified ||
                     functions_[1][domain == kRuntimeDomain][cbid].load(std::memory_order_relaxed) != unspecified;
-        if (said && anyone_wants(kind, cbid) != whole) apply_function(domain, cbid, !whole);
+        if (said && anyone_wants(kind, cbid) != whole) apply_function(cupti_, domain, cbid, !whole);
     }
 }
 
@@ -147,9 +199,10 @@ void CuptiMultiplexer::withdraw(ClientId client) noexcept {
 
 std::uint64_t CuptiMultiplexer::take_dropped(ClientId client) noexcept {
     std::size_t dropped = 0;
-    const Cupti* real = cupti();
+    const Cupti* real = cupti(client);
     if (real != nullptr && real->cuptiActivityGetNumDroppedRecords != nullptr)
         real->cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
+    if (separate()) return dropped;
     for (auto& each : dropped_) each.fetch_add(dropped, std::memory_order_relaxed);
     return dropped_[static_cast<unsigned>(client)].exchange(0, std::memory_order_relaxed);
 }

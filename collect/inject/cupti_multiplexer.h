@@ -1,4 +1,5 @@
-// The combined CUPTI requests of this process. It has one CUPTI, with one set of active kinds and one pair of buffer
+// The CUPTI requests of this process. If CUPTI allows several subscribers (cupti_v2.h), each client's go to its own
+// subscription. Otherwise this combines them: the process has one CUPTI, with one set of active kinds and one pair of buffer
 // functions, but possibly two clients:
 // us, and another one (torch.profiler's Kineto, Proton, ...), whose calls arrive here because this library is preloaded
 // and exports the same names (exports.cc). The multiplexer keeps both clients' requests and passes on only what changes
@@ -13,17 +14,26 @@
 #include <cstdint>
 
 #include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti_v2.h"
 
 namespace gpuprof::inject {
-
-enum class ClientId : unsigned { ours, other };
 
 class CuptiMultiplexer {
 public:
     static constexpr std::uint32_t kKinds = 64, kFunctions = 2048;
 
-    // CUPTI's own functions, loaded at the first call. Null without CUPTI.
-    const Cupti* cupti() noexcept;
+    // CUPTI's functions for one client, loaded at the first call, which also decides on the interface. Null without
+    // CUPTI.
+    const Cupti* cupti(ClientId client = ClientId::ours) noexcept;
+    // The next library that can be found, because this one does not work with the driver. Null, and no change: there is
+    // none, or the program uses this one too. Within cuInit only.
+    const Cupti* next_library() noexcept;
+    // CUPTI's own functions, without deciding on the interface.
+    const Cupti* real() noexcept;
+    // Whether each client has a subscription of its own.
+    bool separate() const noexcept { return interface_.load(std::memory_order_acquire) == Interface::v2; }
+    // What CUPTI answered when it refused us a subscription of V2, or success.
+    int refusal() const noexcept { return refusal_.load(std::memory_order_acquire); }
     // In a forked child: another parent thread may have been loading it.
     void forget_loading() noexcept;
     // The library to use unless one is mapped; set before the first call.
@@ -50,8 +60,10 @@ private:
     Request request_of(ClientId client, std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants(std::uint32_t kind, std::uint32_t cbid) const noexcept;
     bool anyone_wants_kind(std::uint32_t kind) const noexcept;
+    void decide_interface() noexcept;
+    int set_own_kind(ClientId client, std::uint32_t kind, bool on) noexcept;
     int apply_kind(const Cupti& real, std::uint32_t kind) noexcept;
-    int apply_function(std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
+    int apply_function(const Cupti& real, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept;
     void apply_functions(std::uint32_t domain) noexcept;
 
     std::atomic<bool> kinds_[kClients][kKinds] = {};
@@ -59,8 +71,12 @@ private:
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;                   // for switching
     std::atomic<std::uint8_t> functions_[kClients][2][kFunctions] = {};  // by domain: driver, runtime
     std::atomic<std::uint64_t> dropped_[kClients] = {};
-    std::atomic<int> loading_{0};
+    enum class Interface : int { v1, v2 };
+    std::atomic<Interface> interface_{Interface::v1};
+    std::atomic<int> refusal_{kCuptiSuccess};
+    std::atomic<int> loading_{0}, deciding_{0};
     bool found_ = false;
+    RefusedLibraries refused_;
     const char* named_ = nullptr;
     Cupti cupti_;
 };

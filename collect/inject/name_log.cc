@@ -1,7 +1,5 @@
 #include "collect/inject/name_log.h"
 
-#include <sys/mman.h>
-
 #include <cstring>
 #include <new>
 
@@ -14,24 +12,8 @@ constinit NameLog names;
 
 NameLog& name_log() noexcept { return names; }
 
-// Fresh pages are zero, so a newly mapped block is empty.
-void* NameLog::room(std::size_t bytes) noexcept {
-    if (bytes > sizeof(Block::bytes)) return nullptr;
-    for (;;) {
-        Block* block = block_.load(std::memory_order_acquire);
-        if (block != nullptr) {
-            std::size_t at = block->used.fetch_add(bytes, std::memory_order_relaxed);
-            if (at + bytes <= sizeof block->bytes) return block->bytes + at;
-        }
-        void* memory = mmap(nullptr, sizeof(Block), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) return nullptr;
-        if (!block_.compare_exchange_strong(block, static_cast<Block*>(memory), std::memory_order_acq_rel))
-            munmap(memory, sizeof(Block));
-    }
-}
-
 void NameLog::add(const spool::NvtxEvent& event, std::string_view text) noexcept {
-    void* memory = room((sizeof(Entry) + text.size() + 7) / 8 * 8);
+    void* memory = arena_.room((sizeof(Entry) + text.size() + 7) / 8 * 8);
     if (memory == nullptr) return;  // later files lack this name
     auto* entry = new (memory) Entry{{nullptr}, event};
     entry->event.text_kind = spool::TextKind::inline_text;

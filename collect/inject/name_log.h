@@ -6,6 +6,7 @@
 #include <atomic>
 #include <string_view>
 
+#include "collect/inject/arena.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
@@ -31,15 +32,9 @@ private:
         spool::NvtxEvent event;  // `text` is the length of the text that follows
         const char* text() const noexcept { return reinterpret_cast<const char*>(this + 1); }
     };
-    struct Block {
-        static constexpr std::size_t kBytes = std::size_t{64} << 10;
-        std::atomic<std::size_t> used;
-        alignas(8) char bytes[kBytes - 16];
-    };
-    void* room(std::size_t bytes) noexcept;
 
     std::atomic<Entry*> first_{nullptr}, last_{nullptr};
-    std::atomic<Block*> block_{nullptr};
+    Arena arena_;
 };
 
 NameLog& name_log() noexcept;

@@ -21,6 +21,7 @@ public:
     void set_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) noexcept;
     bool present() const noexcept { return complete_.load(std::memory_order_acquire) != nullptr; }
     void set_clock(ClientClock::Function function) noexcept { clock_.set(function); }
+    ClientClock::Function clock() const noexcept { return clock_.registered(); }  // null: CUPTI's
     // It switches a kind on or off: records belong to it from now on, or until now.
     void note_on(std::uint32_t kind) noexcept;
     void note_off(std::uint32_t kind) noexcept;

@@ -55,7 +55,7 @@ void RecordCost::measure() noexcept {
 const char* RecordCost::try_to_measure() noexcept {
     CuptiMultiplexer& cupti = cupti_multiplexer();
     if (settings().all_api || cbid_ == 0 || cupti.wants(ClientId::ours, kDriverKind, cbid_) ||
-        cupti.wants(ClientId::other, kDriverKind, cbid_))
+        cupti.wants(ClientId::other, kDriverKind, cbid_) || (cupti.separate() && cupti_v2().anyone_wants(kDriverKind)))
         return "all calls are recorded, so none shows the time without a record";
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     auto call = driver != nullptr ? reinterpret_cast<GetVersion>(dlsym(driver, "cuDriverGetVersion")) : nullptr;

@@ -1,7 +1,8 @@
 // Offsets of the fields in CUPTI's activity records. CUPTI only adds fields at the end, so one offset serves every
-// version from 11.8 to 13.0. Record lengths differ; the collector finds them while walking a buffer, because the
+// version from 11.8 to 13.5. Record lengths differ; the collector finds them while walking a buffer, because the
 // version does not determine them (11.8 and 12.1 both report 18, with kernels of 200 and 208 bytes). Source:
-// cupti_activity.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0.
+// cupti_activity.h of the packages nvidia-cuda-cupti 11.8, 12.1, 12.4, 12.8 and 13.0 to 13.5
+// (tools/check_cupti_layout.py).
 #pragma once
 
 #include <cstdint>

@@ -21,6 +21,11 @@ inline constexpr const char* kCallRecordUnknown = "call_record_unknown";
 // Another CUPTI client in that process: the number of records it also received; "1" if CUPTI was left to it.
 inline constexpr const char* kGivenToOther = "records_given_to_other_client";
 inline constexpr const char* kYielded = "cupti_yielded";
+// Which interface of CUPTI that process used: "V2" if several subscribers can record at once, else "V1".
+inline constexpr const char* kCuptiInterface = "cupti_interface";
+// With V2: how many clients of V1 were given a subscription of their own, and the name of a tool that was there first.
+inline constexpr const char* kOtherSubscriptions = "other_cupti_subscriptions";
+inline constexpr const char* kFirstSubscriber = "first_cupti_subscriber";
 // Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
 inline constexpr const char* kStreamCalls = "stream_calls";
 inline constexpr const char* kStreamCallsRecorded = "recorded";
@@ -41,9 +46,9 @@ inline constexpr const char* kCountedCopies = "copies_counted_as_lost";
 inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
 // Facts about processes. A job read from several files has several of each; they are added up.
-inline constexpr const char* kProcessFacts[] = {kOnProgramThreads, kOnOwnThread,      kGivenToOther,   kYielded,
-                                                kStreamCalls,      kDeviceClock,      kCountedKernels, kCountedGraphs,
-                                                kCountedCopies,    kCountedCalls,     kCallRecordNs,   kCallRecordLowNs,
-                                                kCallRecordHighNs, kCallRecordUnknown};
+inline constexpr const char* kProcessFacts[] = {
+    kOnProgramThreads, kOnOwnThread,  kGivenToOther,    kYielded,          kCuptiInterface,   kOtherSubscriptions,
+    kFirstSubscriber,  kStreamCalls,  kDeviceClock,     kCountedKernels,   kCountedGraphs,    kCountedCopies,
+    kCountedCalls,     kCallRecordNs, kCallRecordLowNs, kCallRecordHighNs, kCallRecordUnknown};
 
 }  // namespace gpuprof::fact

@@ -91,3 +91,36 @@ def test_the_library_shows_and_needs_nothing_else(program):
     needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     libraries = {line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line}
     assert libraries <= {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+
+
+REFUSING = """
+#include <stddef.h>
+int cuptiGetVersion(unsigned* v) { *v = 130000; return 0; }
+int cuptiActivityRegisterCallbacks(void* a, void* b) { return %(register)d; }
+int cuptiActivityEnable(unsigned kind) { return %(enable)d; }
+int cuptiActivityDisable(unsigned kind) { return %(enable)d; }
+int cuptiActivityGetNextRecord(void* b, size_t n, void** r) { return 12; }
+int cuptiActivityFlushAll(unsigned flag) { return %(enable)d; }
+void fake_cupti_started(void) {}
+void fake_cupti_call(unsigned domain, unsigned cbid) {}
+"""
+
+
+@pytest.mark.parametrize("codes", [{"register": 999, "enable": 999}, {"register": 0, "enable": 15}], ids=["13", "12"])
+def test_one_that_is_newer_than_the_driver_is_passed_over(used, tmp_path, codes):
+    refusing, source = tmp_path / "new" / "libcupti.so.13", tmp_path / "refusing.c"
+    refusing.parent.mkdir()
+    source.write_text(REFUSING % codes)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", refusing, source], check=True)
+    path = used.place("cuda/extras/CUPTI/lib64/libcupti.so")
+    assert used(GPUPROF_CUPTI=str(refusing), CUDA_HOME=str(tmp_path / "cuda")) == path
+
+
+def test_of_two_mapped_copies_the_newest_wins(used, tmp_path):
+    old, source = tmp_path / "bundle" / "libcupti.so.12", tmp_path / "old.c"
+    old.parent.mkdir()
+    source.write_text(REFUSING.replace("130000", "28") % {"register": 0, "enable": 0})
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", old, source], check=True)
+    new = used.place("newer/libcupti.so.13")
+    assert used(mapped=[old, new]) == new
+    assert used(mapped=[new, old]) == new

@@ -7,11 +7,9 @@ import json
 import subprocess
 
 import pytest
-from played import fake_environment, record_played
+from other_client import PLAY, PLAYS, count, data_losses, record, total
+from played import fake_environment
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
-
-PLAY = "time=paced live"
-PLAYS = 3  # before the other starts, while it records, after it has stopped
 
 
 @pytest.fixture(scope="module")
@@ -31,26 +29,6 @@ def alone(program, script, tmp_path_factory):
     subprocess.run([program.fakes / "fake_program", "--script", script, "--play", PLAY, "--kineto", answer],
                    env=fake_environment(program), check=True, timeout=60)
     return json.loads(answer.read_text())
-
-
-def record(program, script, folder, *options, rules="", play=PLAY, arguments=()):
-    answer, capture = folder / "answer.json", folder / "run.gpuprof"
-    outcome = record_played(program, script, capture, "--sample", "0", *options, rules=rules, play=play,
-                            arguments=["--kineto", answer, *arguments])
-    assert outcome.status == 0, outcome.errors
-    return json.loads(answer.read_text()), capture, outcome
-
-
-def count(program, capture):
-    return sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows)
-
-
-def total(program, capture):
-    return sum(row["total_ns"] for row in program.report(capture, "kernels")["kernels"].rows)
-
-
-def data_losses(program, capture):
-    return {row["kind"] for row in program.report(capture, "losses")["losses"].rows if row["severity"] == "data"}
 
 
 @pytest.mark.parametrize("rules", ["", "shuffle 5", "late 3", "slow cuptiActivityEnable 400", "slow cuptiActivityDisable 400",

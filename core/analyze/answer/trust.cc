@@ -120,8 +120,9 @@ void add_distortion(const ProfilerCost& distortion, Trust& trust) {
 
 // What the recorder reports about itself, summed over processes.
 struct RecorderFacts {
-    std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0;
+    std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0, subscriptions = 0;
     bool known = false, yielded = false;
+    std::string_view first_subscriber;
     std::vector<std::string_view> clocks;
     std::vector<std::string_view> no_stream_calls;  // why, each reason once
 };
@@ -138,6 +139,8 @@ RecorderFacts recorder_facts(const Trace& trace) {
         if (key == fact::kOnProgramThreads) said.known = true, said.on_program_threads += number();
         if (key == fact::kOnOwnThread) said.on_own_thread += number();
         if (key == fact::kGivenToOther) said.given += number();
+        if (key == fact::kOtherSubscriptions) said.subscriptions += number();
+        if (key == fact::kFirstSubscriber) said.first_subscriber = value;
         if (key == fact::kYielded) said.yielded = true;
         if (key == fact::kStreamCalls && value != fact::kStreamCallsRecorded &&
             std::find(said.no_stream_calls.begin(), said.no_stream_calls.end(), value) == said.no_stream_calls.end())
@@ -159,6 +162,11 @@ void add_recorder(const Trace& trace, Trust& trust) {
         trust.statements.push_back(
             {false, fmt::format("CUPTI was shared with another client, which received {} records",
                                 readable_count(said.given))});
+    if (said.subscriptions > 0)
+        trust.statements.push_back({false, "another client of CUPTI recorded with a subscription of its own"});
+    if (!said.first_subscriber.empty())
+        trust.statements.push_back(
+            {false, fmt::format("{} subscribed to CUPTI before the recorder; both record", said.first_subscriber)});
     if (said.yielded)
         trust.statements.push_back({true,
                                     "another client of CUPTI took over the recording of device work when it started "

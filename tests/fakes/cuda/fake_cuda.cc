@@ -20,7 +20,6 @@ namespace {
 
 enum Result : int { kSuccess = 0, kInvalidValue = 1, kNotInitialized = 3, kInvalidDevice = 101 };
 constexpr std::uint32_t kDriverDomain = 1, kDriverGetVersion = 2, kProfilerStart = 308, kProfilerStop = 309;
-constexpr int kDriverVersion = 13000;
 
 std::atomic<bool> initialized{false};
 
@@ -76,7 +75,7 @@ int cuInit(unsigned) {
 
 int cuDriverGetVersion(int* version) {
     if (version == nullptr) return kInvalidValue;
-    *version = kDriverVersion;
+    *version = static_cast<int>(fake_cupti::faults().driver);
     if (!initialized) return kSuccess;  // libcupti is found once
     static auto* call = find_cupti<void (*)(std::uint32_t, std::uint32_t)>("fake_cupti_call");
     if (call != nullptr) call(kDriverDomain, kDriverGetVersion);

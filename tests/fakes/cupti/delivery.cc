@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <list>
 #include <random>
 #include <thread>
 
@@ -17,16 +16,27 @@
 namespace fake_cupti {
 namespace {
 
+// How a buffer goes back.
+struct Complete {
+    CompleteBuffer v1 = nullptr;
+    CompleteBufferV2 v2 = nullptr;
+    explicit operator bool() const { return v1 != nullptr || v2 != nullptr; }
+    void operator()(std::uint8_t* bytes, std::size_t size, std::size_t used) const {
+        AboutComplete about{sizeof about, 0, nullptr, 0};
+        if (v1 != nullptr)
+            v1(nullptr, 0, bytes, size, used);
+        else
+            v2(bytes, size, used, &about);
+    }
+};
+
 // Never destroyed: clients and threads may come while the process ends.
 struct State {
-    std::mutex lock;  // of the lists, never held while the client runs
-    std::list<Lane> lanes;
+    std::mutex lock;  // of the lists of lanes, never held while a client runs
     Buffer held_back;
-    CompleteBuffer held_back_for = nullptr;
-    std::atomic<RequestBuffer> request{nullptr};
-    std::atomic<CompleteBuffer> complete{nullptr};
-    std::atomic<bool> promised_zeroed{false}, none_allowed{true}, torn_down{false};
-    std::atomic<std::size_t> dropped{0}, breaches{0};
+    Complete held_back_for;
+    std::atomic<bool> none_allowed{true};
+    std::atomic<std::size_t> breaches{0};
     std::array<std::atomic<std::uint32_t>, 64> bytes_of_kind{};
     std::mt19937 random{faults().seed};
 };
@@ -35,19 +45,24 @@ State& state() {
     return made;
 }
 
-bool request_buffer(Buffer& buffer) {
-    RequestBuffer request = state().request.load();
+bool request_buffer(Channel& channel, Buffer& buffer) {
+    RequestBuffer request = channel.request.load();
+    RequestBufferV2 request_v2 = channel.request_v2.load();
     buffer = Buffer{};
-    if (request == nullptr) return false;
+    if (request == nullptr && request_v2 == nullptr) return false;
     InClient within(InClient::kBufferFunction);
-    request(&buffer.bytes, &buffer.size, &buffer.max_records);
+    AboutRequest about{sizeof about};
+    if (request != nullptr)
+        request(&buffer.bytes, &buffer.size, &buffer.max_records);
+    else
+        request_v2(&buffer.bytes, &buffer.size, &buffer.max_records, &about);
     if (buffer.bytes == nullptr || buffer.size == 0) {
         if (!state().none_allowed) count_breach("no buffer, which this version does not survive");
         buffer = Buffer{};
         return false;
     }
     if (reinterpret_cast<std::uintptr_t>(buffer.bytes) % 8 != 0) count_breach("a buffer is not aligned to 8 bytes");
-    if (!state().promised_zeroed.load())
+    if (!channel.promised_zeroed.load())
         std::memset(buffer.bytes, 0, buffer.size);
     else if (std::any_of(buffer.bytes, buffer.bytes + buffer.size, [](std::uint8_t byte) { return byte != 0; }))
         count_breach("a buffer is not zeroed, as attribute 5 promised");
@@ -72,24 +87,24 @@ void shuffle_records(Buffer& buffer) {
     for (const auto& record : records) at = std::copy(record.begin(), record.end(), at);
 }
 
-bool hold_back(const Buffer& buffer, CompleteBuffer complete) {
+bool hold_back(const Channel& channel, const Buffer& buffer, Complete complete) {
     if (!faults().after_teardown) return false;
     std::lock_guard<std::mutex> held(state().lock);
-    if (state().held_back.bytes != nullptr || state().torn_down) return false;
+    if (state().held_back.bytes != nullptr || channel.torn_down) return false;
     state().held_back = buffer;
     state().held_back_for = complete;
     return true;
 }
 
-void complete_buffer(Buffer buffer) {
-    CompleteBuffer complete = state().complete.load();
-    if (complete == nullptr) return;
+void complete_buffer(Channel& channel, Buffer buffer) {
+    Complete complete{channel.complete.load(), channel.complete_v2.load()};
+    if (!complete) return;
     if (faults().keep > 0 && faults().keep.fetch_sub(1) > 0) return;
-    if (hold_back(buffer, complete)) return;
+    if (hold_back(channel, buffer, complete)) return;
     if (faults().shuffle) shuffle_records(buffer);
     auto hand_over = [complete, bytes = buffer.bytes, size = buffer.size, used = buffer.used] {
         InClient within(InClient::kBufferFunction);
-        complete(nullptr, 0, bytes, size, used);
+        complete(bytes, size, used);
     };
     if (faults().late_ms == 0) return hand_over();
     std::thread([hand_over] {
@@ -130,14 +145,14 @@ Buffer detach(Lane& lane) {
 
 }  // namespace
 
-Lane& take_lane() {
+Lane& take_lane(Channel& channel) {
     std::lock_guard<std::mutex> held(state().lock);
-    for (Lane& lane : state().lanes)
+    for (Lane& lane : channel.lanes)
         if (!lane.taken) {
             lane.taken = true;
             return lane;
         }
-    Lane& lane = state().lanes.emplace_back();
+    Lane& lane = channel.lanes.emplace_back();
     lane.taken = true;
     return lane;
 }
@@ -148,39 +163,30 @@ void leave_lane(Lane& lane) {
 }
 
 void allow_none(bool allowed) { state().none_allowed = allowed; }
-void promise_zeroed(bool promised) { state().promised_zeroed = promised; }
 
-void set_client(RequestBuffer request, CompleteBuffer complete) {
-    state().torn_down = false;
-    state().complete = complete;
-    state().request = request;
-}
-
-bool has_client() { return state().complete.load() != nullptr; }
-
-void deliver(Lane& lane, const unsigned char* record, std::uint32_t bytes, bool running) {
+void deliver(Channel& channel, Lane& lane, const unsigned char* record, std::uint32_t bytes, bool running) {
     auto kind = read<std::uint32_t>(record, 0);
     if (kind < state().bytes_of_kind.size()) state().bytes_of_kind[kind].store(bytes, std::memory_order_relaxed);
     std::unique_lock<std::mutex> held(lane.lock);
     Buffer full;
     if (lane.buffer.bytes != nullptr && !fits(lane.buffer, bytes)) full = detach(lane);
-    if ((lane.buffer.bytes != nullptr || request_buffer(lane.buffer)) && fits(lane.buffer, bytes)) {
+    if ((lane.buffer.bytes != nullptr || request_buffer(channel, lane.buffer)) && fits(lane.buffer, bytes)) {
         std::memcpy(lane.buffer.bytes + lane.buffer.used, record, bytes);
         lane.buffer.places.push_back(static_cast<std::uint32_t>(lane.buffer.used));
         lane.buffer.used += bytes;
         lane.buffer.running |= running;
     } else {
-        state().dropped.fetch_add(1);
+        channel.dropped.fetch_add(1);
     }
     held.unlock();
-    if (full.bytes != nullptr) complete_buffer(std::move(full));
+    if (full.bytes != nullptr) complete_buffer(channel, std::move(full));
 }
 
-void flush_lanes(bool forced) {
+void flush_lanes(Channel& channel, bool forced) {
     std::vector<Lane*> lanes;
     {
         std::lock_guard<std::mutex> held(state().lock);
-        for (Lane& lane : state().lanes) lanes.push_back(&lane);
+        for (Lane& lane : channel.lanes) lanes.push_back(&lane);
         if (faults().shuffle) std::shuffle(lanes.begin(), lanes.end(), state().random);
     }
     for (Lane* lane : lanes) {
@@ -191,15 +197,15 @@ void flush_lanes(bool forced) {
             if (lane->buffer.used > 0 && (forced || whole)) taken = detach(*lane);
             cut_in_flight(taken);
         }
-        if (taken.bytes != nullptr) complete_buffer(std::move(taken));
+        if (taken.bytes != nullptr) complete_buffer(channel, std::move(taken));
     }
 }
 
-void forget_in_flight(std::uint32_t kind) {
+void forget_in_flight(Channel& channel, std::uint32_t kind) {
     if (!faults().causal) return;
     std::uint64_t now = now_ns();
     std::lock_guard<std::mutex> held(state().lock);
-    for (Lane& lane : state().lanes) {
+    for (Lane& lane : channel.lanes) {
         std::lock_guard<std::mutex> of_lane(lane.lock);
         Buffer& buffer = lane.buffer;
         Buffer kept = buffer;
@@ -219,12 +225,14 @@ void forget_in_flight(std::uint32_t kind) {
     }
 }
 
-void tear_down() {
-    state().torn_down = true;
-    state().request = nullptr;
-    state().complete = nullptr;
+void tear_down(Channel& channel) {
+    channel.torn_down = true;
+    channel.request = nullptr;
+    channel.complete = nullptr;
+    channel.request_v2 = nullptr;
+    channel.complete_v2 = nullptr;
     std::lock_guard<std::mutex> held(state().lock);
-    for (Lane& lane : state().lanes) {
+    for (Lane& lane : channel.lanes) {
         std::lock_guard<std::mutex> of_lane(lane.lock);
         lane.buffer = Buffer{};
     }
@@ -234,13 +242,12 @@ void complete_held_back() {
     Buffer buffer;
     {
         std::lock_guard<std::mutex> held(state().lock);
-        state().torn_down = true;
+        for (Client& each : clients()) each.channel.torn_down = true;
         std::swap(buffer, state().held_back);
     }
-    if (buffer.bytes != nullptr) state().held_back_for(nullptr, 0, buffer.bytes, buffer.size, buffer.used);
+    if (buffer.bytes != nullptr) state().held_back_for(buffer.bytes, buffer.size, buffer.used);
 }
 
-std::size_t take_dropped() { return state().dropped.exchange(0); }
 std::size_t breaches() { return state().breaches.load(); }
 std::uint32_t bytes_of_kind(std::uint32_t kind) {
     return kind < state().bytes_of_kind.size() ? state().bytes_of_kind[kind].load(std::memory_order_relaxed) : 0;

@@ -14,6 +14,7 @@
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/handles.h"
+#include "tests/fakes/cupti/interface.h"
 #include "tests/fakes/cupti/play.h"
 #include "tests/fakes/cupti/script.h"
 
@@ -23,94 +24,17 @@ std::atomic<bool> fake_cupti::driver_started{false};
 
 namespace {
 
-enum Result : int {
-    kSuccess = 0,
-    kInvalidParameter = 1,
-    kInvalidOperation = 7,
-    kParameterSize = 10,
-    kEndOfBuffer = 12,
-    kQueueEmpty = 18,
-    kInvalidStream = 20,
-    kInvalidKind = 21,
-    kMultipleSubscribers = 39,
-};
-
-constexpr std::uint32_t kNewestVersion = 130001;
-constexpr std::uint32_t kZeroedBuffers = 5;  // CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER
 constexpr std::uint32_t kAttributes = 11;
-constexpr std::uint32_t kSerialKernel = 3;  // CUPTI_ACTIVITY_KIND_KERNEL
 constexpr std::uint32_t kFirstVersionWithoutBuffer = 27;
+constexpr std::uint32_t kFirstVersionWithAllow = 130200;
 
-// The process in which a kind was switched on first.
-std::atomic<pid_t> home{0};
-
-const Script* default_script() {
-    const char* path = std::getenv("GPUPROF_FAKE_CUDA_SCRIPT");
-    return path && *path ? find_script(path) : nullptr;
-}
-
-std::uint32_t version_now() {
-    const Script* script = default_script();
-    return faults().version ? faults().version : script ? script->version : kNewestVersion;
-}
-
-// What CUPTI records is switched by one thread at a time (cupti_callbacks.h says so of callbacks, and nothing allows it for kinds), not
-// within a function that hands buffers over, and not within a callback: NVIDIA's sample does that, but Disable of 13.0 may deadlock.
-class Switching {
-public:
-    explicit Switching(const char* function) {
-        if (InClient::now() == InClient::kBufferFunction) breach(function, "called within a function of buffers");
-        if (InClient::now() == InClient::kCallback) breach(function, "called within a callback");
-        if (inside_.fetch_add(1) > 0) breach(function, "called while another thread switches");
-    }
-    ~Switching() { inside_.fetch_sub(1); }
-    Switching(const Switching&) = delete;
-
-private:
-    static void breach(const char* function, const char* what) {
-        count_breach((std::string(function) + " is " + what).c_str());
-    }
-    static inline std::atomic<int> inside_{0};
-};
-
-int set_kind(const char* function, std::uint32_t kind, bool on) {
-    Switching switching(function);
-    if (kind == 0 || kind >= kKinds) return kInvalidKind;
-    if (on && kind == kSerialKernel) count_breach("the kind KERNEL makes kernels run one after the other");
-    if (on && home == 0) home = getpid();
-    client().kinds[kind] = on;
-    if (!on) forget_in_flight(kind);
-    // "overrules the settings done by this API if it is called after the API": cupti_activity.h
-    if (kind == kRuntime || kind == kDriver)
-        for (auto& request : client().functions[kind == kRuntime ? kRuntimeDomain : kDriverDomain])
-            request = kUnspecified;
-    return kSuccess;
-}
-
-int set_function(const char* function, std::uint32_t domain, std::uint32_t cbid, std::uint8_t enable) {
-    Switching switching(function);
-    if (cbid == 0 || cbid >= kFunctions) return kInvalidParameter;
-    if (home == 0) home = getpid();
-    client().functions[domain][cbid] = enable ? kWanted : kUnwanted;
-    return kSuccess;
-}
-
-struct SubscriberParameters {  // CUpti_SubscriberParams
-    std::size_t bytes;
-    const char* name;
-    char* old_name;
-    std::size_t old_name_bytes;
-};
-
+// The one subscription of V1.
 int subscribe(void** subscriber, Callback callback, void* data, const SubscriberParameters* parameters) {
     if (subscriber == nullptr) return kInvalidParameter;
     std::lock_guard<std::mutex> held(client().lock);
     const std::string& holder = client().subscribed ? client().subscriber : faults().subscriber;
-    if (client().subscribed || !holder.empty()) {
-        if (parameters && parameters->old_name && parameters->old_name_bytes > 0) {
-            std::strncpy(parameters->old_name, holder.c_str(), parameters->old_name_bytes - 1);
-            parameters->old_name[parameters->old_name_bytes - 1] = 0;
-        }
+    if (client().subscribed || !holder.empty() || !decide(Interface::v1)) {
+        tell_holder(parameters, holder);
         return kMultipleSubscribers;
     }
     client().subscribed = true;
@@ -121,12 +45,37 @@ int subscribe(void** subscriber, Callback callback, void* data, const Subscriber
     return kSuccess;
 }
 
-void forget_subscriber() {
-    std::lock_guard<std::mutex> held(client().lock);
-    client().subscribed = false;
-    client().callback = nullptr;
-    client().callbacks.clear();
-    client().calls_back = false;
+// One of several of V2.
+int subscribe_v2(void** subscriber, Callback callback, void* data, const SubscriberParameters* parameters) {
+    if (subscriber == nullptr) return kInvalidParameter;
+    if (parameters && parameters->bytes != sizeof *parameters) return kInvalidParameter;
+    bool allow = parameters && parameters->allow_others != 0;
+    std::string holder = faults().subscriber;
+    if (holder.empty() && !decide(Interface::v2)) holder = "CUPTI";
+    bool first = true;
+    for (std::size_t i = 1; i < kClients; ++i) {
+        std::lock_guard<std::mutex> held(clients()[i].lock);
+        if (!clients()[i].subscribed) continue;
+        first = false;
+        if (holder.empty() && (!allow || !others_allowed())) holder = clients()[i].subscriber;
+    }
+    if (!holder.empty()) {
+        tell_holder(parameters, holder);
+        return kMultipleSubscribers;
+    }
+    if (first) allow_others(allow);
+    for (std::size_t i = 1; i < kClients; ++i) {
+        Client& free = clients()[i];
+        std::lock_guard<std::mutex> held(free.lock);
+        if (free.subscribed) continue;
+        free.subscribed = true;
+        free.subscriber = parameters && parameters->name ? std::string("CUPTI for ") + parameters->name : "CUPTI";
+        free.callback = callback;
+        free.callback_data = data;
+        *subscriber = &free;
+        return kSuccess;
+    }
+    return kMultipleSubscribers;
 }
 
 // As the process ends, after whatever its exit handlers did.
@@ -135,12 +84,6 @@ void forget_subscriber() {
 }
 
 }  // namespace
-
-// Begins every function of CUPTI: what a rule says comes first.
-#define GATE()                                      \
-    do {                                            \
-        if (int code = gate(__func__)) return code; \
-    } while (false)
 
 extern "C" {
 
@@ -178,6 +121,7 @@ int cuptiGetResultString(int result, const char** text) {
 
 int cuptiGetTimestamp(std::uint64_t* time) {
     GATE();
+    if (interface_now() == Interface::v2) return kNotCompatible;
     if (time == nullptr) return kInvalidParameter;
     Clock clock = client().clock.load();
     *time = clock ? clock() : now_ns();
@@ -185,7 +129,7 @@ int cuptiGetTimestamp(std::uint64_t* time) {
 }
 
 int cuptiSetThreadIdType(std::uint32_t type) {
-    GATE();
+    GATE_V1();
     if (type > 1) return kInvalidParameter;
     client().thread_id_type = type;
     return kSuccess;
@@ -218,78 +162,105 @@ int cuptiSubscribe(void** subscriber, Callback callback, void* data) {
     return subscribe(subscriber, callback, data, nullptr);
 }
 
+// Before 13.2 a name for the subscription of V1; since then the beginning of V2.
 int cuptiSubscribe_v2(void** subscriber, Callback callback, void* data, const SubscriberParameters* parameters) {
     GATE();
-    if (parameters && parameters->bytes < sizeof *parameters) return kInvalidParameter;
+    constexpr std::size_t kNamesOnly = offsetof(SubscriberParameters, allow_others);
+    if (has_multiple_subscribers()) return subscribe_v2(subscriber, callback, data, parameters);
+    bool fits = !parameters || parameters->bytes == kNamesOnly ||
+                (version_now() >= kFirstVersionWithAllow && parameters->bytes == sizeof *parameters);
+    if (!fits) return kInvalidParameter;
     return subscribe(subscriber, callback, data, parameters);
 }
 
 int cuptiUnsubscribe(void* subscriber) {
     GATE();
-    if (subscriber != &client()) return kInvalidParameter;
-    forget_subscriber();
+    Client* client_of = subscribed(subscriber);
+    if (client_of == nullptr) return kInvalidParameter;
+    if (client_of != &client()) return reset(*client_of), kSuccess;
+    std::lock_guard<std::mutex> held(client().lock);
+    client().subscribed = false;
+    client().callback = nullptr;
+    client().callbacks.clear();
+    client().calls_back = false;
     return kSuccess;
 }
 
 int cuptiEnableCallback(std::uint32_t enable, void* subscriber, std::uint32_t domain, std::uint32_t cbid) {
     GATE();
-    if (subscriber != &client() || domain == 0 || domain > 6) return kInvalidParameter;
-    std::lock_guard<std::mutex> held(client().lock);
+    Client* of = subscribed(subscriber);
+    if (of == nullptr || domain == 0 || domain > 6) return kInvalidParameter;
+    std::lock_guard<std::mutex> held(of->lock);
     if (enable)
-        client().callbacks.emplace(domain, cbid);
+        of->callbacks.emplace(domain, cbid);
     else
-        client().callbacks.erase({domain, cbid});
-    client().calls_back = !client().callbacks.empty();
+        of->callbacks.erase({domain, cbid});
+    of->calls_back = !of->callbacks.empty();
     return kSuccess;
 }
 
 int cuptiEnableDomain(std::uint32_t enable, void* subscriber, std::uint32_t domain) {
     GATE();
-    if (subscriber != &client() || domain == 0 || domain > 6) return kInvalidParameter;
-    std::lock_guard<std::mutex> held(client().lock);
+    Client* of = subscribed(subscriber);
+    if (of == nullptr || domain == 0 || domain > 6) return kInvalidParameter;
+    std::lock_guard<std::mutex> held(of->lock);
     if (enable)
-        client().callbacks.emplace(domain, ~0u);
+        of->callbacks.emplace(domain, ~0u);
     else
-        client().callbacks.erase({domain, ~0u});
-    client().calls_back = !client().callbacks.empty();
+        std::erase_if(of->callbacks, [domain](const auto& each) { return each.first == domain; });
+    of->calls_back = !of->callbacks.empty();
     return kSuccess;
 }
 
 int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
-    GATE();
+    GATE_V1();
     if (request == nullptr || complete == nullptr) return kInvalidParameter;
     allow_none(version_now() >= kFirstVersionWithoutBuffer);
-    set_client(request, complete);
+    client().channel.torn_down = false;
+    client().channel.complete = complete;
+    client().channel.request = request;
     return kSuccess;
 }
 
 int cuptiActivityEnable(std::uint32_t kind) {
-    GATE();
-    return set_kind(__func__, kind, true);
+    GATE_V1();
+    return set_kind(client(), __func__, kind, true);
 }
 
 int cuptiActivityDisable(std::uint32_t kind) {
-    GATE();
-    return set_kind(__func__, kind, false);
+    GATE_V1();
+    return set_kind(client(), __func__, kind, false);
+}
+
+int cuptiActivityEnableContext(void*, std::uint32_t kind) {
+    GATE_V1();
+    return set_kind(client(), __func__, kind, true);
+}
+
+int cuptiActivityDisableContext(void*, std::uint32_t kind) {
+    GATE_V1();
+    return set_kind(client(), __func__, kind, false);
 }
 
 int cuptiActivityEnableRuntimeApi(std::uint32_t cbid, std::uint8_t enable) {
-    GATE();
-    return set_function(__func__, kRuntimeDomain, cbid, enable);
+    GATE_V1();
+    return set_function(client(), __func__, kRuntimeDomain, cbid, enable);
 }
 
 int cuptiActivityEnableDriverApi(std::uint32_t cbid, std::uint8_t enable) {
-    GATE();
-    return set_function(__func__, kDriverDomain, cbid, enable);
+    GATE_V1();
+    return set_function(client(), __func__, kDriverDomain, cbid, enable);
 }
 
 int cuptiActivityFlushAll(std::uint32_t flag) {
     GATE();
-    if (!has_client()) return kInvalidOperation;
+    bool any = false;
+    for (Client& each : clients()) any |= each.channel.has_client();
+    if (!any) return kInvalidOperation;
     if (InClient::now() != InClient::kNowhere)
         count_breach("cuptiActivityFlushAll is called within a function of its client");
-    while (home != 0 && home != getpid()) pause();
-    flush_lanes((flag & 1) != 0);
+    while (home_process() != 0 && home_process() != getpid()) pause();
+    for (Client& each : clients()) flush_lanes(each.channel, (flag & 1) != 0);
     return kSuccess;
 }
 
@@ -299,52 +270,29 @@ int cuptiActivityFlushPeriod(std::uint32_t) {
 }
 
 int cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, std::uint8_t** record) {
-    GATE();
-    if (buffer == nullptr || record == nullptr) return kInvalidParameter;
-    std::uint8_t* next = buffer;
-    if (*record != nullptr) {
-        std::uint32_t bytes = bytes_of_kind(read<std::uint32_t>(*record, 0));
-        if (bytes == 0 || *record < buffer || *record >= buffer + valid) return kInvalidParameter;
-        next = *record + bytes;
-    }
-    if (next + sizeof(std::uint32_t) > buffer + valid) return kEndOfBuffer;
-    std::uint32_t bytes = bytes_of_kind(read<std::uint32_t>(next, 0));
-    if (bytes == 0 || next + bytes > buffer + valid) return kInvalidKind;
-    *record = next;
-    return kSuccess;
+    GATE_V1();
+    return next_record(buffer, valid, record);
 }
 
 int cuptiActivityGetNumDroppedRecords(void*, std::uint32_t, std::size_t* dropped) {
-    GATE();
+    GATE_V1();
     if (dropped == nullptr) return kInvalidParameter;
-    *dropped = take_dropped();
+    *dropped = client().channel.dropped.exchange(0);
     return kSuccess;
 }
 
 int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
-    GATE();
-    if (bytes == nullptr || value == nullptr || attribute >= kAttributes) return kInvalidParameter;
-    if (*bytes == 0) return kParameterSize;
-    auto* begin = static_cast<unsigned char*>(value);
-    if (attribute == kZeroedBuffers) promise_zeroed(*begin != 0);
-    std::lock_guard<std::mutex> held(client().lock);
-    client().attributes[attribute].assign(begin, begin + *bytes);
-    return kSuccess;
+    GATE_V1();
+    return set_attribute(client(), attribute, bytes, value, kAttributes);
 }
 
 int cuptiActivityGetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
-    GATE();
-    if (bytes == nullptr || value == nullptr || attribute >= kAttributes) return kInvalidParameter;
-    std::lock_guard<std::mutex> held(client().lock);
-    const auto& kept = client().attributes[attribute];
-    if (*bytes < kept.size()) return kParameterSize;
-    std::memset(value, 0, *bytes);
-    if (!kept.empty()) std::memcpy(value, kept.data(), kept.size());
-    return kSuccess;
+    GATE_V1();
+    return get_attribute(client(), attribute, bytes, value, kAttributes);
 }
 
 int cuptiActivityRegisterTimestampCallback(Clock clock) {
-    GATE();
+    GATE_V1();
     if (clock == nullptr) return kInvalidParameter;
     client().clock_since_ns = now_ns();
     client().clock_since_ticks = clock();
@@ -353,30 +301,22 @@ int cuptiActivityRegisterTimestampCallback(Clock clock) {
 }
 
 int cuptiActivityPushExternalCorrelationId(std::uint32_t kind, std::uint64_t id) {
-    GATE();
-    if (kind == 0 || kind > 6) return kInvalidParameter;
-    external_ids()[kind].push_back(id);
-    return kSuccess;
+    GATE_V1();
+    return push_id(external_ids()[0], kind, id);
 }
 
 int cuptiActivityPopExternalCorrelationId(std::uint32_t kind, std::uint64_t* last) {
-    GATE();
-    if (kind == 0 || kind > 6) return kInvalidParameter;
-    auto& ids = external_ids()[kind];
-    if (ids.empty()) return kQueueEmpty;
-    if (last) *last = ids.back();
-    ids.pop_back();
-    return kSuccess;
+    GATE_V1();
+    return pop_id(external_ids()[0], kind, last);
 }
 
+// Does nothing while several are subscribed.
 int cuptiFinalize() {
     GATE();
-    for (auto& kind : client().kinds) kind = false;
-    for (auto& domain : client().functions)
-        for (auto& function : domain) function = kUnspecified;
-    client().clock = nullptr;
-    forget_subscriber();
-    tear_down();
+    int count = 0;
+    for (Client& each : clients()) count += subscribed(&each) != nullptr;
+    if (count > 1) return kSuccess;
+    for (Client& each : clients()) reset(each);
     if (faults().after_teardown) std::thread(complete_held_back).detach();
     return kSuccess;
 }

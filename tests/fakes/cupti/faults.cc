@@ -49,6 +49,8 @@ void add_rule(Rules& rules, const std::string& line) {
     if (verb == "fail" || verb == "hang" || verb == "slow") return add_function_rule(rules, verb, words);
     if (verb == "version")
         faults.version = static_cast<std::uint32_t>(next());
+    else if (verb == "driver")
+        faults.driver = static_cast<std::uint32_t>(next());
     else if (verb == "subscriber")
         words >> faults.subscriber;
     else if (verb == "devices")

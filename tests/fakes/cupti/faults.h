@@ -2,6 +2,7 @@
 // '/') or the rules themselves; one rule a line or between semicolons, '#' begins a comment. Without it they behave.
 //
 //   version N                    what cuptiGetVersion answers, whatever the script says
+//   driver N                     what cuDriverGetVersion answers (13000); several subscribers need 13030, and CUPTI 130301
 //   subscriber NAME              another tool holds the subscription: cuptiSubscribe answers 39
 //   fail FUNCTION CODE [after N] the function answers CODE (after N calls that work); cuInit too
 //   hang FUNCTION [after N]      the function never returns
@@ -25,7 +26,7 @@
 namespace fake_cupti {
 
 struct Faults {
-    std::uint32_t version = 0, devices = 1, late_ms = 0, zero_times = 0, seed = 0;
+    std::uint32_t version = 0, driver = 13000, devices = 1, late_ms = 0, zero_times = 0, seed = 0;
     std::atomic<std::int64_t> keep{0}, unfinished{0}, running{0};
     bool shuffle = false, after_teardown = false, causal = false;
     std::string subscriber;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -56,15 +57,16 @@ bool parse(const std::string& text, Options& options) {
     return true;
 }
 
-// The client's clock at a time of CLOCK_REALTIME, by the line through its registration and now.
+// A client's clock at a time of CLOCK_REALTIME, by the line through its registration and now.
 struct ClientClock {
     std::uint64_t since_ns = 0, since_ticks = 0;
     double slope = 0;  // 0: there is none
-    ClientClock() {
-        Clock clock = client().clock.load();
+    ClientClock() = default;
+    explicit ClientClock(const Client& client) {
+        Clock clock = client.clock.load();
         if (clock == nullptr) return;
-        since_ns = client().clock_since_ns.load();
-        since_ticks = client().clock_since_ticks.load();
+        since_ns = client.clock_since_ns.load();
+        since_ticks = client.clock_since_ticks.load();
         while (now_ns() < since_ns + 2'000'000) usleep(500);
         slope = static_cast<double>(clock() - since_ticks) / static_cast<double>(now_ns() - since_ns);
     }
@@ -75,21 +77,32 @@ struct ClientClock {
     }
 };
 
+// What clients said when the play began.
+struct Audience {
+    std::array<ExternalIds, kClients> ids = external_ids();
+    std::array<ClientClock, kClients> clocks;
+    Audience() {
+        for (std::size_t i = 0; i < kClients; ++i) clocks[i] = ClientClock(clients()[i]);
+    }
+};
+
 bool take_one(std::atomic<std::int64_t>& left) { return left > 0 && left.fetch_sub(1) > 0; }
 
 // One lane at work. Scratch space for one record is all it holds.
 class Player {
 public:
-    Player(const Script& script, const Options& options, const ExternalIds& ids, std::uint64_t shift,
-           const ClientClock& clock)
-        : script_(script), options_(options), ids_(ids), shift_(shift), clock_(clock), lane_(take_lane()) {}
-    ~Player() { leave_lane(lane_); }
+    Player(const Script& script, const Options& options, const Audience& audience, std::uint64_t shift)
+        : script_(script), options_(options), audience_(audience), shift_(shift) {
+        for (std::size_t i = 0; i < kClients; ++i) lanes_[i] = &take_lane(clients()[i].channel);
+    }
+    ~Player() {
+        for (Lane* lane : lanes_) leave_lane(*lane);
+    }
     Player(const Player&) = delete;
 
     // lane ~0: all of them.
     void play(std::uint32_t lane, std::uint32_t copy) {
         process_ = static_cast<std::uint32_t>(getpid());
-        thread_ = static_cast<std::uint32_t>(thread_number());
         for (std::uint32_t turn = 0; turn < options_.repeat; ++turn) {
             if (options_.renames && turn > 0) rename_kernels(turn);
             correlation_ = (copy * options_.repeat + turn) * (script_.last_correlation + 1);
@@ -119,10 +132,13 @@ private:
             call.arguments = of_launch;
         if (api) call.result = read<std::int32_t>(record.at, 36);
         if (api) enter(call, launch);
-        if (wants(record.kind, cbid)) {
+        bool wanted = false;
+        for (const Client& each : clients()) wanted |= wants(each, record.kind, cbid);
+        if (wanted) {
             rewrite(record, fields);
-            if (api) deliver_external_ids(correlation);
-            deliver(lane_, bytes_, record.bytes, record.kind == kKernel && take_one(faults().running));
+            bool running = record.kind == kKernel && take_one(faults().running);
+            for (std::size_t i = 0; i < kClients; ++i)
+                if (wants(clients()[i], record.kind, cbid)) deliver_to(i, record, fields, correlation, running);
         }
         if (api) call_back_api(call, kExit);
     }
@@ -151,25 +167,35 @@ private:
             if (time == 0) continue;
             time += shift_;
             if (options_.paced && offset == (fields.end != 0 ? fields.end : fields.start)) wait_until(time);
-            write(bytes_, offset, clock_.at(time));
+            write(bytes_, offset, time);
         }
-        if (record.kind == kKernel) write(bytes_, 32, read<std::uint64_t>(bytes_, fields.end));  // completed
         if (options_.live && fields.process != 0) write(bytes_, fields.process, process_);
-        if (options_.live && fields.thread != 0) write(bytes_, fields.thread, thread_);
         if (!is_device_work(record.kind)) return;
         static std::atomic<std::uint32_t> works{0};
         bool zero = faults().zero_times != 0 && (works.fetch_add(1) + 1) % faults().zero_times == 0;
         if (zero) write(bytes_, fields.start, std::uint64_t{0});
-        if (zero || (record.kind == kKernel && take_one(faults().unfinished))) {
+        if (zero || (record.kind == kKernel && take_one(faults().unfinished)))
             write(bytes_, fields.end, std::uint64_t{0});
-            if (record.kind == kKernel) write(bytes_, 32, std::uint64_t{0});
-        }
     }
 
-    // Once clients had the time to look at what they were given.
+    // One client's copy, on its clock.
+    void deliver_to(std::size_t number, const ScriptRecord& record, const Fields& fields, std::uint32_t correlation,
+                    bool running) {
+        Client& client = clients()[number];
+        alignas(8) unsigned char copy[sizeof bytes_];
+        std::memcpy(copy, bytes_, record.bytes);
+        for (std::uint32_t offset : {fields.start, fields.end})
+            if (offset != 0) write(copy, offset, audience_.clocks[number].at(read<std::uint64_t>(copy, offset)));
+        if (record.kind == kKernel) write(copy, 32, read<std::uint64_t>(copy, fields.end));  // completed
+        if (options_.live && fields.thread != 0)
+            write(copy, fields.thread, static_cast<std::uint32_t>(thread_number(client)));
+        if (record.kind == kDriver || record.kind == kRuntime) deliver_external_ids(number, correlation);
+        deliver(client.channel, *lanes_[number], copy, record.bytes, running);
+    }
+
+    // Clients have read what they want to know by the time they were given the buffers.
     void rename_kernels(std::uint32_t turn) {
-        flush_lanes(true);
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        for (Client& each : clients()) flush_lanes(each.channel, true);
         for (const ScriptRecord& record : script_.records) {
             if (record.kind != kKernel) continue;
             auto* name = reinterpret_cast<char*>(read<std::uint64_t>(record.at, 104));
@@ -177,16 +203,17 @@ private:
         }
     }
 
-    void deliver_external_ids(std::uint32_t correlation) {
-        if (!wants(kExternalCorrelation, 0)) return;
-        for (const auto& [kind, ids] : ids_) {
+    void deliver_external_ids(std::size_t number, std::uint32_t correlation) {
+        Client& client = clients()[number];
+        if (!wants(client, kExternalCorrelation, 0)) return;
+        for (const auto& [kind, ids] : audience_.ids[number]) {
             if (ids.empty()) continue;
             unsigned char record[24] = {};
             write(record, 0, std::uint32_t{kExternalCorrelation});
             write(record, 4, kind);
             write(record, 8, ids.back());
             write(record, 16, correlation);
-            deliver(lane_, record, sizeof record);
+            deliver(client.channel, *lanes_[number], record, sizeof record);
         }
     }
 
@@ -197,11 +224,10 @@ private:
 
     const Script& script_;
     const Options& options_;
-    const ExternalIds& ids_;
+    const Audience& audience_;
     std::uint64_t shift_ = 0;
-    const ClientClock& clock_;
-    Lane& lane_;
-    std::uint32_t correlation_ = 0, process_ = 0, thread_ = 0;
+    std::array<Lane*, kClients> lanes_{};
+    std::uint32_t correlation_ = 0, process_ = 0;
     alignas(8) unsigned char bytes_[512] = {};
 };
 
@@ -217,11 +243,10 @@ int play(const Script& script, const std::string& text) {
     Options options;
     if (!parse(text, options)) return 1;
     tell_of_context();
-    ClientClock clock;
-    ExternalIds ids = external_ids();
+    Audience audience;
     std::uint64_t shift = options.moved ? now_ns() - script.first_ns : 0;
     if (options.inline_) {
-        Player(script, options, ids, shift, clock).play(~0u, options.first);
+        Player(script, options, audience, shift).play(~0u, options.first);
         end_contexts();
         return 0;
     }
@@ -230,7 +255,7 @@ int play(const Script& script, const std::string& text) {
     std::deque<Player> players;
     std::vector<std::thread> threads;
     for (std::uint32_t i = 0; i < options.copies * script.lanes; ++i)
-        players.emplace_back(script, options, ids, shift, clock);
+        players.emplace_back(script, options, audience, shift);
     for (std::uint32_t i = 0; i < players.size(); ++i)
         threads.emplace_back([&, i] { players[i].play(i % script.lanes, options.first + i / script.lanes); });
     for (std::thread& thread : threads) thread.join();
@@ -244,7 +269,8 @@ void call_function(std::uint32_t domain, std::uint32_t cbid) {
     ApiCall call{domain, cbid, correlation};
     call_back_api(call, kEnter);
     std::uint32_t kind = domain == kDriverDomain ? kDriver : kRuntime;
-    if (wants(kind, cbid)) {
+    for (Client& each : clients()) {
+        if (!wants(each, kind, cbid)) continue;
         unsigned char record[40] = {};
         Fields fields = fields_of(kind);
         write(record, 0, kind);
@@ -252,10 +278,10 @@ void call_function(std::uint32_t domain, std::uint32_t cbid) {
         write(record, fields.start, start);
         write(record, fields.end, now_ns());
         write(record, fields.process, static_cast<std::uint32_t>(getpid()));
-        write(record, fields.thread, static_cast<std::uint32_t>(thread_number()));
+        write(record, fields.thread, static_cast<std::uint32_t>(thread_number(each)));
         write(record, fields.correlation, correlation);
-        Lane& lane = take_lane();
-        deliver(lane, record, sizeof record);
+        Lane& lane = take_lane(each.channel);
+        deliver(each.channel, lane, record, sizeof record);
         leave_lane(lane);
     }
     call_back_api(call, kExit);

@@ -1,10 +1,20 @@
 // A second CUPTI client that behaves as Kineto, the library under torch.profiler, does: it calls libcupti through dynamic symbols,
 // hands out buffers from a list of its own and refuses to take back what it did not hand out, registers a clock of its own,
 // subscribes to callbacks about contexts, switches whole kinds on and some functions off, pushes external correlation ids, flushes only when a buffer is out, and
-// finalizes CUPTI at the end. What it got is written as JSON.
+// finalizes CUPTI at the end. What it got is written as JSON. FAKE_KINETO, words between spaces, makes it another client:
+//
+//   dlsym     looks its functions up in libcupti itself, as Proton and XLA do
+//   v2        uses CUPTI's second interface, as XLA does
+//   alone     does not allow other subscribers (v2)
+//   forced    flushes with the flag that hands over unfinished records
+//   push      pushes its external id before anything else, and asks for the time
+//   contexts  switches its kinds on for one context
+//
 // Source of the behaviour: CuptiActivityApi.cpp, CuptiCallbackApi.cpp and CuptiActivityProfiler.cpp of pytorch/kineto.
+#include <dlfcn.h>
 #include <time.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,30 +24,51 @@
 #include <string>
 #include <vector>
 
-extern "C" {
-int cuptiActivityRegisterCallbacks(void (*)(std::uint8_t**, std::size_t*, std::size_t*),
-                                   void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t));
-int cuptiActivityRegisterTimestampCallback(std::uint64_t (*)());
-int cuptiActivityEnable(std::uint32_t);
-int cuptiActivityDisable(std::uint32_t);
-int cuptiActivityEnableRuntimeApi(std::uint32_t, std::uint8_t);
-int cuptiActivityFlushAll(std::uint32_t);
-int cuptiActivityGetNextRecord(std::uint8_t*, std::size_t, std::uint8_t**);
-int cuptiActivityPushExternalCorrelationId(std::uint32_t, std::uint64_t);
-int cuptiActivityPopExternalCorrelationId(std::uint32_t, std::uint64_t*);
-int cuptiGetCallbackName(std::uint32_t, std::uint32_t, const char**);
-int cuptiSubscribe(void**, void (*)(void*, std::uint32_t, std::uint32_t, const void*), void*);
-int cuptiEnableCallback(std::uint32_t, void*, std::uint32_t, std::uint32_t);
-int cuptiFinalize();
-}
+using RequestBuffer = void (*)(std::uint8_t**, std::size_t*, std::size_t*);
+using CompleteBuffer = void (*)(void*, std::uint32_t, std::uint8_t*, std::size_t, std::size_t);
+using RequestBufferV2 = void (*)(std::uint8_t**, std::size_t*, std::size_t*, void*);
+using CompleteBufferV2 = void (*)(std::uint8_t*, std::size_t, std::size_t, void*);
+using Callback = void (*)(void*, std::uint32_t, std::uint32_t, const void*);
+
+#define FUNCTION(name, arguments) extern "C" int name arguments;
+#include "tests/fakes/kineto/functions.def"
+#undef FUNCTION
 
 namespace {
 
 constexpr std::uint32_t kMemcpy = 1, kMemset = 2, kDriver = 4, kRuntime = 5, kKernel = 10, kOverhead = 17,
                         kExternal = 39;
 constexpr std::uint32_t kKinds[] = {kKernel, kMemcpy, kMemset, kRuntime, kDriver, kOverhead, kExternal};
-constexpr std::uint32_t kRuntimeDomain = 2, kResourceDomain = 3, kContextCreated = 1, kCustom0 = 3;
+constexpr std::uint32_t kRuntimeDomain = 2, kResourceDomain = 3, kContextCreated = 1, kCustom0 = 3,
+                        kTimestampCallback = 22;
 constexpr std::size_t kBytes = 256 * 1024;
+
+// What it calls: linked, or looked up.
+struct Functions {
+#define FUNCTION(name, arguments) int(*name) arguments = ::name;
+#include "tests/fakes/kineto/functions.def"
+#undef FUNCTION
+    bool dlsym = says("dlsym"), v2 = says("v2"), alone = says("alone"), forced = says("forced"), push = says("push"),
+         contexts = says("contexts");
+    void* subscriber = nullptr;
+
+    Functions() {
+        void* library = dlsym ? dlopen("libcupti.so.13", RTLD_NOW) : nullptr;
+        if (library == nullptr) return;
+#define FUNCTION(name, arguments) name = reinterpret_cast<int(*) arguments>(::dlsym(library, #name));
+#include "tests/fakes/kineto/functions.def"
+#undef FUNCTION
+    }
+    static bool says(const char* word) {
+        const char* words = std::getenv("FAKE_KINETO");
+        return words != nullptr &&
+               (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
+    }
+};
+Functions& cupti() {
+    static Functions& made = *new Functions;
+    return made;
+}
 
 struct Got {
     std::mutex lock;
@@ -45,7 +76,9 @@ struct Got {
     std::size_t unknown = 0, buffers = 0;
     int refused = 0;  // the first code that was not success
     std::map<std::uint32_t, std::size_t> records;
-    std::uint64_t kernel_ticks = 0, first_tick = ~std::uint64_t{0}, last_tick = 0, begun = 0, ended = 0;
+    std::uint64_t kernel_ticks = 0, first_tick = ~std::uint64_t{0}, last_tick = 0, begun = 0, ended = 0, last_id = 0;
+    std::size_t dropped = 0, unfinished = 0;
+    std::atomic<std::size_t> callbacks{0};
     std::string file;
 };
 Got& got() {
@@ -79,7 +112,14 @@ void complete(void*, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size
     got().ready[buffer] = valid;
 }
 
-void called_back(void*, std::uint32_t, std::uint32_t, const void*) {}
+void request_v2(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records, void*) {
+    request(buffer, size, max_records);
+}
+void complete_v2(std::uint8_t* buffer, std::size_t size, std::size_t valid, void*) {
+    complete(nullptr, 0, buffer, size, valid);
+}
+
+void called_back(void*, std::uint32_t, std::uint32_t, const void*) { ++got().callbacks; }
 
 void check(int code) {
     if (code != 0 && got().refused == 0) got().refused = code;
@@ -94,11 +134,17 @@ T field(const std::uint8_t* record, std::size_t offset) {
 
 void read_buffer(std::uint8_t* bytes, std::size_t valid) {
     std::uint8_t* record = nullptr;
-    while (cuptiActivityGetNextRecord(bytes, valid, &record) == 0 && record != nullptr) {
+    auto next = [&] {
+        return cupti().v2 ? cupti().cuptiActivityGetNextRecord_v2(cupti().subscriber, bytes, valid, &record)
+                          : cupti().cuptiActivityGetNextRecord(bytes, valid, &record);
+    };
+    while (next() == 0 && record != nullptr) {
         auto kind = field<std::uint32_t>(record, 0);
         ++got().records[kind];
+        if (kind == kExternal) got().last_id = field<std::uint64_t>(record, 8);
         if (kind != kKernel) continue;
         auto start = field<std::uint64_t>(record, 16), end = field<std::uint64_t>(record, 24);
+        got().unfinished += end == 0;
         got().kernel_ticks += end - start;
         if (start < got().first_tick) got().first_tick = start;
         if (end > got().last_tick) got().last_tick = end;
@@ -111,6 +157,8 @@ void write_answer() {
     std::fprintf(file, "{\"refused\": %d, \"unknown\": %zu, \"buffers\": %zu, \"kernel_ns\": %llu, ", got().refused,
                  got().unknown, got().buffers, static_cast<unsigned long long>(got().kernel_ticks / 2));
     bool inside = got().first_tick >= got().begun && got().last_tick <= got().ended + 2'000'000'000;
+    std::fprintf(file, "\"dropped\": %zu, \"unfinished\": %zu, \"last_id\": %llu, \"callbacks\": %zu, ", got().dropped,
+                 got().unfinished, static_cast<unsigned long long>(got().last_id), got().callbacks.load());
     std::fprintf(file, "\"times_inside\": %s, \"records\": {", inside ? "true" : "false");
     const char* between = "";
     for (auto [kind, count] : got().records) {
@@ -121,6 +169,55 @@ void write_answer() {
     std::fclose(file);
 }
 
+void start_v1() {
+    Functions& c = cupti();
+    if (c.push) {
+        std::uint64_t now = 0;
+        check(c.cuptiActivityPushExternalCorrelationId(kCustom0, 4711));
+        check(c.cuptiGetTimestamp(&now));
+    }
+    int code = c.cuptiSubscribe(&c.subscriber, called_back, nullptr);
+    check(code);
+    if (code == 0) check(c.cuptiEnableCallback(1, c.subscriber, kResourceDomain, kContextCreated));
+    check(c.cuptiActivityRegisterTimestampCallback(ticks));
+    check(c.cuptiActivityRegisterCallbacks(request, complete));
+    for (std::uint32_t kind : kKinds)
+        check(c.contexts ? c.cuptiActivityEnableContext(&got(), kind) : c.cuptiActivityEnable(kind));
+    for (std::uint32_t cbid = 1; cbid < 2000; ++cbid) {
+        const char* name = nullptr;
+        if (c.cuptiGetCallbackName(kRuntimeDomain, cbid, &name) != 0 || name == nullptr) continue;
+        if (std::strncmp(name, "cudaGetDevice", 13) == 0 || std::strncmp(name, "cudaGetLastError", 16) == 0)
+            check(c.cuptiActivityEnableRuntimeApi(cbid, 0));
+    }
+    if (!c.push) c.cuptiActivityPushExternalCorrelationId(kCustom0, 4711);
+}
+
+void start_v2() {
+    Functions& c = cupti();
+    char holder[64] = {};
+    struct {
+        std::size_t bytes;
+        const char* name;
+        char* old_name;
+        std::size_t old_name_bytes;
+        std::uint8_t allow_others, padding[7];
+    } params{sizeof params, "fake XLA", holder, sizeof holder, static_cast<std::uint8_t>(!c.alone), {}};
+    check(c.cuptiSubscribe_v2(&c.subscriber, called_back, nullptr, &params));
+    check(c.cuptiEnableCallback(1, c.subscriber, kResourceDomain, kContextCreated));
+    auto clock = ticks;
+    std::size_t bytes = sizeof clock;
+    check(c.cuptiActivitySetAttribute_v2(c.subscriber, kTimestampCallback, &bytes, &clock));
+    check(c.cuptiActivityRegisterCallbacks_v2(c.subscriber, request_v2, complete_v2));
+    for (std::uint32_t kind : kKinds) check(c.cuptiActivityEnable_v2(c.subscriber, kind, nullptr));
+    for (std::uint32_t cbid = 1; cbid < 2000; ++cbid) {
+        const char* name = nullptr;
+        if (c.cuptiGetCallbackName(kRuntimeDomain, cbid, &name) != 0 || name == nullptr) continue;
+        if (std::strncmp(name, "cudaGetDevice", 13) == 0 || std::strncmp(name, "cudaGetLastError", 16) == 0)
+            check(c.cuptiActivityEnableRuntimeApi_v2(c.subscriber, cbid, 0));
+    }
+    c.cuptiActivityPushExternalCorrelationId_v2(c.subscriber, kCustom0, 4711);
+}
+
 }  // namespace
 
 extern "C" {
@@ -128,38 +225,38 @@ extern "C" {
 __attribute__((visibility("default"))) void fake_kineto_start(const char* file) {
     got().file = file;
     got().begun = ticks();
-    void* subscriber = nullptr;
-    int code = cuptiSubscribe(&subscriber, called_back, nullptr);
-    check(code);
-    if (code == 0) check(cuptiEnableCallback(1, subscriber, kResourceDomain, kContextCreated));
-    check(cuptiActivityRegisterTimestampCallback(ticks));
-    check(cuptiActivityRegisterCallbacks(request, complete));
-    for (std::uint32_t kind : kKinds) check(cuptiActivityEnable(kind));
-    for (std::uint32_t cbid = 1; cbid < 2000; ++cbid) {
-        const char* name = nullptr;
-        if (cuptiGetCallbackName(kRuntimeDomain, cbid, &name) != 0 || name == nullptr) continue;
-        if (std::strncmp(name, "cudaGetDevice", 13) == 0 || std::strncmp(name, "cudaGetLastError", 16) == 0)
-            check(cuptiActivityEnableRuntimeApi(cbid, 0));
-    }
-    cuptiActivityPushExternalCorrelationId(kCustom0, 4711);
+    cupti().v2 ? start_v2() : start_v1();
 }
 
 __attribute__((visibility("default"))) void fake_kineto_stop() {
+    Functions& c = cupti();
     std::uint64_t last = 0;
-    cuptiActivityPopExternalCorrelationId(kCustom0, &last);
-    for (std::uint32_t kind : kKinds) check(cuptiActivityDisable(kind));
+    if (c.v2)
+        c.cuptiActivityPopExternalCorrelationId_v2(c.subscriber, kCustom0, &last);
+    else
+        c.cuptiActivityPopExternalCorrelationId(kCustom0, &last);
+    for (std::uint32_t kind : kKinds)
+        check(c.v2         ? c.cuptiActivityDisable_v2(c.subscriber, kind, nullptr)
+              : c.contexts ? c.cuptiActivityDisableContext(&got(), kind)
+                           : c.cuptiActivityDisable(kind));
     bool any = false;
     {
         std::lock_guard<std::mutex> held(got().lock);
         any = !got().out.empty() || !got().ready.empty();
     }
-    if (any) check(cuptiActivityFlushAll(0));
+    if (any) check(c.cuptiActivityFlushAll(c.forced ? 1 : 0));
     got().ended = ticks();
     for (auto [bytes, valid] : got().ready) {
         ++got().buffers;
         read_buffer(bytes, valid);
     }
-    cuptiFinalize();
+    if (c.v2) {
+        check(c.cuptiActivityGetNumDroppedRecords_v2(c.subscriber, nullptr, 0, &got().dropped));
+        check(c.cuptiUnsubscribe(c.subscriber));
+    } else {
+        check(c.cuptiActivityGetNumDroppedRecords(nullptr, 0, &got().dropped));
+        if (!c.dlsym || got().refused == 0) c.cuptiFinalize();
+    }
     write_answer();
 }
 }

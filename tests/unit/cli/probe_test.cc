@@ -10,6 +10,9 @@
 #include <fstream>
 #include <map>
 
+#include "cli/doctor/cupti_version.h"
+#include "core/format/cupti_versions.h"
+
 namespace gpuprof {
 namespace {
 
@@ -126,6 +129,19 @@ TEST_F(Probe, finds_cupti_of_a_python_environment) {
     put("opt/venv/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/libcupti.so.13", "");
     EXPECT_EQ(check("CUPTI").health, Health::ok);
     EXPECT_NE(check("CUPTI").found.find("libcupti.so.13"), std::string::npos);
+}
+
+TEST(CuptiVersion, NamesAndDefects) {
+    EXPECT_EQ(name_of_cupti(18), "11.8 to 12.1");
+    EXPECT_EQ(name_of_cupti(130000), "13.0");
+    EXPECT_EQ(name_of_cupti(130401), "13.4 update 1");
+    EXPECT_EQ(name_of_cupti(19), "version 19");
+    EXPECT_EQ(sharing_of_cupti(130001, 13030), "one subscriber (V1)");
+    EXPECT_EQ(sharing_of_cupti(130301, 13020), "one subscriber (V1), because the driver is older than r610");
+    EXPECT_EQ(sharing_of_cupti(130301, 13030), "several subscribers (V2)");
+    for (std::uint32_t version : {130000u, 130202u, 130300u, 130400u}) EXPECT_NE(cupti::defect_of(version), nullptr);
+    for (std::uint32_t version : {18u, 28u, 130001u, 130101u, 130301u, 130401u, 130500u})
+        EXPECT_EQ(cupti::defect_of(version), nullptr);
 }
 
 TEST_F(Probe, finds_nvidia_smi_in_the_path) {
