@@ -7,6 +7,7 @@ if(TARGET gpuprof_tls)
   list(APPEND wheel_targets gpuprof_tls)  # needs the machine's OpenSSL, and is loaded only for `serve` with TLS
 endif()
 install(TARGETS ${wheel_targets} COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
+install(TARGETS gpuprof_cupti COMPONENT python LIBRARY DESTINATION ${wheel_folder}/cupti_stand_in)
 
 # Each library is copied under its soname, which is usually a link: a wheel cannot contain links.
 install(CODE "

@@ -3,6 +3,7 @@
 #include <link.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "collect/inject/collector.h"
@@ -22,9 +23,10 @@ constexpr std::uint32_t kResourceDomain = 3;  // CUpti_CallbackDomain
 struct Rival {
     const char* library;
     const char* state;
+    const char* only_v1 = nullptr;  // its name, if it does not know the interface with several subscribers
 };
 constexpr Rival kRivals[] = {
-    {"/libproton", "left CUPTI's only subscription to Proton (libproton.so)"},
+    {"/libproton", "left CUPTI's only subscription to Proton (libproton.so)", "Proton"},
     {"/xla_cuda_plugin", "left CUPTI's only subscription to XLA's profiler (xla_cuda_plugin.so)"},
     {"/xla_extension", "left CUPTI's only subscription to XLA's profiler (xla_extension.so)"},
     {"/libtensorflow_cc", "left CUPTI's only subscription to TensorFlow's profiler (libtensorflow_cc.so)"},
@@ -49,13 +51,19 @@ int read_count(dl_phdr_info* library, std::size_t, void* count) noexcept {
 
 // A library that needs the subscription and was mapped since `mapped`, which is updated.
 const Rival* find_rival(unsigned long long& mapped) noexcept {
-    if (settings().cupti == CuptiPolicy::own || cupti_multiplexer().separate()) return nullptr;
+    if (settings().cupti == CuptiPolicy::own) return nullptr;
     unsigned long long now = 0;
     dl_iterate_phdr(read_count, &now);  // first: what is mapped during the search is searched next time
     Search search{mapped};
     dl_iterate_phdr(look_at, &search);
     mapped = now;
     return search.found;
+}
+
+// Whether it loads CUPTI from the launcher's folder, so that its calls arrive here (collect/stand_in).
+bool arrives_here() noexcept {
+    const char* folder = std::getenv("TRITON_CUPTI_LIB_PATH");
+    return folder != nullptr && std::strstr(folder, "/cupti_stand_in") != nullptr;
 }
 
 }  // namespace
@@ -77,7 +85,8 @@ int Callbacks::start(const Cupti& cupti) noexcept {
         state_.store("this version of CUPTI has no callbacks", std::memory_order_release);
         return kCuptiSuccess;
     }
-    if (const Rival* rival = find_rival(mapped_); rival != nullptr && !for_window) {
+    bool separate = cupti_multiplexer().separate();
+    if (const Rival* rival = separate ? nullptr : find_rival(mapped_); rival != nullptr && !for_window) {
         state_.store(rival->state, std::memory_order_release);
         return kCuptiSuccess;
     }
@@ -117,6 +126,11 @@ void Callbacks::close() noexcept {
 }
 
 void Callbacks::make_way() noexcept {
+    if (cupti_multiplexer().separate()) {
+        const Rival* rival = find_rival(mapped_);
+        if (rival != nullptr && rival->only_v1 != nullptr && !arrives_here()) kept_out_ = rival->only_v1;
+        return;
+    }
     if (state() != kRecorded) return;
     if (const Rival* rival = find_rival(mapped_)) end_subscription(rival->state);
 }

@@ -32,6 +32,9 @@ public:
     void close() noexcept;
     // Gives up the subscription if a library that needs it was mapped. Spool thread only.
     void make_way() noexcept;
+    // With several subscribers: a client in the process that CUPTI refuses, because it looks up the other interface in
+    // CUPTI itself; null: none. Spool thread only.
+    const char* kept_out() const noexcept { return kept_out_; }
     // Gives up the subscription for a client that subscribes now. False: ours stays, because it opens the window.
     bool give_up() noexcept;
     // Whether calls that order streams are recorded: "recorded", or why they are not. "" before start().
@@ -50,6 +53,7 @@ private:
     pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of the subscription; callbacks never take it
     void* subscriber_ = nullptr;
     bool open_ = false;
+    const char* kept_out_ = nullptr;
     std::uint32_t profiler_start_ = 0, profiler_stop_ = 0;
     unsigned long long mapped_ = 0;  // libraries when we last looked
     std::atomic<std::uint32_t> opening_{0};

@@ -73,6 +73,7 @@ void write_facts(Collector& c) noexcept {
         if (std::uint32_t given = cupti_v2().given()) number(fact::kOtherSubscriptions, given);
         if (cupti_multiplexer().separate() && *cupti_v2().holder() != '\0')
             text(fact::kFirstSubscriber, cupti_v2().holder());
+        if (c.activity.callbacks().kept_out() != nullptr) text(fact::kKeptOut, c.activity.callbacks().kept_out());
         if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
         if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);

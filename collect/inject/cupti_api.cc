@@ -72,12 +72,14 @@ void* open_in(const char* folder, const char* name) noexcept {
     return length > 0 && static_cast<std::size_t>(length) < sizeof path ? open_library(path) : nullptr;
 }
 
-// Null if it was refused before, or is this library itself, which stands in for libcupti.
+// The library in collect/stand_in, which asks us for CUPTI.
+bool is_stand_in(void* library) noexcept { return dlsym(library, "gpuprof_cupti_stand_in") != nullptr; }
+
+// Null if it was refused before, or is none.
 void* accept(void* library, const RefusedLibraries& refused) noexcept {
     if (library == nullptr) return nullptr;
     const link_map* about = nullptr;
-    if (dlsym(library, "InitializeInjection") == nullptr && dlinfo(library, RTLD_DI_LINKMAP, &about) == 0 &&
-        !refused.holds(about->l_name))
+    if (!is_stand_in(library) && dlinfo(library, RTLD_DI_LINKMAP, &about) == 0 && !refused.holds(about->l_name))
         return library;
     dlclose(library);
     return nullptr;
@@ -109,7 +111,7 @@ void* open_newest_mapped(const MappedPaths& mapped) noexcept {
     std::uint32_t highest = 0;
     for (const auto& path : mapped.cupti) {
         void* library = open_library(path, RTLD_LAZY | RTLD_NOLOAD);
-        if (library == nullptr) continue;
+        if (library == nullptr || is_stand_in(library)) continue;
         if (newest == nullptr && mapped.cupti[1][0] == '\0') return library;  // the only one
         auto ask = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
         std::uint32_t version = 0;
@@ -119,7 +121,7 @@ void* open_newest_mapped(const MappedPaths& mapped) noexcept {
             dlclose(library);
             continue;
         }
-        newest = library;  // the one before stays mapped by whoever mapped it
+        newest = library;  // the program keeps the one before mapped
         highest = version;
     }
     return newest;

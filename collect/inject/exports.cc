@@ -7,6 +7,7 @@
 // subscription of the other client's own, and nothing is copied; clients that use V2 themselves do not arrive here. A
 // client that looks up CUPTI's functions by dlsym in the library itself is not seen.
 // Signatures: cupti_activity.h and cupti_callbacks.h, CUPTI 13.5.
+#include <dlfcn.h>
 #include <time.h>
 
 #include "collect/inject/buffers.h"
@@ -233,4 +234,16 @@ EXPORT int cuptiFinalize(void) {
     cupti_multiplexer().withdraw(ClientId::other);
     other_client().forget();
     return kCuptiSuccess;
+}
+
+// For the stand-in of libcupti (collect/stand_in): the function that a linked client would call. Null: there is none.
+EXPORT void* gpuprof_cupti_function(const char* name) {
+    Dl_info self{};
+    void* library = dladdr(reinterpret_cast<void*>(&gpuprof_cupti_function), &self) != 0
+                        ? dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                        : nullptr;
+    if (void* function = library != nullptr ? dlsym(library, name) : nullptr) return function;
+    const Cupti* real = cupti_multiplexer().real();
+    library = real != nullptr ? dlopen(real->path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    return library != nullptr ? dlsym(library, name) : nullptr;
 }

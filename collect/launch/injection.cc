@@ -119,6 +119,11 @@ std::vector<std::string> set_injection(const std::string& library, const std::st
     // sanitizer refuse to start with a preloaded library unless told that it is intended.
     put_first("LD_PRELOAD", preload, ':');
     put_first("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+    // Proton loads CUPTI from these folders; what the user set is kept.
+    std::string stand_in = library.substr(0, library.rfind('/')) + "/cupti_stand_in";
+    if (access((stand_in + "/libcupti.so").c_str(), R_OK) == 0)
+        for (const char* name : {"TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_BLACKWELL_PATH"})
+            setenv(name, stand_in.c_str(), 0);
     return remarks;
 }
 

@@ -26,6 +26,8 @@ inline constexpr const char* kCuptiInterface = "cupti_interface";
 // With V2: how many clients of V1 were given a subscription of their own, and the name of a tool that was there first.
 inline constexpr const char* kOtherSubscriptions = "other_cupti_subscriptions";
 inline constexpr const char* kFirstSubscriber = "first_cupti_subscriber";
+// With V2: a profiler of V1 in the process that CUPTI refuses, because its calls do not arrive in the recorder.
+inline constexpr const char* kKeptOut = "client_kept_out_of_cupti";
 // Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
 inline constexpr const char* kStreamCalls = "stream_calls";
 inline constexpr const char* kStreamCallsRecorded = "recorded";

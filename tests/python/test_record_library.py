@@ -86,7 +86,7 @@ def test_the_library_shows_and_needs_nothing_else(program):
     library = Path(program.path).parent / "libgpuprof_inject.so"
     shown = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.split()[2::3]
     ours = {"InitializeInjection", "InitializeInjectionNvtx2", "gpuprof_record_start", "gpuprof_record_stop", "gpuprof_record_step",
-            "_exit", "_Exit"}
+            "_exit", "_Exit", "gpuprof_cupti_function"}
     assert {name for name in shown if not name.startswith("cupti")} == ours
     needed = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
     libraries = {line.split("[")[1].rstrip("]") for line in needed.splitlines() if "(NEEDED)" in line}
@@ -124,3 +124,14 @@ def test_of_two_mapped_copies_the_newest_wins(used, tmp_path):
     new = used.place("newer/libcupti.so.13")
     assert used(mapped=[old, new]) == new
     assert used(mapped=[new, old]) == new
+
+
+def test_the_stand_in_has_every_name_of_cupti(program):
+    """Indirect functions, found by lookups only: in a process without the recorder they are absent."""
+    library = Path(program.path).parent / "cupti_stand_in" / "libcupti.so"
+    shown = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    names = {line.split()[-1] for line in shown.splitlines() if " i " in line}
+    assert len(names) > 200
+    assert {"cuptiActivityEnable", "cuptiActivityEnable_v2", "cuptiSubscribe", "cuptiGetCubinCrc"} <= names
+    code = f"import ctypes; print(hasattr(ctypes.CDLL('{library}'), 'cuptiActivityEnable'))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -82,3 +82,19 @@ def test_the_other_starts_before_cuda(program, script, kernels, tmp_path):
     assert (other["refused"], other["unknown"]) == (0, 0)
     assert other["records"]["10"] == 2 * len(kernels)
     assert count(program, capture) == PLAYS * len(kernels)
+
+
+def test_a_client_by_path_is_shared_with(program, script, kernels, alone, tmp_path):
+    """Proton's way: the libcupti.so in the folder that a variable names is ours."""
+    other, capture, outcome = record(program, script, tmp_path, client="path")
+    assert (other["refused"], other["unknown"]) == (0, 0)
+    assert other["records"] == alone["records"]
+    assert count(program, capture) == PLAYS * len(kernels)
+    assert "CUPTI was shared with another client" in " ".join(outcome.errors)
+
+
+def test_a_folder_that_is_set_is_kept(program, tmp_path):
+    done = subprocess.run([program.path, "record", "-o", tmp_path / "run.gpuprof", "--sample", "0", "--quiet", "--", "printenv",
+                           "TRITON_CUPTI_LIB_PATH"], env=fake_environment(program, TRITON_CUPTI_LIB_PATH="/mine"),
+                          capture_output=True, text=True, check=True)
+    assert done.stdout == "/mine\n"

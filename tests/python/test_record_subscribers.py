@@ -12,7 +12,7 @@ from played import fake_environment, record_played
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
 SEVERAL = "version 130400; driver 13030"
-CLIENTS = {"v1": "", "v2": "v2", "v2 by dlsym": "v2 dlsym"}
+CLIENTS = {"v1": "", "v1 by path": "path", "v2": "v2", "v2 by dlsym": "v2 dlsym"}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,12 @@ def received_alone(program, script, folder, client, rules=SEVERAL, arguments=())
     answer = folder / "alone.json"
     subprocess.run([program.fakes / "fake_program", "--script", script, "--play", PLAY, "--kineto", answer, *arguments],
                    env=fake_environment(program, rules, FAKE_KINETO=client), check=True, timeout=60)
-    return json.loads(answer.read_text())
+    return json.loads(answer.read_text())  # by path without the recorder is linked
+
+
+def said(outcome):
+    """Return what was printed, without line breaks."""
+    return " ".join(" ".join(outcome.errors).split())
 
 
 def facts(program, capture):
@@ -52,8 +57,8 @@ def test_both_are_complete(program, script, kernels, tmp_path, client, order):
     assert count(program, capture) == PLAYS * len(kernels)
     assert total(program, capture) == PLAYS * sum(r["end"] - r["start"] for r in kernels)
     assert data_losses(program, capture) == set()
-    own = "with a subscription of its own" in " ".join(outcome.errors)
-    assert own == (client == "")
+    own = "with a subscription of its own" in said(outcome)
+    assert own == (client in ("", "path"))
 
 
 @pytest.mark.parametrize("rules", ["shuffle 5", "late 3", "causal", "slow cuptiActivityEnable_v2 100",
@@ -97,7 +102,7 @@ def test_who_came_first_and_allows_nobody_is_named(program, script, tmp_path, cl
     other, _, outcome = record(program, script, tmp_path, rules=SEVERAL, client=client, arguments=["--kineto-first"])
     assert other["refused"] == 0
     named = "another profiler, fake XLA, has CUPTI" if "v2" in client else "another profiler, CUPTI, has CUPTI"
-    assert named in " ".join(outcome.errors)
+    assert named in said(outcome)
 
 
 @pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
@@ -113,7 +118,7 @@ def test_yield_leaves_it_to_the_other(program, script, kernels, tmp_path):
     assert (other["refused"], other["unknown"]) == (0, 0)
     assert other["records"]["10"] == len(kernels)
     assert count(program, capture) == len(kernels)
-    assert "another client of CUPTI" in " ".join(outcome.errors)
+    assert "another client of CUPTI" in said(outcome)
 
 
 @pytest.mark.parametrize(("rules", "variables", "interface"), [
@@ -134,7 +139,7 @@ def test_graphs_as_a_whole(program, script, tmp_path):
     graphs = script_of(KERN, tmp_path)
     outcome = record_played(program, graphs, capture, "--sample", "0", "--graph", "graph", rules=SEVERAL)
     assert outcome.status == 0, outcome.errors
-    assert "graph launches" not in " ".join(outcome.errors)
+    assert "graph launches" not in said(outcome)
 
 
 @pytest.mark.parametrize("function", ["cuptiActivityRegisterCallbacks_v2", "cuptiActivityEnable_v2", "cuptiGetTimestamp_v2",
@@ -143,3 +148,17 @@ def test_a_failing_function_does_no_harm(program, script, tmp_path, function):
     capture = tmp_path / "run.gpuprof"
     outcome = record_played(program, script, capture, "--sample", "0", rules=f"{SEVERAL}; fail {function} 999")
     assert outcome.status == 0, outcome.errors
+
+
+def test_a_profiler_that_cupti_keeps_out_is_named(program, script, tmp_path):
+    """Proton that loads CUPTI from a folder which the user set."""
+    rival, capture = tmp_path / "libproton.so", tmp_path / "run.gpuprof"
+    rival.write_bytes((program.fakes / "libfake_kineto.so").read_bytes())
+    variables = {"LD_PRELOAD": str(rival)}
+    arguments = ["--sleep-ms", "300"]
+    outcome = record_played(program, script, capture, "--sample", "0", rules=SEVERAL, arguments=arguments, environment=variables)
+    assert "Proton" not in said(outcome)
+    variables["TRITON_CUPTI_LIB_PATH"] = "/mine"
+    capture.unlink()
+    outcome = record_played(program, script, capture, "--sample", "0", rules=SEVERAL, arguments=arguments, environment=variables)
+    assert "Proton cannot profile in this process" in said(outcome)

@@ -122,7 +122,7 @@ void add_distortion(const ProfilerCost& distortion, Trust& trust) {
 struct RecorderFacts {
     std::int64_t on_program_threads = 0, on_own_thread = 0, given = 0, subscriptions = 0;
     bool known = false, yielded = false;
-    std::string_view first_subscriber;
+    std::string_view first_subscriber, kept_out;
     std::vector<std::string_view> clocks;
     std::vector<std::string_view> no_stream_calls;  // why, each reason once
 };
@@ -141,6 +141,7 @@ RecorderFacts recorder_facts(const Trace& trace) {
         if (key == fact::kGivenToOther) said.given += number();
         if (key == fact::kOtherSubscriptions) said.subscriptions += number();
         if (key == fact::kFirstSubscriber) said.first_subscriber = value;
+        if (key == fact::kKeptOut) said.kept_out = value;
         if (key == fact::kYielded) said.yielded = true;
         if (key == fact::kStreamCalls && value != fact::kStreamCallsRecorded &&
             std::find(said.no_stream_calls.begin(), said.no_stream_calls.end(), value) == said.no_stream_calls.end())
@@ -167,6 +168,11 @@ void add_recorder(const Trace& trace, Trust& trust) {
     if (!said.first_subscriber.empty())
         trust.statements.push_back(
             {false, fmt::format("{} subscribed to CUPTI before the recorder; both record", said.first_subscriber)});
+    if (!said.kept_out.empty())
+        trust.statements.push_back(
+            {true, fmt::format("{} cannot profile in this process, because it looks CUPTI up itself; "
+                               "unset TRITON_CUPTI_LIB_PATH to share it",
+                               said.kept_out)});
     if (said.yielded)
         trust.statements.push_back({true,
                                     "another client of CUPTI took over the recording of device work when it started "

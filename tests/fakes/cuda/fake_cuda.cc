@@ -34,7 +34,9 @@ void inject() {
 
 int is_cupti(dl_phdr_info* library, std::size_t, void* path) {
     const char* name = library->dlpi_name;
-    if (name == nullptr || std::strstr(name, "libcupti.so") == nullptr) return 0;
+    if (name == nullptr || std::strstr(name, "libcupti.so") == nullptr ||
+        std::strstr(name, "cupti_stand_in") != nullptr)
+        return 0;
     *static_cast<std::string*>(path) = name;
     return 1;
 }

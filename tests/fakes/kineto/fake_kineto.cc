@@ -3,7 +3,8 @@
 // subscribes to callbacks about contexts, switches whole kinds on and some functions off, pushes external correlation ids, flushes only when a buffer is out, and
 // finalizes CUPTI at the end. What it got is written as JSON. FAKE_KINETO, words between spaces, makes it another client:
 //
-//   dlsym     looks its functions up in libcupti itself, as Proton and XLA do
+//   dlsym     looks its functions up in libcupti itself, as XLA does
+//   path      looks them up in the libcupti.so in the folder TRITON_CUPTI_LIB_PATH, as Proton does
 //   v2        uses CUPTI's second interface, as XLA does
 //   alone     does not allow other subscribers (v2)
 //   forced    flushes with the flag that hands over unfinished records
@@ -54,6 +55,9 @@ struct Functions {
 
     Functions() {
         void* library = dlsym ? dlopen("libcupti.so.13", RTLD_NOW) : nullptr;
+        const char* folder = std::getenv("TRITON_CUPTI_LIB_PATH");
+        if (says("path") && folder != nullptr)
+            library = dlopen((std::string(folder) + "/libcupti.so").c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr) return;
 #define FUNCTION(name, arguments) name = reinterpret_cast<int(*) arguments>(::dlsym(library, #name));
 #include "tests/fakes/kineto/functions.def"
