@@ -41,7 +41,8 @@ def subscribers_jax(case):
     capture = record(case, workload(case, "multiply_jax.py", "--profile", case.folder / "jax"))
     used, _ = interface(case, capture)
     if used != "V2":
-        case.skip(f"CUPTI has one subscriber here (interface {used})")
+        case.measured("CUPTI has one subscriber here, so nothing is expected of JAX's profile")
+        return
     case.expect(capture.kernels() >= 200 and not capture.lost(), f"{capture.kernels()} kernels for 200 launches; lost: {capture.lost()}")
     profiles = list((case.folder / "jax").rglob("*.xplane.pb"))
     case.expect(profiles, "JAX wrote no profile")
