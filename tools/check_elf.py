@@ -46,9 +46,9 @@ def readelf(path):
 
 
 def symbols(text):
-    """(name, defined, binding) of each dynamic symbol, without its version."""
-    pattern = re.compile(r"^\s*\d+: [0-9a-f]+\s+\S+\s+\w+\s+(GLOBAL|WEAK)\s+\w+\s+(\w+)\s+([^\s@]+)", re.MULTILINE)
-    return [(name, section != "UND") for _, section, name in pattern.findall(text)]
+    """(name, defined) of each dynamic symbol, without its version."""
+    pattern = re.compile(r"^\s*\d+: [0-9a-f]+\s+\S+\s+(?:\w+|<OS specific>: \d+)\s+(?:GLOBAL|WEAK)\s+\w+\s+(\w+)\s+([^\s@]+)", re.MULTILINE)
+    return [(name, section != "UND") for section, name in pattern.findall(text)]
 
 
 def run_path_problems(text):

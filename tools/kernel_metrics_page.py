@@ -48,7 +48,7 @@ def sets_of_metrics(program):
     sets = {}
     for line in output(program, "counters", "--list-sets").splitlines():
         name = line.partition(" ")[0]
-        if not name or name in ("full", "Passes"):
+        if not name or name in ("full", "source", "Passes"):
             continue
         for metric in passes_alone(program, "GH100", name):
             sets.setdefault(metric, []).append(name)

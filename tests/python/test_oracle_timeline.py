@@ -68,11 +68,12 @@ def test_idle_causes_sum_to_idle(recording, recordings, reports):
     assert dict(got) == wanted
 
 
-def test_idle_shares_sum_to_the_whole(recording, reports):
+def test_idle_shares_sum_to_the_whole(recording, recordings, reports):
     shares = Counter()
     for row in reports(recording)["idle"].rows:
         shares[row["device"]] += row["share_pct"]
-    assert shares and all(math.isclose(s, 100, rel_tol=1e-9) for s in shares.values())
+    assert set(shares) == set(timeline.devices(recordings(recording)))
+    assert all(math.isclose(s, 100, rel_tol=1e-9) for s in shares.values())
 
 
 def test_gaps(recording, recordings, reports):
