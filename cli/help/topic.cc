@@ -23,6 +23,7 @@ struct Part {
 };
 // Every folder of pages, in the order of the list. Commands come from commands().
 constexpr Part kParts[] = {
+    {"", "Install"},
     {"start", "Start"},
     {"guides", "Guides"},
     {"reference/formats", "Files of other tools"},
