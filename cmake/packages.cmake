@@ -12,14 +12,14 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 
 set(CPACK_DEBIAN_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.deb)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6 (>= 2.28)")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libssl3, python3")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS python3)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 
 set(CPACK_RPM_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.rpm)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_AUTOREQ NO) # not OpenSSL 3, which only TLS needs
 set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.28")
-set(CPACK_RPM_PACKAGE_SUGGESTS "openssl-libs, python3")
+set(CPACK_RPM_PACKAGE_SUGGESTS python3)
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define __os_install_post %{nil}\n%define _build_id_links none
 %define _buildhost localhost
 %define use_source_date_epoch_as_buildtime 1
@@ -36,5 +36,9 @@ endif()
 # The tarball has its own root folder and no usr/.
 file(WRITE ${CMAKE_BINARY_DIR}/cpack_project.cmake
      "if(CPACK_GENERATOR STREQUAL TXZ)\n  set(CPACK_PACKAGING_INSTALL_PREFIX /)\nendif()\n")
+# Files have the time of the commit. rpmbuild itself changes only later times, so a file linked before the commit would differ.
+file(WRITE ${CMAKE_BINARY_DIR}/package_times.cmake
+     "execute_process(COMMAND find \${CPACK_TEMPORARY_INSTALL_DIRECTORY} -exec touch --date @\$ENV{SOURCE_DATE_EPOCH} {} +)\n")
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_BINARY_DIR}/package_times.cmake)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_BINARY_DIR}/cpack_project.cmake)
 include(CPack)

@@ -38,8 +38,8 @@ target_link_options(gpuprof_options INTERFACE LINKER:-z,relro LINKER:-z,now LINK
 target_compile_options(gpuprof_options INTERFACE
   $<$<CONFIG:Release>:-fstack-protector-strong> $<$<CONFIG:Release>:-fstack-clash-protection>
   $<$<CONFIG:Release>:-U_FORTIFY_SOURCE> $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
-# Test programs are linked often and never shipped, so use the fastest available linker.
-if(GPUPROF_TESTS)
+# Test programs are linked often and never shipped, so use the fastest available linker. Portable builds have one only.
+if(GPUPROF_TESTS AND NOT GPUPROF_PORTABLE_TOOLS)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=mold GPUPROF_MOLD)
   if(GPUPROF_MOLD)

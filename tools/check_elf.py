@@ -30,6 +30,7 @@ OWN = {
 # The oldest glibc that a portable build runs on. The injected library is loaded into other people's programs, where a newer
 # version would keep the program from starting.
 GLIBC = {"gpu-profile": (2, 28), "libgpuprof.so": (2, 28), "libgpuprof_tls.so": (2, 28), "libgpuprof_inject.so": (2, 17), "libcupti.so": (2, 17)}
+AARCH64 = re.compile(r"Machine:\s+AArch64")
 C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d")
 ALSO_NEEDED = {"libgpuprof_tls.so": ("libssl.so.3", "libcrypto.so.3")}
 
@@ -37,8 +38,8 @@ ALSO_NEEDED = {"libgpuprof_tls.so": ("libssl.so.3", "libcrypto.so.3")}
 WITHOUT_BUFFERS = ["libcupti.so"]
 
 
-def readelf(path):
-    command = ["readelf", "--wide", "--file-header", "--program-headers", "--dynamic", "--dyn-syms", str(path)]
+def readelf(path, *facts):
+    command = ["readelf", "--wide", *(facts or ("--file-header", "--program-headers", "--dynamic", "--dyn-syms")), str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"})
     if done.returncode != 0:
         raise SystemExit(f"check_elf: cannot read {path}: {done.stderr.strip()}")
@@ -64,9 +65,18 @@ def stack_problems(text):
         yield "the stack is executable"
 
 
-def reads_stack_guard(path):
-    """Whether code reads the guard value (x86-64: %fs:0x28): a compiler may bring its own function for a broken stack."""
-    return path.exists() and bool(re.search(rb"\x64\x48[\x8b\x2b\x33\x3b][\x04-\x3c]\x25\x28\0\0\0", path.read_bytes()))
+def reads_stack_guard(path, text):
+    """Whether code reads the guard value of a compiler that brings its own function for a broken stack. On x86-64 the value is at
+    %fs:0x28; on aarch64 the loader exports it, or it is our own (cmake/portable/stack_guard.c) and code has its address."""
+    if not AARCH64.search(text):
+        return path.exists() and bool(re.search(rb"\x64\x48[\x8b\x2b\x33\x3b][\x04-\x3c]\x25\x28\0\0\0", path.read_bytes()))
+    if ("__stack_chk_guard", False) in symbols(text):
+        return True
+    if not path.exists():
+        return False
+    facts = readelf(path, "--sections", "--relocs")
+    own = re.search(r"\.gpuprof\.guard\s+PROGBITS\s+0*([0-9a-f]+)", facts)
+    return bool(own and re.search(rf"R_AARCH64_RELATIV\w*\s+0*{own[1]}$", facts, re.MULTILINE))
 
 
 def hardening_problems(text, path):
@@ -77,7 +87,7 @@ def hardening_problems(text, path):
     if "(TEXTREL)" in text:
         yield "has text relocations"
     imported = {name for name, defined in symbols(text) if not defined}
-    if "__stack_chk_fail" not in imported and not reads_stack_guard(path):
+    if not (reads_stack_guard(path, text) or ("__stack_chk_fail" in imported and not AARCH64.search(text))):
         yield "compiled without the stack protector"
     if not any(re.fullmatch(r"__\w+_chk", name) for name in imported):
         yield "compiled without _FORTIFY_SOURCE"
@@ -113,6 +123,8 @@ def portability_problems(text, name):
         yield f"needs {', '.join(foreign)}"
     if re.search(r"\((RPATH|RUNPATH)\)", text):
         yield "has a run path, which nothing needs"
+    if AARCH64.search(text) and any(int(size, 16) < 0x10000 for size in re.findall(r"^\s+LOAD\s.*(0x[0-9a-f]+)$", text, re.MULTILINE)):
+        yield "segments are not aligned to 64 KiB, the page size of some aarch64 kernels"
 
 
 def problems(path, optimised=True, portable=False):

@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string_view>
 
@@ -166,12 +166,13 @@ Result<WebConfig> parse_web_config(const std::string& yaml, const std::string& f
 }
 
 Result<WebConfig> read_web_config(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
+    // Not std::ifstream: libc++ reports a read error, such as that of a folder, as the end of the file, and an empty file
+    // means no password.
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
     std::string yaml(kMaxBytes + 1, '\0');
-    if (stream) stream.read(yaml.data(), static_cast<std::streamsize>(yaml.size()));
-    if (!stream && !stream.eof())
+    if (stream) yaml.resize(std::fread(yaml.data(), 1, yaml.size(), stream.get()));
+    if (!stream || std::ferror(stream.get()) != 0)
         return Error{ExitCode::usage, fmt::format("cannot read {}: {}", file, std::strerror(errno))};
-    yaml.resize(static_cast<std::size_t>(stream.gcount()));
     if (yaml.size() > kMaxBytes)
         return Error{ExitCode::usage, fmt::format("cannot use {}: the file exceeds 1 MiB", file)};
     return parse_web_config(yaml, file);

@@ -232,6 +232,38 @@ def test_portable_elf(monkeypatch, name, old, new, complaint):
     assert not complaint or complaint in found[0]
 
 
+AARCH64 = PORTABLE.replace("__stack_chk_fail@GLIBC_2.4", "__stack_chk_guard@GLIBC_2.17").replace("GLIBC_2.3.4", "GLIBC_2.17") + """
+  Machine:                           AArch64
+  LOAD           0x2496b8 0x00000000002596b8 0x00000000002596b8 0x6f42e4 0x6f42e4 R E 0x10000
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, complaint",
+    [
+        ("", "", None),
+        ("R E 0x10000", "R E 0x1000", "not aligned to 64 KiB"),
+        ("__stack_chk_guard", "__stack_chk_fail", "stack protector"),  # the guard would be a constant
+    ],
+)
+def test_aarch64_elf(monkeypatch, old, new, complaint):
+    assert old in AARCH64
+    monkeypatch.setattr(check_elf, "readelf", lambda path: AARCH64.replace(old, new))
+    found = list(check_elf.problems(Path("gpu-profile"), portable=True))
+    assert len(found) == (complaint is not None), found
+    assert not complaint or complaint in found[0]
+
+
+@pytest.mark.parametrize("target, complaint", [("60000", False), ("60008", True)])
+def test_own_stack_guard(monkeypatch, tmp_path, target, complaint):
+    """In a stripped file, a section names our guard, and a relocation with its address shows that code reads it."""
+    path = tmp_path / "gpu-profile"
+    path.touch()
+    more = f" [25] .gpuprof.guard PROGBITS 0000000000060000\n5fdb8  0403 R_AARCH64_RELATIVE                         {target}\n"
+    monkeypatch.setattr(check_elf, "readelf", lambda path, *facts: more if facts else AARCH64.replace("__stack_chk_guard", "abort"))
+    assert ["stack protector" in problem for problem in check_elf.problems(path)] == [True] * complaint
+
+
 def test_nothing_is_loaded_from_the_current_directory(program, tmp_path):
     """The loader would fail on these files, because they are not libraries."""
     for name in ("libzstd.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libc.so.6"):

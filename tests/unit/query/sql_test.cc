@@ -155,7 +155,9 @@ TEST_F(SqlTest, SaysWhereItIsWrong) {
     EXPECT_EQ(ask("SELECT nam FROM kernel"), "no such column: nam (character 8: nam FROM kernel)");
     EXPECT_EQ(ask("SELEC 1"), "near \"SELEC\": syntax error (character 1: SELEC 1)");
     EXPECT_EQ(ask("SELECT '"), "unrecognized token: \"'\" (character 8: ')");
-    EXPECT_EQ(ask("SELECT \"nam\" FROM kernel"), "no such column: nam (character 8: \"nam\" FROM kernel)");
+    std::string quoted = ask("SELECT \"nam\" FROM kernel");  // newer versions of SQLite add advice
+    EXPECT_EQ(quoted.find("no such column: "), 0u) << quoted;
+    EXPECT_NE(quoted.find(" (character 8: \"nam\" FROM kernel)"), std::string::npos) << quoted;
     EXPECT_NE(ask(std::string_view("SELECT 1\0, 2", 12)).find("NUL byte"), std::string::npos);
     EXPECT_NE(ask(std::string(2 << 20, ' ')).find("1048576 bytes"), std::string::npos);
 }
