@@ -12,7 +12,7 @@ namespace {
 
 constinit CuptiV2 second_interface;
 
-constexpr int kInvalidParameter = 1, kNotSupported = 27;
+constexpr int kInvalidParameter = 1;
 constexpr std::uint32_t kDomains = 6;  // CUpti_CallbackDomain: driver, runtime, resource, synchronize, nvtx, state
 
 // Newest CUDA version that the driver supports; 0 if unknown. CUPTI itself loads this library with its first call.
