@@ -59,9 +59,9 @@ def _distributed_files(package: str, name: str) -> list[str]:
         found = distribution("gpu-profile")
     except PackageNotFoundError:
         return []
-    if os.path.realpath(os.fspath(found.locate_file("gpu_profile"))) != package:  # another installation
+    if os.path.realpath(str(found.locate_file("gpu_profile"))) != package:  # another installation
         return []
-    return [os.path.realpath(os.fspath(file.locate())) for file in found.files or () if file.name == name]
+    return [os.path.realpath(str(file.locate())) for file in found.files or () if file.name == name]
 
 
 def report(file: str | os.PathLike[str], *analyses: str, **options: Any) -> dict[str, Any]:

@@ -19,14 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "guides"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Regions that are monitored when a page runs.
-REGIONS = {"python.md": 10, "pytorch.md": 10, "cupy.md": 2, "jax.md": 2, "recording.md": 0}
+REGIONS = {"python.md": 10, "pytorch.md": 10, "cupy.md": 2, "jax.md": 2, "recording.md": 0, "tutorial-triton-kernel.md": 0}
 
 RUNNER = '''
 import importlib.util, json, sys, time
 from unittest.mock import MagicMock
 blocks, recording, backend, found = json.load(sys.stdin), *sys.argv[1:]
 
-for name, parts in {"torch": ["profiler"], "cupy": [], "jax": ["numpy"]}.items():
+for name, parts in {"torch": ["profiler"], "cupy": [], "jax": ["numpy"], "triton": ["language"]}.items():
     if importlib.util.find_spec(name) is None:
         module = sys.modules[name] = MagicMock()
         for part in parts:
