@@ -1,7 +1,7 @@
 // The Chrome exporter: a trace in Chrome's trace viewer JSON as PyTorch's Kineto writes it, for Perfetto,
 // chrome://tracing and related scripts, and readable by our own Kineto importer. The format has no place for losses,
 // clock pairs, the process of a device op (it follows from the submitting call) and ranks of more than one process;
-// these are omitted.
+// these are omitted, and so are counters of kernels, which need not have times.
 #include <charconv>
 #include <set>
 #include <string>
