@@ -60,9 +60,7 @@ Result<ExitCode> list_counter_sets() {
     std::string text;
     for (const MetricSet& set : metric_sets())
         text += fmt::format("{:<10}{:>4} metrics  {}\n", set.name, metrics_of(set.name).size(), set.doc);
-    text +=
-        fmt::format("{:<10}{:>4} metrics  {}\n", kSourceSet, std::size(kSourceMetrics),
-                    "By source line: executed instructions, sectors and wavefronts, and what they would be at best.");
+    text += fmt::format("{:<10}{:>4} metrics  {}\n", kSourceSet, std::size(kSourceMetrics), kSourceDoc);
     text += "\nPasses depend on the GPU: gpu-profile counters --plan-for GH100\n";
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;

@@ -48,11 +48,9 @@ Status check_modes(const MeasurementOptions& options, const counters::PlanReply&
 }  // namespace
 
 Result<Measurement> plan_measurement(const MeasurementOptions& options, const std::string& program) {
-    bool source = options.set == counters::kSourceSet;
-    Result<std::vector<std::string>> names =
-        source ? counters::source_metrics() : counters::metrics_of_option(options.set);
-    if (!names.ok()) return names.error();
-    if (source && !options.range.empty())
+    if (Result<std::vector<std::string>> names = counters::wanted_metrics(options.set); !names.ok())
+        return names.error();
+    if (options.set == counters::kSourceSet && !options.range.empty())
         return Error{ExitCode::usage,
                      "--set source counts the instructions of single launches; omit --range, or use another set"};
     if (!options.kernel.empty())

@@ -34,14 +34,14 @@ PlannedSet plan_set(const Api& api, const Chip& chip, const std::string& wanted)
         set.code = static_cast<int>(error.code);
         return set;
     };
-    bool source = wanted == kSourceSet;
-    Result<std::vector<std::string>> names = source ? source_metrics() : metrics_of_option(wanted);
+    Result<std::vector<std::string>> names = wanted_metrics(wanted);
     if (!names.ok()) return refuse(names.error());
     set.costly = costly_metrics(wanted, chip.name);
     std::erase_if(*names, [&](const std::string& name) {
         return std::find(set.costly.begin(), set.costly.end(), name) != set.costly.end();
     });
-    Result<MetricPlan> plan = source ? plan_source_metrics(api, chip, *names) : plan_metrics(api, chip, *names);
+    Result<MetricPlan> plan =
+        wanted == kSourceSet ? plan_source_metrics(api, chip, *names) : plan_metrics(api, chip, *names);
     if (!plan.ok()) return refuse(plan.error());
     set.names = plan->names;
     set.units = plan->units;

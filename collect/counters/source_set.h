@@ -6,9 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/counters/catalogue.h"
+
 namespace gpuprof::counters {
 
 inline constexpr std::string_view kSourceSet = "source";
+inline constexpr std::string_view kSourceDoc =
+    "By source line: executed instructions, sectors and wavefronts, and what they would be at best.";
 
 struct SourceMetric {
     std::string_view name, unit;
@@ -25,6 +29,12 @@ inline std::vector<std::string> source_metrics() {
     std::vector<std::string> names;
     for (const SourceMetric& metric : kSourceMetrics) names.emplace_back(metric.name);
     return names;
+}
+
+// The metrics that --set stands for: of this set, or of the catalogue.
+inline Result<std::vector<std::string>> wanted_metrics(std::string_view set) {
+    if (set == kSourceSet) return source_metrics();
+    return metrics_of_option(set);
 }
 
 }  // namespace gpuprof::counters
