@@ -10,23 +10,10 @@
 #include "core/format/chunk.h"
 #include "core/format/counter_plan.h"
 #include "tests/fuzz/target.h"
+#include "tests/unit/format/byte_source.h"
 
 namespace gpuprof::fuzz {
 namespace {
-
-class Bytes final : public ByteInput {
-public:
-    explicit Bytes(std::string_view bytes) : rest_(bytes) {}
-    Result<std::size_t> read(char* into, std::size_t size) override {
-        std::size_t taken = std::min(size, rest_.size());
-        std::copy_n(rest_.begin(), taken, into);
-        rest_.remove_prefix(taken);
-        return taken;
-    }
-
-private:
-    std::string_view rest_;
-};
 
 // A plan is checked as it is, and with the checksum that it should have, so that changes reach its fields.
 void read_plan(std::string_view bytes) {
@@ -55,7 +42,7 @@ std::string as_payloads(std::string_view bytes) {
 
 void read_spool(std::string_view bytes) {
     counters::SpooledImages spooled;
-    Bytes input(bytes);
+    test::Bytes input(bytes);
     promise(counters::read_images(input, spooled).ok(), "any bytes are read");
     for (const counters::Measurement& each : spooled.measurements)
         promise(each.image.size() <= bytes.size(), "an image is a part of the file");
@@ -65,7 +52,7 @@ void read_spool(std::string_view bytes) {
 
 void read_samples(std::string_view bytes) {
     counters::SpooledSamples spooled;
-    Bytes input(bytes);
+    test::Bytes input(bytes);
     promise(counters::read_samples(input, spooled).ok(), "any bytes are read");
     for (const auto& [at, counts] : spooled.counts) {
         promise(at.process < spooled.processes.size(), "samples belong to a process");

@@ -9,23 +9,10 @@
 #include "core/format/bytes.h"
 #include "core/format/chunk.h"
 #include "core/format/counter_plan.h"
+#include "tests/unit/format/byte_source.h"
 
 namespace gpuprof::counters {
 namespace {
-
-class Bytes final : public ByteInput {
-public:
-    explicit Bytes(std::string_view bytes) : rest_(bytes) {}
-    Result<std::size_t> read(char* into, std::size_t size) override {
-        std::size_t taken = std::min(size, rest_.size());
-        std::copy_n(rest_.begin(), taken, into);
-        rest_.remove_prefix(taken);
-        return taken;
-    }
-
-private:
-    std::string_view rest_;
-};
 
 void put(std::string& out, std::string_view text) {
     put_u32(out, static_cast<std::uint32_t>(text.size()));
@@ -42,7 +29,7 @@ public:
     }
     SpooledSamples read() const {
         SpooledSamples samples;
-        Bytes input(file_);
+        test::Bytes input(file_);
         EXPECT_TRUE(read_samples(input, samples));
         return samples;
     }

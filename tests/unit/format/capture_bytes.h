@@ -12,6 +12,7 @@
 #include "core/format/chunk_reader.h"
 #include "core/format/table_chunk.h"
 #include "core/format/writer.h"
+#include "tests/unit/format/byte_source.h"
 
 namespace gpuprof::test {
 
@@ -93,23 +94,6 @@ inline std::string write_bytes(const std::vector<PlainTable>& tables, WriterOpti
     EXPECT_TRUE(writer.end().ok());
     return sink.text();
 }
-
-// Input that hands out a few bytes at a time.
-class Bytes final : public ByteInput {
-public:
-    explicit Bytes(std::string_view bytes, std::size_t piece = static_cast<std::size_t>(-1))
-        : rest_(bytes), piece_(piece) {}
-    Result<std::size_t> read(char* into, std::size_t size) override {
-        size = std::min({size, piece_, rest_.size()});
-        if (size > 0) std::memcpy(into, rest_.data(), size);
-        rest_.remove_prefix(size);
-        return size;
-    }
-
-private:
-    std::string_view rest_;
-    std::size_t piece_;
-};
 
 struct ReadBack {
     std::vector<RawChunk> chunks;
