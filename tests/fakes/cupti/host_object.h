@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,17 @@ namespace fake_cupti {
 
 // What a range's image holds as the value of the metric at a place; CUPTI's code.
 int evaluate_range(const gpuprof::pm::HostEvaluate& parameters);
+
+// An image of which counters are available: filled with 7, which cuptiProfilerHostInitialize checks.
+inline constexpr std::size_t kAvailabilityBytes = 96;
+int tell_availability(auto& parameters) {
+    if (parameters.image == nullptr) {
+        parameters.bytes = kAvailabilityBytes;
+        return gpuprof::pm::kSuccess;
+    }
+    if (parameters.bytes < kAvailabilityBytes) return gpuprof::pm::kInvalidParameter;
+    std::memset(parameters.image, 7, kAvailabilityBytes);
+    return gpuprof::pm::kSuccess;
+}
 
 }  // namespace fake_cupti

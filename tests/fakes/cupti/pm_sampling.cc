@@ -40,7 +40,7 @@ struct SamplingObject {
 namespace {
 
 constexpr int kInvalidDevice = 2, kInvalidOperation = 7, kInvalidName = 17, kInvalidChip = 46, kUnknown = 999;
-constexpr std::uint32_t kMaxSamples = 1024, kAvailabilityBytes = 96;
+constexpr std::uint32_t kMaxSamples = 1024;
 
 struct ImageHead {
     char mark[8];
@@ -140,13 +140,7 @@ int cuptiDeviceGetChipName(pm::GetChipName* parameters) {
 
 int cuptiPmSamplingGetCounterAvailability(pm::GetCounterAvailability* parameters) {
     GATE();
-    if (parameters->image == nullptr) {
-        parameters->bytes = kAvailabilityBytes;
-        return pm::kSuccess;
-    }
-    if (parameters->bytes < kAvailabilityBytes) return pm::kInvalidParameter;
-    std::memset(parameters->image, 7, kAvailabilityBytes);
-    return pm::kSuccess;
+    return tell_availability(*parameters);
 }
 
 int cuptiProfilerHostInitialize(pm::HostInitialize* parameters) {

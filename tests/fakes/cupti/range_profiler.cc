@@ -43,7 +43,6 @@ struct RangeObject {
 namespace {
 
 constexpr int kInvalidOperation = 7, kUnknown = 999;
-constexpr std::uint32_t kAvailabilityBytes = 96;
 
 struct ImageHead {
     char mark[8];
@@ -117,13 +116,7 @@ extern "C" {
 int cuptiProfilerGetCounterAvailability(range::GetAvailability* parameters) {
     GATE();
     if (parameters->context == nullptr) std::abort();  // as CUPTI 13.0
-    if (parameters->image == nullptr) {
-        parameters->bytes = kAvailabilityBytes;
-        return pm::kSuccess;
-    }
-    if (parameters->bytes < kAvailabilityBytes) return pm::kInvalidParameter;
-    std::memset(parameters->image, 7, kAvailabilityBytes);
-    return pm::kSuccess;
+    return tell_availability(*parameters);
 }
 
 int cuptiRangeProfilerEnable(range::EnableRanges* parameters) {
