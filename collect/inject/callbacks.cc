@@ -16,7 +16,6 @@ namespace gpuprof::inject {
 namespace {
 
 constexpr const char* kRecorded = fact::kStreamCallsRecorded;
-constexpr std::uint32_t kResourceDomain = 3;  // CUpti_CallbackDomain
 
 // Libraries that look up CUPTI's functions in libcupti itself, so that their calls do not arrive here, and that need
 // the subscription to profile: Proton of Triton stops the program without it, XLA's profiler leaves out the GPU.

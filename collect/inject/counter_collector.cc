@@ -32,7 +32,7 @@ namespace {
 using spool::CounterSkip;
 using Verdict = KernelChoice::Verdict;
 
-constexpr std::uint32_t kResourceDomain = 3, kContextDestroyed = 2;
+constexpr std::uint32_t kContextDestroyed = 2;
 constexpr std::size_t kMaxContexts = 64;
 constexpr int kMaxFailures = 3;          // in a row; then nothing more is tried
 constexpr std::uint64_t kSlowdown = 50;  // of a kernel under replay, at most: passes, and saving of memory

@@ -2,37 +2,11 @@
 
 #include <cstring>
 
-#include "collect/inject/process_facts.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {
-namespace {
-
-class Locked {
-public:
-    explicit Locked(pthread_mutex_t& lock) noexcept : lock_(lock) { pthread_mutex_lock(&lock_); }
-    ~Locked() { pthread_mutex_unlock(&lock_); }
-    Locked(const Locked&) = delete;
-
-private:
-    pthread_mutex_t& lock_;
-};
-
-std::string_view bytes_of(const auto& record) noexcept {
-    return {reinterpret_cast<const char*>(&record), sizeof record};
-}
-
-}  // namespace
-
-bool CounterSpool::open(const char* folder) noexcept {
-    Locked locked(lock_);
-    if (!file_.open(folder)) return false;
-    write_process_facts(file_);
-    return true;
-}
-
 void CounterSpool::write_note(const spool::CounterLaunch& launch, const char* name) noexcept {
-    Locked locked(lock_);
+    Turn turn(lock_);
     scratch_.clear();
     scratch_.add_text(name);
     file_.write(ChunkKind::spool_counter_note, bytes_of(launch), scratch_.view());
@@ -51,12 +25,12 @@ void CounterSpool::write_image(std::uint64_t number, std::uint64_t took_ns, std:
         about.dropped = dropped;
         about.hash = image_hash(image);
     }
-    Locked locked(lock_);
+    Turn turn(lock_);
     file_.write(ChunkKind::spool_counter_image, bytes_of(about), image);
 }
 
 void CounterSpool::write_hung(std::uint64_t number, std::uint64_t ns) noexcept {
-    Locked locked(lock_);
+    Turn turn(lock_);
     scratch_.clear();
     scratch_.add(number);
     scratch_.add(ns);
@@ -64,14 +38,14 @@ void CounterSpool::write_hung(std::uint64_t number, std::uint64_t ns) noexcept {
 }
 
 void CounterSpool::skip(spool::CounterSkip reason, const char* name) noexcept {
-    Locked locked(lock_);
+    Turn turn(lock_);
     Skipped& skipped = skipped_[static_cast<std::size_t>(reason)];
     if (skipped.count++ == 0) std::strncpy(skipped.first, name, sizeof skipped.first - 1);
     skips_changed_ = true;
 }
 
 void CounterSpool::write_skips() noexcept {
-    Locked locked(lock_);
+    Turn turn(lock_);
     if (!skips_changed_) return;
     scratch_.clear();
     for (std::size_t i = 0; i < kReasons; ++i) {
@@ -85,8 +59,7 @@ void CounterSpool::write_skips() noexcept {
 
 void CounterSpool::finish() noexcept {
     write_skips();
-    Locked locked(lock_);
-    file_.write(ChunkKind::end, {});
+    SharedSpool::finish();
 }
 
 }  // namespace gpuprof::inject

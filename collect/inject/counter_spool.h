@@ -2,23 +2,17 @@
 // must be on disk before the launch that they announce, so that the program's threads write them. Any thread.
 #pragma once
 
-#include <pthread.h>
-
 #include <cstdint>
 
 #include "collect/inject/cupti_failure.h"
 #include "collect/inject/scratch.h"
-#include "collect/inject/spool_file.h"
+#include "collect/inject/shared_spool.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
 
-class CounterSpool {
+class CounterSpool : public SharedSpool {
 public:
-    bool open(const char* folder) noexcept;
-    // In a forked child: the file belongs to the parent.
-    void forget() noexcept { file_.forget(); }
-
     void write_note(const spool::CounterLaunch& launch, const char* name) noexcept;
     // `image`: empty if instructions were measured, whose counts are elsewhere.
     void write_image(std::uint64_t number, std::uint64_t took_ns, std::string_view image, std::uint32_t dropped,
@@ -35,8 +29,6 @@ private:
         std::uint64_t count = 0;
         char first[256] = {};
     };
-    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    SpoolFile file_;
     Scratch scratch_;
     Skipped skipped_[kReasons];
     bool skips_changed_ = false;

@@ -49,15 +49,12 @@ int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
     return 0;
 }
 
-// The newest CUDA version that the driver supports, as 1000 * major; 0 if unknown. A newer CUPTI would not start.
+// A CUPTI that is newer than the driver would not start.
 int driver_version(const MappedPaths& mapped) noexcept {
     void* driver = mapped.driver[0] != '\0' ? dlopen(mapped.driver, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    if (driver == nullptr) return 0;
-    auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
-    int version = 0;
-    bool known = ask != nullptr && ask(&version) == 0;
-    dlclose(driver);
-    return known ? version : 0;
+    int version = supported_cuda(driver);
+    if (driver != nullptr) dlclose(driver);
+    return version;
 }
 
 void* open_library(const char* name, int flags = RTLD_LAZY | RTLD_LOCAL) noexcept {
@@ -146,6 +143,12 @@ void* find_library(const char* named, const RefusedLibraries& refused, bool& was
 }
 
 }  // namespace
+
+int supported_cuda(void* driver) noexcept {
+    auto ask = driver == nullptr ? nullptr : reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
+    int version = 0;
+    return ask != nullptr && ask(&version) == 0 ? version : 0;
+}
 
 bool RefusedLibraries::holds(const char* path) const noexcept {
     for (std::size_t i = 0; i < count; ++i)

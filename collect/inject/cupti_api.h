@@ -55,6 +55,11 @@ struct Cupti {
 };
 
 inline constexpr int kCuptiSuccess = 0, kCuptiEndOfBuffer = 12, kCuptiNotInitialized = 15, kCuptiUnknown = 999;
-inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
+inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2,
+                               kResourceDomain = 3;  // CUpti_CallbackDomain
+
+// The newest CUDA version that the driver supports, as 1000 * major + 10 * minor; 0 if unknown. `driver`: a handle of
+// libcuda; null is allowed.
+int supported_cuda(void* driver) noexcept;
 
 }  // namespace gpuprof::inject

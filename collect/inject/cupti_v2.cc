@@ -15,16 +15,6 @@ constinit CuptiV2 second_interface;
 constexpr int kInvalidParameter = 1;
 constexpr std::uint32_t kDomains = 6;  // CUpti_CallbackDomain: driver, runtime, resource, synchronize, nvtx, state
 
-// Newest CUDA version that the driver supports; 0 if unknown. CUPTI itself loads this library with its first call.
-int driver_version() noexcept {
-    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (driver == nullptr) return 0;
-    auto ask = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDriverGetVersion"));
-    int version = 0;
-    bool known = ask != nullptr && ask(&version) == 0;  // stays mapped: CUPTI would load it again
-    return known ? version : 0;
-}
-
 }  // namespace
 
 CuptiV2& cupti_v2() noexcept { return second_interface; }
@@ -181,7 +171,9 @@ struct V1Adapters {
 };
 
 bool CuptiV2::load(const Cupti& real) noexcept {
-    if (driver_version() < cupti::kFirstDriverWithSubscribers) return false;
+    // CUPTI itself loads the driver with its first call, so it stays mapped.
+    void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (supported_cuda(driver) < cupti::kFirstDriverWithSubscribers) return false;
     std::uint32_t version = 0;
     if (real.cuptiGetVersion(&version) != kCuptiSuccess || version < cupti::kFirstWithSubscribers) return false;
     void* library = dlopen(real.path, RTLD_LAZY | RTLD_NOLOAD);

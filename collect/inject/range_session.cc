@@ -13,13 +13,6 @@ constexpr std::size_t kRanges = 8;  // of one measurement: one is expected, more
 
 }  // namespace
 
-// Calls a function of CUPTI; returns from the caller if it fails.
-#define CALL(name, parameters)                                                           \
-    do {                                                                                 \
-        int code = cupti.name == nullptr ? kFunctionMissing : cupti.name(&(parameters)); \
-        if (code != kCuptiSuccess) return {#name, code};                                 \
-    } while (false)
-
 // CUPTI looks for these by bare name, and the loader may not search their folder.
 void load_range_libraries(const char* cupti) noexcept {
     const char* end = std::strrchr(cupti, '/');
@@ -34,11 +27,11 @@ void load_range_libraries(const char* cupti) noexcept {
 RangeSession::Failure RangeSession::find_device(const Cupti& cupti, void* context) noexcept {
     context_ = context;
     range::ProfilerInitialize initialize;
-    CALL(cuptiProfilerInitialize, initialize);
+    GPUPROF_CUPTI_CALL(cuptiProfilerInitialize, initialize);
     if (cupti.cuptiGetDeviceId == nullptr || cupti.cuptiGetDeviceId(context, &device_) != kCuptiSuccess) device_ = 0;
     range::GetChipName name;
     name.device = device_;
-    CALL(cuptiDeviceGetChipName, name);
+    GPUPROF_CUPTI_CALL(cuptiDeviceGetChipName, name);
     chip_ = name.chip != nullptr ? name.chip : "";
     return {};
 }
@@ -47,7 +40,7 @@ RangeSession::Failure RangeSession::enable(const Cupti& cupti, CacheMode cache, 
     if (version < range::kFirstVersionWithCache) {
         range::EnableRanges enable;
         enable.context = context_;
-        CALL(cuptiRangeProfilerEnable, enable);
+        GPUPROF_CUPTI_CALL(cuptiRangeProfilerEnable, enable);
         object_ = enable.object;
         return {};
     }
@@ -95,7 +88,7 @@ RangeSession::Failure RangeSession::begin(const Cupti& cupti, const CounterPlan&
     empty.object = object_;
     empty.bytes = image_bytes_;
     empty.image = image_;
-    CALL(cuptiRangeProfilerCounterDataImageInitialize, empty);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerCounterDataImageInitialize, empty);
     range::SetRangeConfig config;
     config.object = object_;
     config.config_bytes = plan.config.size();
@@ -104,10 +97,10 @@ RangeSession::Failure RangeSession::begin(const Cupti& cupti, const CounterPlan&
     config.image = image_;
     config.max_ranges = kRanges;
     if (range != nullptr) config.range = range::kUserRange, config.replay = range::kUserReplay;
-    CALL(cuptiRangeProfilerSetConfig, config);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerSetConfig, config);
     range::RangeParams start;
     start.object = object_;
-    CALL(cuptiRangeProfilerStart, start);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerStart, start);
     if (range == nullptr) return {};
     range::PushRange push;
     push.object = object_;
@@ -127,7 +120,7 @@ RangeSession::Failure RangeSession::end(const Cupti& cupti) noexcept {
     if (popped || stopped) return popped ? popped : stopped;
     range::DecodeRanges decode;
     decode.object = object_;
-    CALL(cuptiRangeProfilerDecodeData, decode);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerDecodeData, decode);
     dropped_ = static_cast<std::uint32_t>(decode.dropped);
     return {};
 }
@@ -136,7 +129,7 @@ RangeSession::Failure RangeSession::pop(const Cupti& cupti) noexcept {
     in_user_range_ = false;
     range::RangeParams object;
     object.object = object_;
-    CALL(cuptiRangeProfilerPopRange, object);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerPopRange, object);
     return {};
 }
 
@@ -144,7 +137,7 @@ RangeSession::Failure RangeSession::stop(const Cupti& cupti) noexcept {
     range::StopRanges object;
     object.object = object_;
     stuck_ = true;
-    CALL(cuptiRangeProfilerStop, object);
+    GPUPROF_CUPTI_CALL(cuptiRangeProfilerStop, object);
     stuck_ = false;
     return {};
 }

@@ -14,13 +14,6 @@ constexpr std::uint64_t kUnwritten = ~std::uint64_t{0};  // no metric's id
 
 }  // namespace
 
-// Calls a function of CUPTI; returns from the caller if it fails.
-#define CALL(name, parameters)                                                           \
-    do {                                                                                 \
-        int code = cupti.name == nullptr ? kFunctionMissing : cupti.name(&(parameters)); \
-        if (code != kCuptiSuccess) return {#name, code};                                 \
-    } while (false)
-
 CuptiFailure SassSession::find_metrics(const Cupti& cupti, const CounterPlan& plan) noexcept {
     char chip[64] = {};
     if (plan.chip.size() >= sizeof chip || plan.metrics.size() > kMaxMetrics) return {"plan", kOutOfMemory};
@@ -29,7 +22,7 @@ CuptiFailure SassSession::find_metrics(const Cupti& cupti, const CounterPlan& pl
         sass::GetProperties properties;
         properties.chip = chip;
         properties.name = plan.metrics[i].name.data();
-        CALL(cuptiSassMetricsGetProperties, properties);
+        GPUPROF_CUPTI_CALL(cuptiSassMetricsGetProperties, properties);
         ids_[i] = properties.metric.id;
     }
     count_ = plan.metrics.size();
@@ -49,7 +42,7 @@ CuptiFailure SassSession::begin(const Cupti& cupti, const CounterPlan& plan, voi
     set.count = count_;
     set.configs = configs;
     set.device = device;
-    CALL(cuptiSassMetricsSetConfig, set);
+    GPUPROF_CUPTI_CALL(cuptiSassMetricsSetConfig, set);
     sass::Enable enable;
     enable.context = context;
     int code = cupti.cuptiSassMetricsEnable == nullptr ? kFunctionMissing : cupti.cuptiSassMetricsEnable(&enable);
@@ -69,7 +62,7 @@ CuptiFailure SassSession::end(const Cupti& cupti, const CounterPlan& plan, Scrat
 CuptiFailure SassSession::flush(const Cupti& cupti, const CounterPlan& plan, Scratch& payload) noexcept {
     sass::GetDataProperties size;
     size.context = context_;
-    CALL(cuptiSassMetricsGetDataProperties, size);
+    GPUPROF_CUPTI_CALL(cuptiSassMetricsGetDataProperties, size);
     if (size.records == 0) return {};
     if (size.records > kMaxRecords || size.instances > kMaxMetrics)
         return {"cuptiSassMetricsGetDataProperties", kOutOfMemory};
@@ -119,7 +112,7 @@ void SassSession::add_record(const sass::Record& record, std::size_t values, Scr
 CuptiFailure SassSession::disable(const Cupti& cupti) noexcept {
     sass::Disable disable;
     disable.context = context_;
-    CALL(cuptiSassMetricsDisable, disable);
+    GPUPROF_CUPTI_CALL(cuptiSassMetricsDisable, disable);
     dropped_ = static_cast<std::uint32_t>(disable.dropped);
     return {};
 }
@@ -127,7 +120,7 @@ CuptiFailure SassSession::disable(const Cupti& cupti) noexcept {
 CuptiFailure SassSession::unset(const Cupti& cupti) noexcept {
     sass::UnsetConfig parameters;
     parameters.device = device_;
-    CALL(cuptiSassMetricsUnsetConfig, parameters);
+    GPUPROF_CUPTI_CALL(cuptiSassMetricsUnsetConfig, parameters);
     return {};
 }
 

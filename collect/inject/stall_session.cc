@@ -17,13 +17,6 @@ constexpr std::size_t kMaxName = 4096;  // longer names are cut, and do not reso
 
 }  // namespace
 
-// Calls a function of CUPTI; returns from the caller if it fails.
-#define CALL(name, parameters)                                                           \
-    do {                                                                                 \
-        int code = cupti.name == nullptr ? kFunctionMissing : cupti.name(&(parameters)); \
-        if (code != kCuptiSuccess) return {#name, code};                                 \
-    } while (false)
-
 StallSession::Failure StallSession::open(const Cupti& cupti, std::uint32_t version, void* context, std::uint32_t device,
                                          std::uint32_t period) noexcept {
     forget();
@@ -33,7 +26,7 @@ StallSession::Failure StallSession::open(const Cupti& cupti, std::uint32_t versi
     version_ = version;
     pcs::ContextParams enable;
     enable.context = context;
-    CALL(cuptiPCSamplingEnable, enable);
+    GPUPROF_CUPTI_CALL(cuptiPCSamplingEnable, enable);
     Failure failure = read_reasons(cupti);
     if (!failure && !make_room()) failure = {"calloc", kOutOfMemory};
     if (!failure) failure = configure(cupti);
@@ -49,7 +42,7 @@ StallSession::Failure StallSession::read_reasons(const Cupti& cupti) noexcept {
     pcs::GetReasonCount count;
     count.context = context_;
     count.count = &reason_count_;
-    CALL(cuptiPCSamplingGetNumStallReasons, count);
+    GPUPROF_CUPTI_CALL(cuptiPCSamplingGetNumStallReasons, count);
     if (reason_count_ == 0 || reason_count_ > kMaxReasons) return {"cuptiPCSamplingGetNumStallReasons", 0};
     indices_ = static_cast<std::uint32_t*>(std::calloc(reason_count_, sizeof *indices_));
     auto** names = static_cast<char**>(std::calloc(reason_count_, sizeof(char*) + pcs::kNameBytes));
@@ -138,7 +131,7 @@ StallSession::Failure StallSession::configure(const Cupti& cupti) noexcept {
 StallSession::Failure StallSession::start(const Cupti& cupti) noexcept {
     pcs::ContextParams parameters;
     parameters.context = context_;
-    CALL(cuptiPCSamplingStart, parameters);
+    GPUPROF_CUPTI_CALL(cuptiPCSamplingStart, parameters);
     running_ = true;
     ++span_;
     return {};
@@ -149,7 +142,7 @@ StallSession::Failure StallSession::stop(const Cupti& cupti) noexcept {
     parameters.context = context_;
     running_ = false;
     more_ = true;
-    CALL(cuptiPCSamplingStop, parameters);
+    GPUPROF_CUPTI_CALL(cuptiPCSamplingStop, parameters);
     return {};
 }
 
@@ -204,7 +197,7 @@ StallSession::Failure StallSession::close(const Cupti& cupti, Scratch& payload) 
     empty_data();
     pcs::ContextParams parameters;
     parameters.context = context_;
-    CALL(cuptiPCSamplingDisable, parameters);
+    GPUPROF_CUPTI_CALL(cuptiPCSamplingDisable, parameters);
     if (data_->pcs > 0) add_records(payload, false);
     return {};
 }

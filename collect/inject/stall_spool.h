@@ -5,23 +5,17 @@
 // that its samples are known to lack lines.
 #pragma once
 
-#include <pthread.h>
-
 #include <cstdint>
 #include <string_view>
 
 #include "collect/inject/cupti_api.h"
-#include "collect/inject/spool_file.h"
+#include "collect/inject/shared_spool.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
 
-class StallSpool {
+class StallSpool : public SharedSpool {
 public:
-    bool open(const char* folder) noexcept;
-    // In a forked child: the file belongs to the parent.
-    void forget() noexcept { file_.forget(); }
-
     // `module`: what the callback got (CUpti_ModuleResourceData); may be null.
     void write_module(const Cupti& cupti, const void* module) noexcept;
     void write_reasons(std::string_view reasons) noexcept;
@@ -29,7 +23,6 @@ public:
     void write_counts(std::string_view payload) noexcept;
     void write_failure(const char* function, int code, std::uint32_t device) noexcept;
     void write_refusal(std::string_view sentence) noexcept;
-    void finish() noexcept;  // nothing if it was not opened
 
 private:
     static constexpr std::size_t kMaxCubins = 8192;
@@ -37,8 +30,6 @@ private:
     bool take(std::uint64_t hash) noexcept;
     void write_new_cubin(const spool::CubinKey& key, std::string_view cubin) noexcept;
 
-    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;
-    SpoolFile file_;
     std::uint64_t known_[kMaxCubins] = {};
     std::size_t known_count_ = 0;
     std::uint64_t cubin_bytes_ = 0;

@@ -1,0 +1,48 @@
+// A spool file that any thread may write to: the program's threads write what must be on disk before their next call, or
+// what is valid within a callback only. The collector's own file belongs to one thread (spool_file.h).
+#pragma once
+
+#include <pthread.h>
+
+#include <string_view>
+
+#include "collect/inject/process_facts.h"
+#include "collect/inject/spool_file.h"
+
+namespace gpuprof::inject {
+
+class SharedSpool {
+public:
+    bool open(const char* folder) noexcept {
+        Turn turn(lock_);
+        if (!file_.open(folder)) return false;
+        write_process_facts(file_);
+        return true;
+    }
+    // In a forked child: the file belongs to the parent.
+    void forget() noexcept { file_.forget(); }
+    // Nothing if it was not opened.
+    void finish() noexcept {
+        Turn turn(lock_);
+        if (file_.is_open()) file_.write(ChunkKind::end, {});
+    }
+
+protected:
+    class Turn {
+    public:
+        explicit Turn(pthread_mutex_t& lock) noexcept : lock_(lock) { pthread_mutex_lock(&lock_); }
+        ~Turn() { pthread_mutex_unlock(&lock_); }
+        Turn(const Turn&) = delete;
+
+    private:
+        pthread_mutex_t& lock_;
+    };
+    static std::string_view bytes_of(const auto& record) noexcept {
+        return {reinterpret_cast<const char*>(&record), sizeof record};
+    }
+
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of everything here and in derived classes
+    SpoolFile file_;
+};
+
+}  // namespace gpuprof::inject
