@@ -146,7 +146,8 @@ int CuptiMultiplexer::set_own_kind(ClientId client, std::uint32_t kind, bool on)
 int CuptiMultiplexer::apply_kind(const Cupti& real, std::uint32_t kind) noexcept {
     SwitchLock turn(lock_);
     bool on = anyone_wants_kind(kind);
-    if (on == on_[kind].load(std::memory_order_relaxed)) return kCuptiSuccess;
+    // What nobody has on may be switched off again: CUPTI then answers as it does without us.
+    if (on && on_[kind].load(std::memory_order_relaxed)) return kCuptiSuccess;
     int code = kCuptiSuccess;
     if (on)
         code = real.cuptiActivityEnable(kind);
