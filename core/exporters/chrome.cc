@@ -65,9 +65,18 @@ void write_job(const Trace& trace, JsonWriter& json) {
     }
 }
 
+// The host of a recording of one machine; Kineto writes the same key.
+void write_host(const Trace& trace, JsonWriter& json) {
+    const ProcessTable& process = trace.tables().process;
+    std::set<StringId> hosts;
+    for (Row row = 0; row < process.rows; ++row)
+        if (process.host.has(row)) hosts.insert(process.host[row]);
+    if (hosts.size() == 1) json.member("host_name", trace.text(*hosts.begin()));
+}
+
 bool reserved(std::string_view key) {
     for (std::string_view taken : {"schemaVersion", "baseTimeNanoseconds", "deviceProperties", "traceEvents",
-                                   "distributedInfo", "profiler_span_start_ns", "profiler_span_dur_ns"})
+                                   "distributedInfo", "host_name", "profiler_span_start_ns", "profiler_span_dur_ns"})
         if (key == taken) return true;
     return key.starts_with("distributedInfo.");
 }
@@ -100,6 +109,7 @@ Status export_chrome(const Trace& trace, Sink& sink) {
     json.member("baseTimeNanoseconds", base);
     write_devices(trace, json);
     write_job(trace, json);
+    write_host(trace, json);
     write_facts(trace, json);
     json.key("traceEvents");
     json.begin_array();

@@ -56,6 +56,7 @@ private:
     void flow_end(std::string_view phase, std::string_view category, std::int64_t id, std::int64_t pid,
                   std::int64_t tid, TimeNs time);
     void collective_args(const std::unordered_map<std::int64_t, Row>& known, const Column<std::int64_t>& id, Row row);
+    void rank_args(StringId text);
     template <class T>
     void number(std::string_view key, const Column<T>& column, Row row) {
         if (column.has(row)) json_.member(key, static_cast<std::int64_t>(column[row]));
@@ -87,6 +88,11 @@ private:
     JsonWriter& json_;
     ChromeIdentity ids_;
     std::unordered_map<std::int64_t, Row> device_collectives_, host_collectives_;  // by correlation, by external id
+    struct RankArgs {
+        std::string list;
+        std::int32_t start = 0, stride = 0;  // of a list that is cut
+    };
+    std::unordered_map<StringId, RankArgs> rank_lists_;  // by the text of `ranks`
 };
 
 }  // namespace gpuprof

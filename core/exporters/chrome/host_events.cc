@@ -34,6 +34,7 @@ void ChromeEvents::ranges() {
         number("Sequence number", range.sequence, row);
         json_text("Input Dims", range.input_dims, row);
         text("input_op_ids", range.input_ops, row);
+        collective_args(host_collectives_, range.external_id, row);
         close();
     }
 }
@@ -109,19 +110,6 @@ void ChromeEvents::flows() {
         flow_end("s", kind, row + 1, from.pid, from.tid, flow.from_time[row]);
         flow_end("f", kind, row + 1, to.pid, to.tid, flow.to_time[row]);
     }
-}
-
-void ChromeEvents::collective_args(const std::unordered_map<std::int64_t, Row>& known, const Column<std::int64_t>& id,
-                                   Row row) {
-    auto found = id.has(row) ? known.find(id[row]) : known.end();
-    if (found == known.end()) return;
-    const CollectiveTable& collective = tables_.collective;
-    text("Collective name", collective.name, found->second);
-    text("dtype", collective.type, found->second);
-    number("In msg nelems", collective.in_elements, found->second);
-    number("Out msg nelems", collective.out_elements, found->second);
-    number("Group size", collective.group_size, found->second);
-    text("Process Group Name", collective.group, found->second);
 }
 
 }  // namespace gpuprof

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/importers/kineto/event.h"
+#include "core/importers/kineto/groups.h"
 
 namespace gpuprof::kineto {
 
@@ -38,7 +39,8 @@ void Assembly::take(ParsedPiece& piece) {
 void Assembly::accept(Block& block) {
     for (const FlowEnd& end : block.flow_ends) take_flow_end(end, block.rows);
     note_threads(block);
-    if (block.late.tables.kernel.rows + block.late.tables.memcpy.rows + block.late.tables.memset.rows > 0) {
+    const Tables& late = block.late.tables;
+    if (late.kernel.rows + late.memcpy.rows + late.memset.rows + late.collective.rows > 0) {
         block.late.tables.close();
         append_tables(rest_.tables, block.late.tables, rest_.strings.merge(block.late.strings));
     }
@@ -48,6 +50,8 @@ void Assembly::accept(Block& block) {
     if (block.base_time) base_time_ = block.base_time;
     if (block.rank) rank_ = block.rank;
     if (block.world_size) world_size_ = block.world_size;
+    if (!block.host.empty()) host_ = std::move(block.host);
+    for (GroupEntry& group : block.groups) groups_.push_back(std::move(group));
     is_object_ |= block.is_object;
     has_events_ |= block.has_events;
     cut_off_ |= block.cut_off;
@@ -117,6 +121,7 @@ Status Assembly::finish() {
     if (is_object_ && open_end && !cut_off_)
         builder_.lose(Loss::truncated, fmt::format("{}: byte {}", file_, end_offset_));
     finish_late_rows();
+    complete_groups(rest_, groups_, file_);
     finish_flows();
     finish_names();
     finish_facts();
@@ -190,12 +195,13 @@ std::string_view Assembly::main_process() const {
 }
 
 void Assembly::finish_facts() {
-    if (std::string_view key = main_process(); !key.empty() && (rank_ || world_size_)) {
+    if (std::string_view key = main_process(); !key.empty() && (rank_ || world_size_ || !host_.empty())) {
         ProcessTable& process = rest_.tables.process;
         Row row = process.add();
         process.key.set(row, rest_.intern(key));
         if (rank_) process.rank.set(row, *rank_);
         if (world_size_) process.world_size.set(row, *world_size_);
+        if (!host_.empty()) process.host.set(row, rest_.intern(host_));
     }
     TimeNs base = base_time_.value_or(0);
     if (base <= -kMaxTime || base >= kMaxTime) {

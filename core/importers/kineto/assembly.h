@@ -52,6 +52,8 @@ private:
     std::set<std::string, std::less<>> threads_;
     std::optional<ProfilerSpan> profiler_span_;
     std::optional<std::int64_t> base_time_, rank_, world_size_;
+    std::string host_;
+    std::vector<GroupEntry> groups_;
     std::int64_t launches_ = 0;  // that counters were collected for
     std::uint64_t events_ = 0, labels_ = 0, foreign_ = 0;
     Batch::LossCount foreign_kinds_;

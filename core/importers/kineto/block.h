@@ -36,6 +36,12 @@ struct LaunchNote {
     std::optional<std::int32_t> grid[3], block[3];
 };
 
+// A process group, from the header's list of all groups.
+struct GroupEntry {
+    std::string name, ranks;  // ranks as recorded: [0, 1]
+    std::optional<std::int64_t> size;
+};
+
 // The profiler's own span, times as in the file.
 struct ProfilerSpan {
     TimeNs start;
@@ -44,13 +50,15 @@ struct ProfilerSpan {
 
 struct Block {
     Batch rows;
-    Batch late;  // device ops whose events lack size or shape
+    Batch late;  // device ops whose events lack size or shape, and all collectives: their groups may be described later
     std::vector<FlowEnd> flow_ends;
     std::vector<NameFact> names;
     std::vector<std::uint64_t> process_events;  // host events by the StringId of the process key
     std::vector<LaunchNote> notes;
+    std::vector<GroupEntry> groups;
     std::optional<ProfilerSpan> profiler_span;
     std::optional<std::int64_t> base_time, rank, world_size;
+    std::string host;
     bool is_object = false;     // the outermost value is an object
     bool has_events = false;    // the array of events has begun
     bool cut_off = false;       // the input ended inside an item

@@ -1,4 +1,4 @@
-// RowWriter's device side: kernels, copies, fills, synchronisation, device ranges, collectives, launch notes. Device
+// RowWriter's device side: kernels, copies, fills, synchronisation, device ranges, launch notes. Device
 // and stream of an event are its arguments of that name, otherwise its pid and tid, where Kineto draws it.
 #include <algorithm>
 
@@ -154,23 +154,6 @@ void RowWriter::write_device_range(const Event& event, Span span) {
     put_stream(range.stream, row, event);
     put_text(range.name, row, event, Field::name, block_.rows);
     put(range.external_id, row, event, Field::external_id);
-}
-
-void RowWriter::write_collective(const Event& event, bool on_device) {
-    CollectiveTable& collective = block_.rows.tables.collective;
-    Row row = collective.add();
-    if (on_device) {
-        put(collective.correlation, row, event, Field::correlation);
-    } else {
-        collective.process.set(row, host_thread(event).process);
-    }
-    put(collective.external_id, row, event, Field::external_id);
-    put_text(collective.name, row, event, Field::collective, block_.rows);
-    put_text(collective.type, row, event, Field::element_type, block_.rows);
-    put(collective.in_elements, row, event, Field::in_elements);
-    put(collective.out_elements, row, event, Field::out_elements);
-    put(collective.group_size, row, event, Field::group_size);
-    put_text(collective.group, row, event, Field::group, block_.rows);
 }
 
 void RowWriter::write_note(const Event& event) {

@@ -102,7 +102,7 @@ Scan read_args(const char*& p, const char* end, Event& event) {
 }  // namespace
 
 Scan read_event(const char*& p, const char* end, Event& event) {
-    event.present = 0;
+    event.present = {};
     event.too_deep = false;
     event.args = {};
     KeyReader<Place::event> keys(event.key_followers);

@@ -14,7 +14,8 @@ namespace gpuprof::kineto {
 enum class Field : std::uint8_t { GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_ENUM) unknown };
 #undef GPUPROF_KINETO_ENUM
 inline constexpr std::size_t kFields = static_cast<std::size_t>(Field::unknown);
-static_assert(kFields < 64, "presence is one 64-bit mask");
+inline constexpr std::size_t kPresenceWords = 2;  // of one bit per field
+static_assert(kFields < 64 * kPresenceWords);
 
 struct Event {
     // For each field, the two fields that last followed it; see KeyReader in event.cc.
@@ -25,18 +26,22 @@ struct Event {
         arg_followers.fill({Field::unknown, Field::unknown});
     }
 
-    std::uint64_t present = 0;
+    std::array<std::uint64_t, kPresenceWords> present{};
     bool too_deep = false;  // some value was nested too deeply and was skipped
     std::string_view args;  // the object of arguments, with its braces; "" if there is none
     std::array<RawValue, kFields + 1> values;
 
-    bool has(Field field) const { return (present >> static_cast<unsigned>(field) & 1) != 0; }
+    bool has(Field field) const {
+        auto bit = static_cast<unsigned>(field);
+        return (present[bit / 64] >> (bit % 64) & 1) != 0;
+    }
     const RawValue& operator[](Field field) const { return values[static_cast<std::size_t>(field)]; }
     // The bytes of a field; "" if absent.
     std::string_view text(Field field) const { return has(field) ? (*this)[field].text() : std::string_view{}; }
     void put(Field field, const RawValue& value) {
-        values[static_cast<std::size_t>(field)] = value;
-        present |= std::uint64_t{1} << static_cast<unsigned>(field);
+        auto bit = static_cast<unsigned>(field);
+        values[bit] = value;
+        present[bit / 64] |= std::uint64_t{1} << (bit % 64);
     }
 };
 

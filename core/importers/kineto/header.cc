@@ -111,30 +111,41 @@ void each_member(const RawValue& value, Visit visit) {
     });
 }
 
-void read_devices(const RawValue& value, Batch& rows) {
+// The same for the elements of an array that are objects or arrays: visit(element).
+template <class Visit>
+void each_entry(const RawValue& value, Visit visit) {
     const char* p = value.begin;
     if (value.kind != ValueKind::nested || *p != '[') return;
     (void)scan_elements(p, value.end, [&] {
         RawValue entry;
         bool too_deep = false;
         Scan scan = scan_value(p, value.end, entry, too_deep);
-        if (scan != Scan::ok || entry.kind != ValueKind::nested) return scan;
+        if (scan == Scan::ok && entry.kind == ValueKind::nested) visit(entry);
+        return scan;
+    });
+}
+
+void read_devices(const RawValue& value, Batch& rows) {
+    each_entry(value, [&](const RawValue& entry) {
         DeviceTable& device = rows.tables.device;
         Row row = device.add();
         each_member(entry, [&](std::string_view key, const RawValue& member) {
             put_property(device, row, kProperties.find(key, Property::unknown), member, rows);
         });
-        return scan;
     });
 }
 
-void add_meta(std::string_view key, const RawValue& value, Batch& rows) {
+std::string text_of(const RawValue& value) {
     std::string scratch;
     bool clean = true;
+    return std::string(value.is_string() ? decode_string(value, scratch, clean) : value.text());
+}
+
+void add_meta(std::string_view key, const RawValue& value, Batch& rows) {
     MetaTable& meta = rows.tables.meta;
     Row row = meta.add();
     meta.key.set(row, rows.intern(key));
-    meta.value.set(row, rows.intern(value.is_string() ? decode_string(value, scratch, clean) : value.text()));
+    meta.value.set(row, rows.intern(text_of(value)));
 }
 
 // Whether the value is an integer, which is then stored in `into`.
@@ -145,11 +156,24 @@ bool take_integer(const RawValue& value, std::optional<std::int64_t>& into) {
     return ok;
 }
 
+void read_groups(const RawValue& value, Block& block) {
+    each_entry(value, [&](const RawValue& entry) {
+        GroupEntry group;
+        each_member(entry, [&](std::string_view key, const RawValue& member) {
+            if (key == "pg_name") group.name = text_of(member);
+            if (key == "ranks") group.ranks = text_of(member);
+            if (key == "pg_size") (void)take_integer(member, group.size);
+        });
+        block.groups.push_back(std::move(group));
+    });
+}
+
 bool read_job(const RawValue& value, Block& block) {
     bool ok = true;
     each_member(value, [&](std::string_view key, const RawValue& member) {
         if (key == "rank") ok &= take_integer(member, block.rank);
         if (key == "world_size") ok &= take_integer(member, block.world_size);
+        if (key == "pg_config") read_groups(member, block);
         add_meta("distributedInfo." + std::string(key), member, block.rows);
     });
     return ok;
@@ -163,6 +187,7 @@ bool read_header_member(std::string_view key, const RawValue& value, Block& bloc
         return true;
     }
     if (key == "distributedInfo") return read_job(value, block);
+    if (key == "host_name" && value.is_string()) block.host = text_of(value);
     add_meta(key, value, block.rows);
     return key != "baseTimeNanoseconds" || take_integer(value, block.base_time);
 }

@@ -96,6 +96,8 @@ void RowWriter::write_range(const Event& event, Span span) {
     put_text(range.name, row, event, Field::name, block_.rows);
     range.domain.set(row, intern("user_annotation"));
     put(range.external_id, row, event, Field::external_id);
+    if (event.has(Field::collective)) return write_collective(event, false);
+    write_gloo_collective(event);
 }
 
 void RowWriter::write_call(const Event& event, Span span, std::string_view api) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/rank_list.h"
 #include "core/importers/kineto/block.h"
 #include "core/importers/kineto/event.h"
 
@@ -44,6 +45,7 @@ private:
     void write_device_range(const Event& event, Span span);
     void write_profiler_range(const Event& event);
     void write_collective(const Event& event, bool on_device);
+    void write_gloo_collective(const Event& event);
     void write_memory_event(const Event& event);
     void write_flow(const Event& event, bool begins);
     void write_name(const Event& event);
@@ -63,6 +65,12 @@ private:
     template <class T>
     void put_ordinal(Column<T>& column, Row row, const Event& event, Field field);
     void put_text(Column<StringId>& column, Row row, const Event& event, Field field, Batch& batch);
+    void put_splits(Column<StringId>& column, Row row, const Event& event, Field field);
+    void put_flag(Column<std::int32_t>& column, Row row, const Event& event, Field field);
+    void put_ranks(CollectiveTable& collective, Row row, const Event& event);
+    void put_root(CollectiveTable& collective, Row row, const Event& event, const std::optional<RecordedRanks>& listed,
+                  const std::optional<EvenRanks>& even);
+    std::optional<EvenRanks> evenly_spaced(const Event& event);
     void put_shape(Column<std::int32_t>* const (&columns)[3], Row row, const Event& event, Field field);
     void put_device(Column<std::int32_t>& column, Row row, const Event& event);
     void put_stream(Column<std::int64_t>& column, Row row, const Event& event);

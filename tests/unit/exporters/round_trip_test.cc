@@ -12,7 +12,7 @@ namespace {
 
 std::vector<std::string> recordings() {
     std::vector<std::string> files;
-    for (const char* folder : {"/tests/fixtures/kineto", "/tests/fixtures/public"})
+    for (const char* folder : {"/tests/fixtures/kineto", "/tests/fixtures/public", "/tests/fixtures/ranks"})
         for (const auto& entry : std::filesystem::directory_iterator(source_folder() + folder))
             if (entry.path().extension() == ".gz") files.push_back(entry.path().string());
     std::sort(files.begin(), files.end());

@@ -166,23 +166,6 @@ TEST(Kineto, AutogradArrowsInEitherOrder) {
               "loss kind=unmatched_flow count=1 place=t\n");
 }
 
-TEST(Kineto, Collectives) {
-    std::string_view args =
-        R"("External id": 4, "Collective name": "allreduce", "dtype": "Float", "In msg nelems": 10, "Out msg nelems": 20,
-                               "Group size": 2, "Process Group Name": "0", "Process Group Ranks": "[0, 1]")";
-    std::string call = event("cuda_runtime", "cudaLaunchKernelExC", R"("correlation": 15)");
-    std::string kernel = event("kernel", "ncclDevKernel",
-                               R"("correlation": 15, "grid": [1, 1, 1], )" + std::string(args), "1", "2", "0", "7");
-    std::string rows = rows_of(event("cpu_op", "record_param_comms", args) + "," + call + "," + kernel);
-    EXPECT_NE(rows.find("collective process=7 external_id=4 name=allreduce type=Float in_elements=10 out_elements=20 "
-                        "group_size=2 group=0\n"
-                        "collective process=7 correlation=15 external_id=4 name=allreduce type=Float in_elements=10 "
-                        "out_elements=20 "
-                        "group_size=2 group=0\n"),
-              std::string::npos)
-        << rows;
-}
-
 TEST(Kineto, NamesOfProcessesAndThreads) {
     std::string events =
         R"--({"name": "process_name", "ph": "M", "ts": 1, "pid": 7, "tid": 0, "args": {"name": "python3"}},
