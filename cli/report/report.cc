@@ -177,11 +177,8 @@ Arguments sorted_words(Arguments arguments) {
     return arguments;
 }
 
-Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
-    Progress progress;
-    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
-    if (!whole.ok()) return whole.error();
-    Result<TraceWithFacts> selected = selected_part(std::move(whole).value(), arguments, plan.analyses.empty());
+Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace whole) {
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), arguments, plan.analyses.empty());
     if (!selected.ok()) return selected.error();
     Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
@@ -191,6 +188,13 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
         !written)
         return written.error();
     return ExitCode::ok;
+}
+
+Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
+    Progress progress;
+    Result<Trace> whole = open_trace(arguments.files, arguments.limits);
+    if (!whole.ok()) return whole.error();
+    return show_trace(plan, arguments, std::move(whole).value());
 }
 
 // Errors are shown and the watch goes on: a recording may be incomplete while it is being written.
@@ -213,6 +217,16 @@ Result<ExitCode> run(const Arguments& given) {
     if (std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end())
         return Error{ExitCode::usage, "--watch needs files; standard input cannot change"};
     return keep_showing(*plan, arguments);
+}
+
+Arguments arguments_of(const AnalysisRequest& request) {
+    Arguments arguments;
+    arguments.file = request.file;
+    arguments.format = request.format;
+    arguments.output = request.output;
+    arguments.options = request.options;
+    arguments.limits = request.limits;
+    return arguments;
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -256,14 +270,17 @@ Result<std::string> first_answer_text(Trace whole) {
 }
 
 Result<ExitCode> report_analyses(const AnalysisRequest& request) {
-    Arguments arguments;
-    arguments.file = request.file;
+    Arguments arguments = arguments_of(request);
     arguments.words = request.analyses;
-    arguments.format = request.format;
-    arguments.output = request.output;
-    arguments.options = request.options;
-    arguments.limits = request.limits;
     return run(arguments);
+}
+
+Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request) {
+    Arguments arguments = arguments_of(request);
+    arguments.analyses = request.analyses;
+    Result<Plan> plan = plan_of(arguments);
+    if (!plan.ok()) return plan.error();
+    return show_trace(*plan, arguments, std::move(trace));
 }
 
 extern const Command kReportCommand;

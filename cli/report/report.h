@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/trace.h"
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 
@@ -21,5 +22,7 @@ struct AnalysisRequest {
 
 // What `report FILE ANALYSIS...` does.
 Result<ExitCode> report_analyses(const AnalysisRequest& request);
+// The same of a trace that was read already; the request's file is not used.
+Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request);
 
 }  // namespace gpuprof

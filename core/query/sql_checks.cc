@@ -105,6 +105,13 @@ constexpr SqlCheck kChecks[] = {
      "SELECT count(*) AS count, coalesce(sum(dur_ns), 0) AS total_ns FROM kernel "
      "WHERE name GLOB 'nccl*' OR name GLOB 'rccl*'",
      "SELECT coalesce(sum(count), 0) AS count, coalesce(sum(total_ns), 0) AS total_ns FROM collectives", ""},
+    {"ranks", "SELECT rank, count(*) AS steps FROM rank_step GROUP BY rank",
+     "SELECT rank, steps FROM ranks WHERE steps > 0", "Waits and prices come from matching, aligning and replaying."},
+    {"stragglers", "", "", "Prices are differences between replays of the whole job."},
+    {"job_steps", "SELECT step, count(DISTINCT rank) AS ranks FROM rank_step GROUP BY step",
+     "SELECT step, ranks FROM job_steps", "Lengths come from replays."},
+    {"rank_collectives", "", "", "Collectives of ranks are matched by rules, and their times moved to one clock."},
+    {"hosts", "", "", "Offsets and rates of clocks are the solution of a least-squares problem."},
     {"samples",
      "SELECT device, metric, pid, count(value) AS count, avg(value) AS mean, min(value) AS min, max(value) AS max "
      "FROM sample WHERE value IS NOT NULL GROUP BY device, metric, pid",

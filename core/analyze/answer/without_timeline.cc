@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/analyze/answer/job_verdict.h"
 #include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/kernels/kernel_diagnosis.h"
@@ -128,7 +129,9 @@ Verdict by_tree(const Trace& trace) {
 struct Shown {
     std::string_view table, analysis;
 };
-constexpr Shown kShown[] = {{"profiled_kernel", "limits"},
+constexpr Shown kShown[] = {{"rank", "stragglers"},
+                            {"rank", "ranks"},
+                            {"profiled_kernel", "limits"},
                             {"sample", "samples"},
                             {"memory_event", "memory"},
                             {"memory_event", "allocations"},
@@ -158,9 +161,10 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
         return Error{ExitCode::empty, after_damage(trace, fmt::format("{}: no events; nothing was captured", file))};
     Answer answer;
     answer.window = trace.window();
-    answer.trust = trust_without_timeline(trace);
     const Tables& tables = trace.tables();
-    answer.verdict = tables.profiled_kernel.rows > 0                                ? by_counters(facts)
+    answer.trust = tables.rank.rows > 0 ? job_trust(facts) : trust_without_timeline(trace);
+    answer.verdict = tables.rank.rows > 0                                           ? job_verdict(facts)
+                     : tables.profiled_kernel.rows > 0                              ? by_counters(facts)
                      : tables.sample.rows > 0                                       ? by_samples(facts)
                      : tables.memory_event.rows > 0 || tables.memory_block.rows > 0 ? by_memory()
                                                                                     : by_tree(trace);
@@ -175,6 +179,10 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     answer.findings = kernel_findings(facts);
     if (const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups; !groups.empty())
         answer.next_steps.push_back(fmt::format("gpu-profile report {} kernel {}", file, groups.front().handle));
+    if (tables.rank.rows > 0) {
+        answer.next_steps.push_back(fmt::format("gpu-profile ranks {} job_steps rank_collectives hosts", file));
+        return answer;
+    }
     answer.next_steps.push_back(analyses.empty() ? fmt::format("gpu-profile export csv {}", file)
                                                  : fmt::format("gpu-profile report {}{}", file, analyses));
     return answer;

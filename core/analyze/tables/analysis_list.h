@@ -29,6 +29,11 @@
     ANALYSIS(Growth)               \
     ANALYSIS(Fragmentation)        \
     ANALYSIS(Collectives)          \
+    ANALYSIS(Ranks)                \
+    ANALYSIS(Stragglers)           \
+    ANALYSIS(JobSteps)             \
+    ANALYSIS(RankCollectives)      \
+    ANALYSIS(Hosts)                \
     ANALYSIS(Samples)              \
     ANALYSIS(Cpu)                  \
     ANALYSIS(Stacks)               \

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/id_map.h"
+#include "core/analyze/facts/collective_records.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/knowledge/collective_name.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -18,95 +18,17 @@
 namespace gpuprof {
 namespace {
 
-// Bytes per element, by the framework's type name (PyTorch's c10::ScalarType).
-std::optional<std::int64_t> element_bytes(std::string_view type) {
-    struct Size {
-        std::string_view type;
-        std::int64_t bytes;
-    };
-    constexpr Size kSizes[] = {{"Byte", 1},   {"Char", 1},        {"Bool", 1},         {"Short", 2},
-                               {"Half", 2},   {"BFloat16", 2},    {"Int", 4},          {"Float", 4},
-                               {"Long", 8},   {"Double", 8},      {"UInt16", 2},       {"UInt32", 4},
-                               {"UInt64", 8}, {"ComplexHalf", 4}, {"ComplexFloat", 8}, {"ComplexDouble", 16}};
-    if (type.starts_with("Float8")) return 1;
-    for (const Size& size : kSizes)
-        if (size.type == type) return size.bytes;
-    return {};
-}
-
-// The message as described by the record of a collective.
-struct Message {
-    CollectiveKind kind = CollectiveKind::unknown;
-    std::optional<std::int64_t> bytes, ranks;
-    auto operator<=>(const Message&) const = default;
-};
-
-Message message_of(const Trace& trace, Row row) {
-    const CollectiveTable& table = trace.tables().collective;
-    Message message;
-    message.kind = collective_kind(trace.text(table.name.value_or(row, kNoString)));
-    if (table.group_size.has(row) && table.group_size[row] > 0) message.ranks = table.group_size[row];
-    std::int64_t elements = std::max(table.in_elements.value_or(row, 0), table.out_elements.value_or(row, 0));
-    std::optional<std::int64_t> size = element_bytes(trace.text(table.type.value_or(row, kNoString)));
-    if (size && elements > 0 && elements <= INT64_MAX / *size) message.bytes = elements * *size;
-    return message;
-}
-
-// The collective records of a trace, by the ids that link them to kernels.
-class Records {
-public:
-    explicit Records(const Trace& trace)
-        : trace_(trace), processes_(trace.tables().process.key, trace.strings().size()) {
-        const CollectiveTable& table = trace.tables().collective;
-        for (Row row = 0; row < table.rows; ++row) {
-            // A host-side record of waiting for a collective has no message.
-            if (collective_kind(trace.text(table.name.value_or(row, kNoString))) == CollectiveKind::unknown) continue;
-            if (table.correlation.has(row)) {
-                by_correlation_.try_emplace({process(table, row), table.correlation[row]}, row);
-            } else if (table.external_id.has(row)) {
-                by_external_.try_emplace({process(table, row), table.external_id[row]}, row);
-            }
-        }
-    }
-    Row find(Row kernel) const {
-        const KernelTable& table = trace_.kernel();
-        std::uint32_t own = process(table, kernel);
-        for (std::uint32_t slot : {own, processes_.other()}) {
-            if (table.correlation.has(kernel))
-                if (auto found = by_correlation_.find({slot, table.correlation[kernel]});
-                    found != by_correlation_.end())
-                    return found->second;
-            if (table.external_id.has(kernel))
-                if (auto found = by_external_.find({slot, table.external_id[kernel]}); found != by_external_.end())
-                    return found->second;
-        }
-        return kNoRow;
-    }
-
-private:
-    using Key = std::pair<std::uint32_t, std::int64_t>;
-    // Device-side records do not name their process.
-    template <class Table>
-    std::uint32_t process(const Table& table, Row row) const {
-        if (trace_.tables().process.rows <= 1) return processes_.other();
-        return processes_.of(table.process.value_or(row, kNoString));
-    }
-    const Trace& trace_;
-    Slots processes_;
-    std::map<Key, Row> by_correlation_, by_external_;
-};
-
 struct Group {
     std::uint64_t count = 0;
     WideSum total;
     std::map<std::int32_t, Intervals> spans;  // by device
 };
 
-using Key = std::pair<std::string, Message>;  // displayed name; known properties of the message
+using Key = std::pair<std::string, CollectiveMessage>;  // displayed name; known properties of the message
 
-Key key_of(const Trace& trace, const Records& records, Row kernel) {
+Key key_of(const Trace& trace, const CollectiveRecords& records, Row kernel) {
     Row record = records.find(kernel);
-    Message message = record == kNoRow ? Message{} : message_of(trace, record);
+    CollectiveMessage message = record == kNoRow ? CollectiveMessage{} : message_of(trace, record);
     std::string_view name = trace.text(trace.kernel().name.value_or(kernel, kNoString));
     std::optional<CollectiveKernel> parsed = parse_collective(name);
     if (message.kind == CollectiveKind::unknown && parsed) message.kind = parsed->kind;
@@ -115,7 +37,7 @@ Key key_of(const Trace& trace, const Records& records, Row kernel) {
 
 std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
     std::map<Key, Group> groups;
-    Records records(trace);
+    CollectiveRecords records(trace);
     const KernelTable& table = trace.kernel();
     std::vector<signed char> collective(trace.strings().size(), -1);  // by name; -1: not looked up yet
     for (Row row = 0; row < table.rows; ++row) {
@@ -142,7 +64,7 @@ WideSum exposed(const Facts& facts, const Group& group) {
 }
 
 // From nccl-tests, doc/PERFORMANCE.md; absent when the number of ranks is needed but unknown.
-std::optional<double> bus_factor(const Message& message) {
+std::optional<double> bus_factor(const CollectiveMessage& message) {
     auto per_rank = [&](double times) -> std::optional<double> {
         if (!message.ranks) return {};
         auto ranks = static_cast<double>(*message.ranks);

@@ -1,0 +1,105 @@
+#include "cli/ranks/engine.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <thread>
+
+#include "cli/program.h"
+#include "cli/ranks/child.h"
+#include "cli/ranks/reduce.h"
+#include "core/base/parallel.h"
+#include "core/base/path_search.h"
+
+namespace gpuprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A file of common size needs less; of memory that is free now, each worker may count on this much.
+constexpr std::uint64_t kMemoryPerWorker = std::uint64_t{400} << 20;
+
+unsigned usual_workers() {
+    auto pages = static_cast<std::uint64_t>(std::max(sysconf(_SC_AVPHYS_PAGES), 0L));
+    auto page = static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
+    std::uint64_t by_memory = std::max<std::uint64_t>(pages * page / kMemoryPerWorker, 1);
+    return static_cast<unsigned>(std::min<std::uint64_t>(by_memory, std::max(std::thread::hardware_concurrency(), 1U)));
+}
+
+// The same for the same bytes to the file system, read in the same way.
+std::string summary_name(const RankFile& file, const EngineOptions& options) {
+    struct stat about {};
+    if (stat(file.path.c_str(), &about) != 0) return {};
+    std::error_code unknown;
+    std::string identity =
+        fmt::format("{}|{}|{}.{:09}|{}|{}|{}|{}|{}|{}", fs::absolute(file.path, unknown).string(), about.st_size,
+                    about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino, kReducerVersion, program_version(),
+                    options.step_range, file.rank.value_or(-1), file.host);
+    std::uint64_t hash[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
+    for (char c : identity)
+        for (std::uint64_t& each : hash) each = (each ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return fmt::format("{:016x}{:016x}.gpuprof", hash[0], hash[1]);
+}
+
+void reduce_one(ReducedFile& into, const EngineOptions& options, const std::string& program) {
+    std::string name = summary_name(into.file, options);
+    if (name.empty()) {
+        into.problem = fmt::format("cannot read {}", into.file.path);
+        return;
+    }
+    std::string summary = (fs::path(options.cache) / name).string();
+    std::error_code unknown;
+    if (fs::exists(summary, unknown)) {
+        into.summary = summary;
+        into.cached = true;
+        return;
+    }
+    std::vector<std::string> arguments{"ranks", "reduce", into.file.path, "--output", summary};
+    if (into.file.rank) arguments.insert(arguments.end(), {"--rank", fmt::format("{}", *into.file.rank)});
+    if (!into.file.host.empty()) arguments.insert(arguments.end(), {"--host", into.file.host});
+    if (!options.step_range.empty()) arguments.insert(arguments.end(), {"--step-range", options.step_range});
+    if (options.memory > 0) arguments.insert(arguments.end(), {"--memory", fmt::format("{}", options.memory)});
+    ChildEnd end = run_child(program, arguments, options.seconds);
+    if (end.ok)
+        into.summary = summary;
+    else
+        into.problem = end.problem, into.foreign = end.status == static_cast<int>(ExitCode::empty);
+}
+
+}  // namespace
+
+std::string usual_cache() {
+    if (const char* named = std::getenv("XDG_CACHE_HOME"); named != nullptr && *named == '/')
+        return (fs::path(named) / "gpu-profile" / "ranks").string();
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+        return (fs::path(home) / ".cache" / "gpu-profile" / "ranks").string();
+    return {};
+}
+
+Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options) {
+    std::error_code failed;
+    fs::create_directories(options.cache, failed);
+    if (failed)
+        return Error{ExitCode::not_permitted, fmt::format("cannot create {}: {}; name another folder with --cache",
+                                                          options.cache, failed.message())};
+    std::vector<ReducedFile> reduced;
+    for (const RankFile& file : files) reduced.push_back({file, {}, {}, false, false});
+    // Largest first, so that the last one to end is a small one.
+    std::vector<std::size_t> order(files.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return files[a].bytes > files[b].bytes; });
+    std::string program = this_executable();
+    unsigned workers = options.workers > 0 ? options.workers : usual_workers();
+    run_parallel(order.size(), std::min<unsigned>(workers, 256),
+                 [&](std::size_t task, unsigned) { reduce_one(reduced[order[task]], options, program); });
+    return reduced;
+}
+
+}  // namespace gpuprof

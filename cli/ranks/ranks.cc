@@ -1,0 +1,156 @@
+// `ranks`: the recordings of a distributed job, one or more files of each rank, as one answer: who holds the job up, and what it costs.
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/ranks/engine.h"
+#include "cli/ranks/job_trace.h"
+#include "cli/ranks/rank_files.h"
+#include "cli/ranks/reduce.h"
+#include "cli/report/report.h"
+#include "core/analyze/tables/analysis.h"
+#include "core/base/shell_words.h"
+#include "core/base/temporary_file.h"
+#include "core/exporters/capture.h"
+#include "core/report/report.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kReduce = "reduce";
+constexpr std::int64_t kMaxRanks = 1 << 20;
+
+struct Arguments {
+    std::vector<std::string> words;  // recordings and analyses
+    AnalysisRequest request;
+    RankNames names;
+    std::string save, cache, host;
+    std::int64_t workers = 0, expect = 0, rank = -1, memory = 0;
+};
+
+// What an engine starts for each file.
+Result<ExitCode> reduce(const Arguments& arguments) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the summary would be of no use
+    if (arguments.words.size() != 2 || arguments.request.output == "-")
+        return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
+    if (arguments.memory > 0) {
+        auto most = static_cast<rlim_t>(arguments.memory);
+        rlimit limit{most, most};
+        setrlimit(RLIMIT_AS, &limit);
+    }
+    RankFile file;
+    file.path = arguments.words[1];
+    std::error_code unknown;
+    std::uintmax_t bytes = std::filesystem::file_size(file.path, unknown);
+    file.bytes = unknown ? 0 : bytes;
+    if (arguments.rank >= 0)
+        file.rank = static_cast<std::int32_t>(arguments.rank);
+    else
+        file.rank = rank_in_name(std::filesystem::path(file.path).filename().string());
+    file.host = arguments.host;
+    if (!file.host.empty()) file.host_from = "option";
+    if (Status made = reduce_file(file, arguments.request.options, arguments.request.limits, arguments.request.output);
+        !made)
+        return made.error();
+    return ExitCode::ok;
+}
+
+Result<ExitCode> run(Arguments arguments) {
+    if (arguments.words.front() == kReduce) return reduce(arguments);
+    std::vector<std::string> paths;
+    for (const std::string& word : arguments.words)
+        (find_analysis(word) == nullptr ? paths : arguments.request.analyses).push_back(word);
+    if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
+    if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
+    Progress progress;
+    Result<std::vector<RankFile>> files = list_rank_files(paths, arguments.names);
+    if (!files.ok()) return files.error();
+    EngineOptions engine;
+    engine.workers = static_cast<unsigned>(arguments.workers);
+    engine.step_range = arguments.request.options.step_range;
+    engine.memory = static_cast<std::uint64_t>(arguments.memory);
+    engine.cache = arguments.cache.empty() ? usual_cache() : arguments.cache;
+    Result<std::vector<ReducedFile>> reduced = reduce_files(*files, engine);
+    if (!reduced.ok()) return reduced.error();
+    bool any =
+        std::any_of(reduced->begin(), reduced->end(), [](const ReducedFile& file) { return !file.summary.empty(); });
+    if (!any)
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}",
+                                 shell_quoted_files(paths), reduced->size(), reduced->front().problem)};
+    Result<Trace> job = job_trace(*reduced, arguments.expect, shell_quoted_files(paths), arguments.request.limits);
+    if (!job.ok()) return job.error();
+    if (!arguments.save.empty())
+        if (Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
+            !saved)
+            return saved.error();
+    return report_trace(std::move(job).value(), arguments.request);
+}
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("PATH", arguments->words,
+                "Folders with one file of each rank, or such files, and the tables to show; `ranks reduce FILE -o "
+                "SUMMARY` makes the summary of one file.")
+        .required()
+        .value("");
+    line.option("--format", arguments->request.format, "Output format: text, csv, json or md (default: text).")
+        .value("FORMAT");
+    line.option("-o,--output", arguments->request.output, "Write to this file instead of standard output.")
+        .value("FILE");
+    line.option("--save", arguments->save, "Also write the job's summaries to this capture, which every command reads.")
+        .value("FILE");
+    line.option("--expect", arguments->expect, "Number of ranks in the job (default: as recorded).")
+        .integer_range(0, kMaxRanks)
+        .value("N");
+    line.option("--workers", arguments->workers, "Files to read at once (default: 0, one per core if memory allows).")
+        .integer_range(0, 256)
+        .value("N");
+    line.option("--rank-from", arguments->names.rank_from,
+                "Regular expression whose group is the rank in a file's name (default: rank-12, r00012). The rank that "
+                "a file itself names comes first.")
+        .value("REGEX");
+    line.option("--host-from", arguments->names.host_from,
+                "Regular expression whose group is the host in a file's name (default: the host that the file itself "
+                "names).")
+        .value("REGEX");
+    line.option("--cache", arguments->cache, "Folder for summaries of files (default: in the user's cache folder).")
+        .value("DIR");
+    line.option("--memory", arguments->memory, "Memory limit of reading one file in bytes (default: 0, none).")
+        .integer_range(0, std::int64_t{1} << 46)
+        .value("BYTES");
+    line.option("--rank", arguments->rank, "With reduce: the rank, if the file names none.")
+        .integer_range(0, kMaxRanks)
+        .value("N");
+    line.option("--host", arguments->host, "With reduce: the host, if the file names none.").value("NAME");
+    declare_options(line, arguments->request.options);
+    declare_read_limits(line, arguments->request.limits);
+    return [arguments] { return run(*arguments); };
+}
+
+}  // namespace
+
+extern const Command kRanksCommand;
+const Command kRanksCommand{"ranks",
+                            "Analyse recordings",
+                            "PATH... [TABLE...]",
+                            "Show who holds a distributed job up, and what it costs.",
+                            declare,
+                            [] {
+                                return std::vector<Choices>{{"--format", names_of(report_formats())}};
+                            }};
+
+}  // namespace gpuprof

@@ -1,0 +1,37 @@
+#include "cli/ranks/reduce.h"
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "core/exporters/capture.h"
+#include "core/importers/importer.h"
+#include "core/model/damage.h"
+
+namespace gpuprof {
+
+Status reduce_file(const RankFile& given, const Options& options, const ReadLimits& limits, const std::string& output) {
+    Result<OpenedFile> opened = recognise_file(given.path, given.path, limits);
+    if (!opened.ok()) return opened.error();
+    // An empty code tells `ranks` that this is not a recording at all.
+    if (opened->is_foreign()) return Error{ExitCode::empty, fmt::format("{} is not a recording", given.path)};
+    Result<Trace> trace = import_file(*opened);
+    if (!trace.ok()) return trace.error();
+    RankFile file = given;
+    std::optional<std::int32_t> rank = rank_of(*trace, file);
+    if (!rank)
+        return Error{ExitCode::unreadable,
+                     fmt::format("{} names no rank, and neither does its name; see --rank-from", file.path)};
+    if (std::string damage = damage_of(*trace); !damage.empty()) {
+        file.cut = true;
+        file.reason = damage;
+    }
+    Facts facts(*trace, options);
+    Batch rows;
+    reduce_rank(facts, file, *rank, rows);
+    TraceBuilder builder(trace->origin());
+    builder.append(std::move(rows));
+    Trace summary = std::move(builder).finish();
+    return write_output(output, [&](Sink& sink) { return write_capture(summary, sink, {}); });
+}
+
+}  // namespace gpuprof

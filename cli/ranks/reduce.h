@@ -1,0 +1,19 @@
+// `ranks reduce`: the recording of one rank as a capture that holds only its summary. `ranks` starts it for every file,
+// in a process of its own: a file that crashes a reader or asks for too much memory costs that rank only.
+#pragma once
+
+#include <string>
+
+#include "core/analyze/ranks/reduce.h"
+#include "core/base/result.h"
+#include "core/schema/options.h"
+#include "core/schema/read_limits.h"
+
+namespace gpuprof {
+
+// Summaries of other versions are made again.
+inline constexpr const char* kReducerVersion = "1";
+
+Status reduce_file(const RankFile& file, const Options& options, const ReadLimits& limits, const std::string& output);
+
+}  // namespace gpuprof

@@ -1,0 +1,99 @@
+#include "core/analyze/answer/job_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/answer/trust.h"
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/stragglers.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// Unexplained gaps of more than this share of the steps may change the answer.
+constexpr double kGapsMatter = 0.05;
+
+std::string sentence_of(const Straggler& unit, double step_ns) {
+    std::string price =
+        unit.cost_ns >= 0.001 * step_ns
+            ? fmt::format("costs {} per step ({:.1f} %)", readable_duration(unit.cost_ns), 100 * unit.cost_ns / step_ns)
+            : "costs nothing now";
+    if (unit.alone_ns > 1.1 * std::max(unit.cost_ns, 0.0))
+        price += fmt::format(", and {} once the others are fixed", readable_duration(unit.alone_ns));
+    return fmt::format("{} ({}) {}", unit.unit, name_of(unit.cause), price);
+}
+
+void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
+
+}  // namespace
+
+Verdict job_verdict(const Facts& facts) {
+    const Stragglers& found = facts.get<Stragglers>();
+    Verdict verdict;
+    verdict.conclude(Limit::unknown);
+    if (!found.reason.empty()) {
+        verdict.because = found.reason;
+        return verdict;
+    }
+    std::vector<const Straggler*> named;
+    for (const Straggler& unit : found.units)
+        if (unit.named) named.push_back(&unit);
+    verdict.basis = Basis::timeline;
+    verdict.confidence = Rating::high;
+    if (named.empty()) {
+        verdict.name = "no stragglers";
+        verdict.because =
+            fmt::format("no rank, host or group costs 1 % of a step of {}", readable_duration(found.step_ns));
+        return verdict;
+    }
+    verdict.name = "stragglers";
+    double lost = 100 * (found.step_ns - found.ideal_ns) / std::max(found.step_ns, 1.0);
+    verdict.because =
+        fmt::format("{:.1f} % of a step of {} is lost to uneven ranks and transfers: {}", std::max(lost, 0.0),
+                    readable_duration(found.step_ns), sentence_of(*named.front(), found.step_ns));
+    for (std::size_t i = 1; i < std::min<std::size_t>(named.size(), 4); ++i)
+        verdict.because += "; " + sentence_of(*named[i], found.step_ns);
+    if (named.size() > 4) verdict.because += fmt::format("; {} more", named.size() - 4);
+    return verdict;
+}
+
+Trust job_trust(const Facts& facts) {
+    Trust trust = trust_without_timeline(facts.trace());
+    const RankTable& rows = facts.trace().tables().rank;
+    std::map<std::string_view, std::size_t> states;
+    for (Row row = 0; row < rows.rows; ++row) ++states[facts.trace().text(rows.status.value_or(row, kNoString))];
+    const RankJob& job = facts.get<RankJob>();
+    std::size_t present = states["whole"] + states["cut"];
+    std::string absent;
+    for (std::string_view state : {"cut", "unreadable", "missing"})
+        if (states[state] > 0) absent += fmt::format("{}{} {}", absent.empty() ? "" : ", ", states[state], state);
+    if (!absent.empty())
+        warn(trust,
+             fmt::format("{} of {} ranks: {} (see the table ranks); waits for ranks without a file are lower bounds",
+                         present, std::max(rows.rows, job.ranks.size()), absent));
+    else
+        trust.statements.push_back(
+            {false, fmt::format("{} ranks, {} step{}", present, job.steps.size(), job.steps.size() == 1 ? "" : "s")});
+    const AlignedClocks& clocks = facts.get<AlignedClocks>();
+    auto unaligned = static_cast<std::size_t>(
+        std::count_if(clocks.clocks.begin(), clocks.clocks.end(), [](const ClockFit& fit) { return !fit.aligned; }));
+    if (clocks.clocks.size() > 1 && unaligned > 0)
+        warn(trust, fmt::format("{} of {} clocks could not be aligned; their waits are absent (see the table hosts)",
+                                unaligned, clocks.clocks.size()));
+    if (clocks.islands > 1)
+        warn(trust, fmt::format("the hosts share no chain of groups: {} islands of clocks that cannot be compared",
+                                clocks.islands));
+    const Stragglers& found = facts.get<Stragglers>();
+    if (found.reason.empty() && found.gaps_ns > kGapsMatter * found.step_ns)
+        warn(trust, fmt::format("ranks are idle for {} per step without a recorded cause, which counts as nothing in "
+                                "the prices: it may hide waits for something that was not recorded",
+                                readable_duration(found.gaps_ns)));
+    return trust;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,48 @@
+// What a communication library recorded about the collectives of a trace, found by the ids that link it to kernels.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/analyze/facts/id_map.h"
+#include "core/analyze/knowledge/collective_name.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+// The message of a collective. bytes: the message size as the NCCL tests define it, the larger of a rank's input and
+// output.
+struct CollectiveMessage {
+    CollectiveKind kind = CollectiveKind::unknown;
+    std::optional<std::int64_t> bytes, ranks;
+    auto operator<=>(const CollectiveMessage&) const = default;
+};
+
+// `row`: of table collective.
+CollectiveMessage message_of(const Trace& trace, Row row);
+
+class CollectiveRecords {
+public:
+    explicit CollectiveRecords(const Trace& trace);
+
+    // The row of table collective that describes this kernel, or kNoRow.
+    Row find(Row kernel) const;
+
+private:
+    using Key = std::pair<std::uint32_t, std::int64_t>;
+    // Device-side records do not name their process.
+    template <class Table>
+    std::uint32_t process(const Table& table, Row row) const {
+        if (trace_.tables().process.rows <= 1) return processes_.other();
+        return processes_.of(table.process.value_or(row, kNoString));
+    }
+
+    const Trace& trace_;
+    Slots processes_;
+    std::map<Key, Row> by_correlation_, by_external_;
+};
+
+}  // namespace gpuprof

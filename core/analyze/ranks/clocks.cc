@@ -1,0 +1,145 @@
+#include "core/analyze/ranks/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/clock_system.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::uint32_t kFewestInstances = 8;
+constexpr double kMaxResidualNs = 1e6;
+
+// Collectives whose ends agree. The ends of others may differ by milliseconds, another way in each step.
+bool ends_together(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+           kind == CollectiveKind::send_recv;
+}
+
+double median_of(std::vector<double> values) {
+    if (values.empty()) return 0;
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+class Aligner {
+public:
+    Aligner(const RankJob& job, const MatchedJob& matched) : job_(job), matched_(matched) {}
+
+    AlignedClocks align() {
+        AlignedClocks clocks;
+        clocks.clocks.resize(job_.clocks.size());
+        find_middle(clocks);
+        collect(clocks.middle);
+        number_islands(clocks);
+        ClockSolution whole = fit_clocks(ends_, job_.clocks.size(), half_);
+        std::vector<double> residuals = residuals_of(ends_, whole, half_);
+        std::vector<std::vector<double>> sizes(job_.clocks.size());
+        for (std::size_t i = 0; i < ends_.size(); ++i) {
+            sizes[ends_[i].clock].push_back(std::abs(residuals[i]));
+            ++clocks.clocks[ends_[i].clock].instances;
+        }
+        std::vector<double> differences = differences_of_halves();
+        for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
+            ClockFit& fit = clocks.clocks[i];
+            fit.residual_ns = median_of(sizes[i]);
+            fit.aligned = fit.instances >= kFewestInstances && fit.residual_ns <= kMaxResidualNs;
+            if (!fit.aligned) continue;
+            fit.offset_ns = whole.offset[i];
+            fit.rate_ppm = whole.drift[i] / half_ * 1e6;
+            fit.error_ns = differences[i] + fit.residual_ns;
+        }
+        return clocks;
+    }
+
+private:
+    void find_middle(AlignedClocks& clocks) {
+        TimeNs first = 0, last = 0;
+        for (const JobSync& sync : job_.syncs) {
+            first = first == 0 ? sync.span.end : std::min(first, sync.span.end);
+            last = last == 0 ? sync.span.end : std::max(last, sync.span.end);
+        }
+        clocks.middle = first + (last - first) / 2;
+        half_ = std::max(static_cast<double>(last - first) / 2, 1.0);
+    }
+
+    // One end of each instance and clock: the median of the clock's ranks.
+    void collect(TimeNs middle) {
+        for (std::size_t i = 0; i < matched_.instances.size(); ++i) {
+            const Instance& instance = matched_.instances[i];
+            if (instance.count < 2 || !ends_together(job_.syncs[matched_.members[instance.first]].kind)) continue;
+            std::vector<std::pair<std::uint32_t, double>> ends;
+            for (std::uint32_t k = 0; k < instance.count; ++k) {
+                const JobSync& sync = job_.syncs[matched_.members[instance.first + k]];
+                ends.emplace_back(job_.ranks[sync.rank].clock, static_cast<double>(sync.span.end - middle));
+            }
+            std::sort(ends.begin(), ends.end());
+            if (ends.front().first == ends.back().first) continue;
+            for (std::size_t begin = 0, end = 0; begin < ends.size(); begin = end) {
+                while (end < ends.size() && ends[end].first == ends[begin].first) ++end;
+                ends_.push_back({static_cast<std::uint32_t>(i), ends[begin].first, ends[(begin + end) / 2].second, 1});
+            }
+        }
+    }
+
+    void number_islands(AlignedClocks& clocks) {
+        std::vector<std::uint32_t> root(job_.clocks.size());
+        std::iota(root.begin(), root.end(), 0U);
+        auto find = [&](std::uint32_t at) {
+            while (root[at] != at) at = root[at] = root[root[at]];
+            return at;
+        };
+        for (std::size_t i = 1; i < ends_.size(); ++i)
+            if (ends_[i].instance == ends_[i - 1].instance) {
+                std::uint32_t a = find(ends_[i].clock), b = find(ends_[i - 1].clock);
+                root[std::max(a, b)] = std::min(a, b);
+            }
+        std::vector<std::uint32_t> number(job_.clocks.size(), kNone);
+        for (std::uint32_t clock = 0; clock < root.size(); ++clock) {
+            std::uint32_t& island = number[find(clock)];
+            if (island == kNone) island = clocks.islands++;
+            clocks.clocks[clock].island = island;
+        }
+    }
+
+    // How far fits to the odd and to the even instances are apart: 95th percentile over the recording, by clock.
+    std::vector<double> differences_of_halves() {
+        std::vector<ClockEnd> halves[2];
+        std::uint32_t turn = 0;
+        for (std::size_t i = 0; i < ends_.size(); ++i) {
+            if (i > 0 && ends_[i].instance != ends_[i - 1].instance) ++turn;
+            // Not simply odd and even: the two directions of a pair take turns.
+            halves[(turn ^ (turn >> 1) ^ (turn >> 3)) & 1U].push_back(
+                {ends_[i].instance, ends_[i].clock, ends_[i].time, 1});
+        }
+        ClockSolution a = fit_clocks(halves[0], job_.clocks.size(), half_),
+                      b = fit_clocks(halves[1], job_.clocks.size(), half_);
+        std::vector<double> differences(job_.clocks.size());
+        for (std::size_t i = 0; i < differences.size(); ++i)
+            differences[i] = std::abs(a.offset[i] - b.offset[i]) + 0.95 * std::abs(a.drift[i] - b.drift[i]);
+        return differences;
+    }
+
+    const RankJob& job_;
+    const MatchedJob& matched_;
+    std::vector<ClockEnd> ends_;
+    double half_ = 1;
+};
+
+}  // namespace
+
+AlignedClocks AlignedClocks::make(const Facts& facts) {
+    return Aligner(facts.get<RankJob>(), facts.get<MatchedJob>()).align();
+}
+
+TimeNs AlignedClocks::common(std::uint32_t clock, TimeNs time) const {
+    const ClockFit& fit = clocks[clock];
+    if (!fit.aligned) return time;
+    return time - std::llround(fit.offset_ns + fit.rate_ppm * 1e-6 * static_cast<double>(time - middle));
+}
+
+}  // namespace gpuprof

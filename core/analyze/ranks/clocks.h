@@ -1,0 +1,51 @@
+// The clocks of the hosts, brought to one by the ends of collectives that really end together. Each host gets an offset
+// and a rate: time systems steer clocks during a recording. The rate has a prior of 20 ppm, because a free rate of a
+// short recording would be mostly noise. Times of one host are never moved against each other.
+// A clock without enough such collectives is left as it is, and marked; hosts without a chain of shared groups between
+// them form islands, and times of different islands are never compared.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
+
+namespace gpuprof {
+
+struct ClockFit {
+    double offset_ns = 0;    // at the middle of the recording: what to subtract
+    double rate_ppm = 0;     // how much faster it runs than the others
+    double error_ns = 0;     // repeatability: 95 % of the difference of two fits to halves, plus the median residual
+    double residual_ns = 0;  // median distance of its ends from those of the other hosts, after the fit
+    std::uint32_t instances = 0;
+    std::uint32_t island = 0;
+    bool aligned = false;
+};
+
+struct AlignedClocks {
+    std::vector<ClockFit> clocks;  // as RankJob::clocks
+    std::uint32_t islands = 0;
+    TimeNs middle = 0;
+
+    static AlignedClocks make(const Facts& facts);
+    // A time of this clock on the common one.
+    TimeNs common(std::uint32_t clock, TimeNs time) const;
+};
+
+// Ranks that share a host: as recorded, else neighbours whose clocks agree.
+struct JobHost {
+    std::string name;  // of an inferred one: "of ranks 8-15"
+    bool inferred = false;
+    std::vector<std::uint32_t> ranks;  // indices in RankJob::ranks
+};
+
+struct JobHosts {
+    std::vector<JobHost> hosts;
+    std::vector<std::uint32_t> of_rank;
+
+    static JobHosts make(const Facts& facts);
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+#include "core/analyze/ranks/group_id.h"
+
+#include <fmt/format.h>
+
+namespace gpuprof {
+
+std::int64_t GroupKey::id() const {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return static_cast<std::int64_t>(hash >> 1);
+}
+
+std::optional<GroupKey> group_key(const Trace& trace, Row record) {
+    const CollectiveTable& table = trace.tables().collective;
+    auto text = [&](const Column<StringId>& column) { return trace.text(column.value_or(record, kNoString)); };
+    GroupKey key;
+    key.size = table.group_size.value_or(record, 0);
+    std::string_view ranks = text(table.ranks), description = text(table.group_description);
+    if (!ranks.empty()) {
+        key.exact = true;
+        key.text = fmt::format("{}|{}", ranks, description);
+        return key;
+    }
+    std::string_view name = text(table.group);
+    if (name.empty() && description.empty()) return std::nullopt;
+    key.text = fmt::format("{}|{}|{}", name, description, key.size);
+    return key;
+}
+
+}  // namespace gpuprof

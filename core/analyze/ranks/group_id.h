@@ -1,0 +1,25 @@
+// The identity of a process group, the same on all of its ranks. Names of groups are counters or hashes that may differ
+// between ranks, and two groups may share one, so the ranks themselves are used where they are known.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+struct GroupKey {
+    std::string text;       // ranks and description; else name and size
+    std::int64_t size = 0;  // ranks in the group; 0: unknown
+    bool exact = false;     // the ranks are known
+
+    // FNV-1a of the text: the same on every platform and in every version. Not negative.
+    std::int64_t id() const;
+};
+
+// The group of a row of table collective; absent if nothing names it.
+std::optional<GroupKey> group_key(const Trace& trace, Row record);
+
+}  // namespace gpuprof

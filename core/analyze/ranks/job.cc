@@ -1,0 +1,172 @@
+#include "core/analyze/ranks/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/base/rank_list.h"
+
+namespace gpuprof {
+namespace {
+
+// Times that fit: differences and sums of a few of them cannot overflow.
+constexpr TimeNs kMaxTime = TimeNs{1} << 61;
+constexpr DurNs kMaxPart = DurNs{1} << 55;  // more than a year
+
+CollectiveKind kind_of(std::string_view name) {
+    for (int kind = 0; kind <= static_cast<int>(CollectiveKind::send_recv); ++kind)
+        if (to_string(static_cast<CollectiveKind>(kind)) == name) return static_cast<CollectiveKind>(kind);
+    return CollectiveKind::unknown;
+}
+
+class JobReader {
+public:
+    explicit JobReader(const Trace& trace) : trace_(trace) {}
+
+    RankJob read() && {
+        read_ranks();
+        read_groups();
+        read_syncs();
+        read_steps();
+        return std::move(job_);
+    }
+
+private:
+    void read_ranks() {
+        const RankTable& table = trace_.tables().rank;
+        std::vector<std::pair<std::int32_t, Row>> order;
+        for (Row row = 0; row < table.rows; ++row)
+            if (table.rank.has(row)) order.emplace_back(table.rank[row], row);
+        std::sort(order.begin(), order.end());
+        std::map<std::string, std::uint32_t, std::less<>> clocks;
+        for (auto [number, row] : order) {
+            if (!job_.ranks.empty() && job_.ranks.back().rank == number) continue;
+            auto index = static_cast<std::uint32_t>(job_.ranks.size());
+            index_of_rank_[number] = index;
+            JobRank& rank = job_.ranks.emplace_back();
+            rank.rank = number;
+            rank.row = row;
+            std::string_view status = trace_.text(table.status.value_or(row, kNoString));
+            rank.present = status == "whole" || status == "cut";
+            bool host = table.host.has(row);
+            std::string name = host ? std::string(trace_.text(table.host[row])) : fmt::format("rank {}", number);
+            auto [clock, fresh] = clocks.try_emplace(name, static_cast<std::uint32_t>(job_.clocks.size()));
+            if (fresh) job_.clocks.push_back({name, host, {}});
+            rank.clock = clock->second;
+            job_.clocks[rank.clock].ranks.push_back(index);
+        }
+    }
+
+    void read_groups() {
+        const RankGroupTable& table = trace_.tables().rank_group;
+        for (Row row = 0; row < table.rows; ++row) {
+            if (!table.group_id.has(row)) continue;
+            auto [known, fresh] =
+                index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
+            if (!fresh) continue;
+            JobGroup& group = job_.groups.emplace_back();
+            group.id = table.group_id[row];
+            group.description = trace_.text(table.description.value_or(row, kNoString));
+            group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
+            if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
+            group.size =
+                group.ranks.empty() ? table.size.value_or(row, 0) : static_cast<std::int32_t>(group.ranks.size());
+        }
+    }
+
+    void read_steps() {
+        const RankStepTable& table = trace_.tables().rank_step;
+        std::map<std::pair<std::uint32_t, std::int64_t>, JobRankStep> found;
+        std::set<std::int64_t> steps;
+        for (Row row = 0; row < table.rows; ++row) {
+            auto rank = index_of_rank_.find(table.rank.value_or(row, -1));
+            if (rank == index_of_rank_.end() || !table.step.has(row) || !usable(table, row)) {
+                ++job_.unusable;
+                continue;
+            }
+            Interval window{table.from_time[row], table.to_time[row]};
+            auto [known, fresh] = found.try_emplace({rank->second, table.step[row]},
+                                                    JobRankStep{rank->second, table.step[row], window, {}, 0});
+            JobRankStep& to = known->second;
+            to.window = {std::min(to.window.start, window.start), std::max(to.window.end, window.end)};
+            to.own.compute += part(table.compute_ns, row);
+            to.own.copy += part(table.copy_ns, row);
+            to.own.input += part(table.input_ns, row);
+            to.own.host += part(table.host_ns, row);
+            to.own.unknown += part(table.unknown_ns, row);
+            to.exposed_comm += part(table.exposed_comm_ns, row);
+            steps.insert(table.step[row]);
+        }
+        for (const auto& [key, step] : found) job_.rank_steps.push_back(step);
+        job_.steps.assign(steps.begin(), steps.end());
+    }
+
+    template <class Table>
+    static bool usable(const Table& table, Row row) {
+        return table.from_time.has(row) && table.to_time.has(row) && table.from_time[row] > -kMaxTime &&
+               table.to_time[row] < kMaxTime && table.from_time[row] <= table.to_time[row];
+    }
+    static DurNs part(const Column<std::int64_t>& column, Row row) {
+        return std::clamp<std::int64_t>(column.value_or(row, 0), 0, kMaxPart);
+    }
+
+    void read_syncs() {
+        const RankSyncTable& table = trace_.tables().rank_sync;
+        std::vector<std::vector<Row>> rows(job_.ranks.size());
+        for (Row row = 0; row < table.rows; ++row) {
+            auto rank = index_of_rank_.find(table.rank.value_or(row, -1));
+            if (rank != index_of_rank_.end() && usable(table, row))
+                rows[rank->second].push_back(row);
+            else
+                ++job_.unusable;
+        }
+        for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
+            job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
+            job_.ranks[rank].syncs = static_cast<std::uint32_t>(rows[rank].size());
+            std::map<std::int64_t, std::uint32_t> last_on;  // by stream
+            for (Row row : rows[rank]) add(rank, row, last_on);
+        }
+    }
+
+    void add(std::uint32_t rank, Row row, std::map<std::int64_t, std::uint32_t>& last_on) {
+        const RankSyncTable& table = trace_.tables().rank_sync;
+        auto index = static_cast<std::uint32_t>(job_.syncs.size());
+        JobSync& sync = job_.syncs.emplace_back();
+        sync.rank = rank;
+        sync.step = table.step.value_or(row, -1);
+        if (table.group_id.has(row))
+            if (auto group = index_of_group_.find(table.group_id[row]); group != index_of_group_.end())
+                sync.group = group->second;
+        sync.seq = table.seq.get(row);
+        sync.kind = kind_of(trace_.text(table.kind.value_or(row, kNoString)));
+        sync.from_rank = table.src_rank.value_or(row, -1);
+        sync.to_rank = table.dst_rank.value_or(row, -1);
+        sync.bytes = table.bytes.value_or(row, -1);
+        sync.span = {table.from_time[row], table.to_time[row]};
+        if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
+        std::int64_t back = table.follows.value_or(row, 0);
+        if (back > 0 && back <= index - job_.ranks[rank].first) sync.follows = index - static_cast<std::uint32_t>(back);
+        auto [before, none] = last_on.try_emplace(table.stream.value_or(row, -1), index);
+        if (!none) {
+            if (table.queued.value_or(row, 0) != 0) sync.before = before->second;
+            before->second = index;
+        }
+        sync.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
+                    part(table.host_ns, row), part(table.unknown_ns, row)};
+    }
+
+    const Trace& trace_;
+    RankJob job_;
+    std::unordered_map<std::int32_t, std::uint32_t> index_of_rank_;
+    std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
+};
+
+}  // namespace
+
+RankJob RankJob::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
+
+}  // namespace gpuprof

@@ -1,0 +1,81 @@
+// The ranks of a job, read from the tables that reduce.h fills: each rank's collectives as rows that refer to each
+// other by index. Rows that cannot be used (no rank, an impossible time) are skipped and counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analyze/knowledge/collective_name.h"
+#include "core/analyze/ranks/own_time.h"
+#include "core/model/interval.h"
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+class Facts;
+
+inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+
+struct JobRank {
+    std::int32_t rank = 0;
+    Row row = kNoRow;         // of table rank
+    std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where the host is unknown
+    std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
+    std::uint32_t syncs = 0;
+    bool present = false;  // whole or cut
+};
+
+struct JobClock {
+    std::string name;  // of the host; "rank 7" where it is unknown
+    bool host = false;
+    std::vector<std::uint32_t> ranks;
+};
+
+struct JobGroup {
+    std::int64_t id = 0;
+    std::string description, ranks_text;
+    std::vector<std::int32_t> ranks;  // empty if unknown
+    std::int32_t size = 0;
+    bool pairs = false;  // sends and receives
+};
+
+struct JobSync {
+    std::uint32_t rank = 0;  // index in RankJob::ranks
+    std::int64_t step = -1;  // its number
+    std::uint32_t group = kNone;
+    std::optional<std::int64_t> seq;
+    CollectiveKind kind = CollectiveKind::unknown;
+    std::int32_t from_rank = -1, to_rank = -1;
+    std::int64_t bytes = -1;
+    Interval span;                  // by the rank's own clock
+    std::uint32_t follows = kNone;  // the sync that the rank waited for last
+    std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
+    OwnTime own;
+    bool is_pair() const { return kind == CollectiveKind::send_recv; }
+};
+
+// A rank's step: what its devices did, summed.
+struct JobRankStep {
+    std::uint32_t rank = 0;
+    std::int64_t step = 0;
+    Interval window;  // by the rank's own clock
+    OwnTime own;
+    DurNs exposed_comm = 0;
+};
+
+struct RankJob {
+    std::vector<JobRank> ranks;  // by rank
+    std::vector<JobClock> clocks;
+    std::vector<JobGroup> groups;
+    std::vector<JobSync> syncs;
+    std::vector<JobRankStep> rank_steps;  // by rank, then step
+    std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
+    std::size_t unusable = 0;             // rows left out
+
+    static RankJob make(const Facts& facts);
+};
+
+}  // namespace gpuprof

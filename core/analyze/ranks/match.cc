@@ -1,0 +1,82 @@
+#include "core/analyze/ranks/match.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+namespace {
+
+// Equal for the members of one collective: group, the two ends or -1, and its number, or step and place in it.
+using Key = std::array<std::int64_t, 6>;
+
+struct Keyed {
+    Key key;
+    std::uint32_t sync;
+    MatchRule rule;
+};
+
+std::vector<Keyed> keys_of(const RankJob& job) {
+    std::vector<Keyed> keyed;
+    for (const JobRank& rank : job.ranks) {
+        std::map<Key, std::int64_t> places;  // how many of this key without a number came before
+        for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
+            const JobSync& sync = job.syncs[i];
+            if (sync.group == kNone) continue;
+            if (sync.seq && !sync.is_pair()) {
+                keyed.push_back({{sync.group, -1, -1, -1, *sync.seq, 0}, i, MatchRule::exact});
+                continue;
+            }
+            if (sync.step < 0) continue;
+            Key key{sync.group,
+                    sync.is_pair() ? sync.from_rank : -1,
+                    sync.is_pair() ? sync.to_rank : -1,
+                    static_cast<std::int64_t>(sync.kind),
+                    sync.step,
+                    0};
+            std::int64_t place = places[key]++;
+            key.back() = place;
+            keyed.push_back({key, i, MatchRule::order});
+        }
+    }
+    std::sort(keyed.begin(), keyed.end(),
+              [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.sync < b.sync; });
+    return keyed;
+}
+
+}  // namespace
+
+std::string_view name_of(MatchRule rule) { return rule == MatchRule::exact ? "sequence number" : "order in the step"; }
+
+MatchedJob MatchedJob::make(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    MatchedJob matched;
+    matched.instance_of.assign(job.syncs.size(), kNone);
+    std::vector<Keyed> keyed = keys_of(job);
+    for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
+        while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;
+        const JobSync& first = job.syncs[keyed[begin].sync];
+        Instance instance{static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false};
+        for (std::size_t i = begin; i < end; ++i) {
+            const JobSync& sync = job.syncs[keyed[i].sync];
+            bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
+            if (sync.kind != first.kind || twice) {
+                ++matched.mismatched;
+                continue;
+            }
+            matched.members.push_back(keyed[i].sync);
+            ++instance.count;
+        }
+        std::int32_t expected = first.is_pair() ? 2 : job.groups[first.group].size;
+        instance.complete = expected > 0 && instance.count == static_cast<std::uint32_t>(expected);
+        for (std::uint32_t i = 0; i < instance.count; ++i)
+            matched.instance_of[matched.members[instance.first + i]] =
+                static_cast<std::uint32_t>(matched.instances.size());
+        matched.instances.push_back(instance);
+    }
+    return matched;
+}
+
+}  // namespace gpuprof

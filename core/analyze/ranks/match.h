@@ -1,0 +1,33 @@
+// Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
+// kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step.
+// Rows that differ in kind are never one collective.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/ranks/job.h"
+
+namespace gpuprof {
+
+enum class MatchRule : std::uint8_t { exact, order };
+// "sequence number", "order in the step".
+std::string_view name_of(MatchRule rule);
+
+struct Instance {
+    std::uint32_t first = 0, count = 0;  // its members: MatchedJob::members[first] ...
+    std::uint32_t group = kNone;
+    MatchRule rule = MatchRule::exact;
+    bool complete = false;  // every rank of the group is there
+};
+
+struct MatchedJob {
+    std::vector<Instance> instances;
+    std::vector<std::uint32_t> members;      // indices of syncs, instance by instance, by rank
+    std::vector<std::uint32_t> instance_of;  // by sync; kNone: alone
+    std::size_t mismatched = 0;              // rows whose kind or size contradicts the others of their key
+
+    static MatchedJob make(const Facts& facts);
+};
+
+}  // namespace gpuprof

@@ -1,0 +1,32 @@
+// What a rank did on its own device in an interval, as disjoint parts. Collectives are not among them: what is left of
+// the interval was spent in one, without compute.
+#pragma once
+
+#include <cstdint>
+
+#include "core/model/interval.h"
+
+namespace gpuprof {
+
+class Facts;
+struct DeviceActivity;
+
+struct OwnTime {
+    DurNs compute = 0;  // any kernel but collectives
+    DurNs copy = 0;     // copies and fills, without kernels
+    DurNs input = 0;    // idle while the host waited for input
+    DurNs host = 0;     // idle while the host worked, launched or allocated
+    DurNs unknown = 0;  // idle without a recorded cause: perhaps a wait for something that was not recorded
+};
+
+class OwnTimes {
+public:
+    OwnTimes(const Facts& facts, const DeviceActivity& device);
+    OwnTime within(Interval part) const;
+
+private:
+    const IntervalSet& compute_;
+    IntervalSet copy_, input_, host_, unknown_;
+};
+
+}  // namespace gpuprof

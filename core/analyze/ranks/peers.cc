@@ -1,0 +1,223 @@
+#include "core/analyze/ranks/peers.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+namespace {
+
+template <class T>
+T median_of(std::vector<T>& values) {
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// How a collective looks to its rank: kind of group, kind, direction, and place in the group if that is a pipeline.
+using Shape = std::array<std::int64_t, 5>;
+
+class PeerFinder {
+public:
+    PeerFinder(const RankJob& job, const MatchedJob& matched, const JobReplay& replay)
+        : job_(job), matched_(matched), replay_(replay) {}
+
+    Peers find() {
+        peers_.times = replay_.recorded;
+        peers_.by_peers.assign(job_.syncs.size(), false);
+        peers_.role.assign(job_.syncs.size(), 0);
+        place_all();
+        settle_own();
+        settle_transfers();
+        settle_steps();
+        peers_.replay = replay_;
+        peers_.replay.order(job_, matched_, peers_.times.follows);
+        return std::move(peers_);
+    }
+
+private:
+    struct Place {
+        std::uint32_t role, shape;
+        std::int64_t step, turn;  // the how-manieth of its shape in the step
+        auto operator<=>(const Place&) const = default;
+    };
+
+    std::uint32_t number_of(std::map<Shape, std::uint32_t>& numbers, const Shape& shape) {
+        return numbers.try_emplace(shape, static_cast<std::uint32_t>(numbers.size())).first->second;
+    }
+
+    Shape shape_of(const JobSync& sync) {
+        if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
+        const JobGroup& group = job_.groups[sync.group];
+        auto description =
+            static_cast<std::int64_t>(descriptions_.try_emplace(group.description, descriptions_.size()).first->second);
+        std::int32_t own = job_.ranks[sync.rank].rank;
+        std::int64_t direction = !sync.is_pair() ? 0 : sync.from_rank == own ? 1 : 2;
+        std::int64_t stage = 0;
+        if (sync.is_pair()) stage = std::lower_bound(group.ranks.begin(), group.ranks.end(), own) - group.ranks.begin();
+        return {description, group.size, static_cast<std::int64_t>(sync.kind), direction, stage};
+    }
+
+    void place_all() {
+        places_.resize(job_.syncs.size());
+        for (const JobRank& rank : job_.ranks)
+            for (std::uint32_t i = rank.first, end = rank.first + rank.syncs, next = i; i < end; i = next) {
+                std::map<std::uint32_t, std::int64_t> turns;
+                for (; next < end && job_.syncs[next].step == job_.syncs[i].step; ++next) {
+                    std::uint32_t shape = number_of(shapes_, shape_of(job_.syncs[next]));
+                    places_[next] = {0, shape, job_.syncs[next].step, turns[shape]++};
+                }
+                std::vector<std::int64_t> signature;
+                for (auto [shape, many] : turns) signature.insert(signature.end(), {shape, many});
+                std::uint32_t role =
+                    roles_.try_emplace(signature, static_cast<std::uint32_t>(roles_.size())).first->second;
+                for (std::uint32_t k = i; k < next; ++k) places_[k].role = peers_.role[k] = role;
+            }
+    }
+
+    void settle_own() {
+        std::vector<std::uint32_t> order(job_.syncs.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+        auto settle = [&](auto&& key, std::size_t fewest, bool by_peers) {
+            std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+                auto ka = key(a), kb = key(b);
+                return ka != kb ? ka < kb : a < b;
+            });
+            for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+                while (end < order.size() && key(order[end]) == key(order[begin])) ++end;
+                if (end - begin >= fewest) settle_equals(order, begin, end, by_peers);
+            }
+        };
+        // First the rank's own other steps, then, where there are enough, the peers.
+        settle(
+            [&](std::uint32_t i) {
+                return std::tuple(job_.syncs[i].rank, places_[i].role, places_[i].shape, places_[i].turn);
+            },
+            3, false);
+        settle([&](std::uint32_t i) { return places_[i]; }, kFewestPeers, true);
+    }
+
+    // What a sync follows, in terms that hold for every rank: shape and turn, and how many steps before.
+    using Followed = std::array<std::int64_t, 3>;
+    Followed followed(std::uint32_t i) const {
+        std::uint32_t follows = replay_.recorded.follows[i];
+        if (follows == kNone) return {-1, -1, -1};
+        return {places_[follows].shape, places_[follows].turn, places_[i].step - places_[follows].step};
+    }
+    std::uint32_t find_followed(std::uint32_t i, const Followed& what) const {
+        const JobRank& rank = job_.ranks[job_.syncs[i].rank];
+        for (std::uint32_t k = i + 1; k-- > rank.first;) {
+            if (places_[i].step - places_[k].step > what[2]) return kNone;
+            if (k != i && places_[k].shape == what[0] && places_[k].turn == what[1] &&
+                places_[i].step - places_[k].step == what[2])
+                return k;
+        }
+        return kNone;
+    }
+
+    // What most equals follow, and the median time that they need from there. One that follows another sync, because it
+    // is late or early, would follow as they do.
+    void settle_equals(const std::vector<std::uint32_t>& order, std::size_t begin, std::size_t end, bool by_peers) {
+        std::map<Followed, std::size_t> counts;
+        for (std::size_t i = begin; i < end; ++i) ++counts[followed(order[i])];
+        const Followed most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                                  return a.second < b.second;
+                              })->first;
+        std::vector<DurNs> owns;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, what it follows
+        for (std::size_t i = begin; i < end; ++i) {
+            std::uint32_t sync = order[i], own = replay_.recorded.follows[sync];
+            std::uint32_t follows = followed(sync) == most ? own : find_followed(sync, most);
+            if (follows == kNone) continue;
+            settled.emplace_back(sync, follows);
+            DurNs whole = job_.syncs[sync].span.start - job_.syncs[follows].span.end;
+            owns.push_back(follows == own ? replay_.recorded.own[sync]
+                                          : std::max<DurNs>(whole - job_.syncs[sync].own.unknown, 0));
+        }
+        if (owns.empty()) return;
+        DurNs median = median_of(owns);
+        for (auto [sync, follows] : settled) {
+            peers_.times.own[sync] = median;
+            peers_.times.follows[sync] = follows;
+            peers_.by_peers[sync] = by_peers;
+        }
+    }
+
+    // The parts of whole steps: they do not depend on what followed what.
+    void settle_steps() {
+        std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> roles;  // rank, step
+        for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
+            roles[{job_.syncs[i].rank, job_.syncs[i].step}] = peers_.role[i];
+        std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<std::uint32_t>> equal;  // role, step
+        for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i)
+            if (auto role = roles.find({job_.rank_steps[i].rank, job_.rank_steps[i].step}); role != roles.end())
+                equal[{role->second, job_.rank_steps[i].step}].push_back(i);
+        peers_.excess.resize(job_.rank_steps.size());
+        peers_.has_peers.assign(job_.rank_steps.size(), false);
+        for (const auto& [key, steps] : equal) {
+            if (steps.size() < kFewestPeers) continue;
+            for (DurNs OwnTime::*part :
+                 {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
+                std::vector<DurNs> values;
+                for (std::uint32_t i : steps) values.push_back(job_.rank_steps[i].own.*part);
+                DurNs median = median_of(values);
+                for (std::uint32_t i : steps) peers_.excess[i].*part = job_.rank_steps[i].own.*part - median;
+            }
+            for (std::uint32_t i : steps) peers_.has_peers[i] = true;
+        }
+    }
+
+    // Equal transfers: of one kind, size of group and message, within a host or between hosts.
+    void settle_transfers() {
+        std::map<std::array<std::int64_t, 4>, std::vector<std::uint32_t>> equal;
+        for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
+            const Instance& instance = matched_.instances[i];
+            if (instance.count < 2) continue;
+            const JobSync& first = job_.syncs[matched_.members[instance.first]];
+            bool between = false;
+            for (std::uint32_t k = 0; k < instance.count; ++k)
+                between |= job_.ranks[job_.syncs[matched_.members[instance.first + k]].rank].clock !=
+                           job_.ranks[first.rank].clock;
+            equal[{static_cast<std::int64_t>(first.kind), instance.count, first.bytes, between}].push_back(i);
+        }
+        for (auto& [key, instances] : equal) {
+            std::vector<DurNs> transfers;
+            for (std::uint32_t i : instances) transfers.push_back(least_transfer(i));
+            DurNs median = median_of(transfers);
+            for (std::uint32_t i : instances) {
+                DurNs change = median - least_transfer(i);
+                for (std::uint32_t k = 0; k < matched_.instances[i].count; ++k) {
+                    std::uint32_t sync = matched_.members[matched_.instances[i].first + k];
+                    if (replay_.waits[sync])
+                        peers_.times.transfer[sync] = std::max<DurNs>(peers_.times.transfer[sync] + change, 0);
+                }
+            }
+        }
+    }
+    DurNs least_transfer(std::uint32_t instance) const {
+        DurNs least = std::numeric_limits<DurNs>::max();
+        for (std::uint32_t k = 0; k < matched_.instances[instance].count; ++k)
+            least =
+                std::min(least, replay_.recorded.transfer[matched_.members[matched_.instances[instance].first + k]]);
+        return least;
+    }
+
+    const RankJob& job_;
+    const MatchedJob& matched_;
+    const JobReplay& replay_;
+    Peers peers_;
+    std::vector<Place> places_;
+    std::map<Shape, std::uint32_t> shapes_;
+    std::map<std::string, std::size_t> descriptions_;
+    std::map<std::vector<std::int64_t>, std::uint32_t> roles_;
+};
+
+}  // namespace
+
+Peers Peers::make(const Facts& facts) {
+    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>()).find();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,29 @@
+// What is normal at each point of a step: the median over the peers, the ranks that do the same in that step. Peers
+// take part in the same kinds of groups in the same way; stages of a pipeline differ by design and are no peers. With
+// fewer than four peers the rank is compared with itself in its other steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/own_time.h"
+#include "core/analyze/ranks/replay.h"
+
+namespace gpuprof {
+
+inline constexpr std::size_t kFewestPeers = 4;
+
+struct Peers {
+    JobTimes times;                   // by sync: as its peers are; what it follows there, in most of them
+    JobReplay replay;                 // for replays with any mixture of these times and the recorded ones
+    std::vector<bool> by_peers;       // false: by the rank's other steps
+    std::vector<std::uint32_t> role;  // by sync: equal for ranks that do the same in that step
+    // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
+    std::vector<OwnTime> excess;
+    std::vector<bool> has_peers;  // of a rank's step
+
+    static Peers make(const Facts& facts);
+};
+
+}  // namespace gpuprof

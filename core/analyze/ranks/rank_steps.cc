@@ -1,0 +1,70 @@
+#include "core/analyze/ranks/rank_steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace gpuprof {
+
+std::int64_t number_of_step(std::string_view name) {
+    std::size_t digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 == 0
+    std::int64_t number = -1;
+    std::from_chars(name.data() + digits, name.data() + name.size(), number);
+    return number;
+}
+
+// The last step that began before `time`: what runs between two steps belongs to the first.
+std::size_t RankSteps::at(TimeNs time) const {
+    const std::vector<Step>& steps = found_.steps;
+    auto after =
+        std::upper_bound(steps.begin(), steps.end(), time, [](TimeNs t, const Step& step) { return t < step.start; });
+    return after == steps.begin() ? steps.size() : static_cast<std::size_t>(after - steps.begin()) - 1;
+}
+
+// When the host submitted an op, if steps are ranges of the host; else when it ran.
+template <class Launches>
+TimeNs RankSteps::submitted(const Launches& launches, Row row, TimeNs start) const {
+    Row call = found_.method == StepMethod::ranges ? launches[row] : kNoRow;
+    return call == kNoRow ? start : facts_.trace().api_call().start[call];
+}
+
+template <class Table, class Launches>
+void RankSteps::extend(const Table& table, const Launches& launches) {
+    for (Row row = 0; row < table.rows; ++row) {
+        std::size_t step = at(submitted(launches, row, table.start[row]));
+        // Work after the last step, such as saving a checkpoint, is not a part of it.
+        if (step >= steps_.size() || (step + 1 == steps_.size() && table.start[row] > found_.steps[step].end &&
+                                      submitted(launches, row, table.start[row]) > found_.steps[step].end))
+            continue;
+        steps_[step].window.end = std::max(steps_[step].window.end, table.start[row] + table.dur[row]);
+    }
+}
+
+std::size_t RankSteps::of_kernel(Row kernel) const {
+    const Trace& trace = facts_.trace();
+    return at(submitted(trace.links().kernel_launch, kernel, trace.kernel().start[kernel]));
+}
+
+RankSteps RankSteps::make(const Facts& facts) {
+    RankSteps made(facts);
+    std::set<std::int64_t> numbers;
+    for (const Step& step : made.found_.steps) {
+        made.steps_.push_back({number_of_step(step.name), {step.start, step.start}});
+        numbers.insert(made.steps_.back().number);
+    }
+    // Names without numbers, or all with the same one.
+    if (numbers.contains(-1) || numbers.size() < made.steps_.size())
+        for (std::size_t i = 0; i < made.steps_.size(); ++i) made.steps_[i].number = static_cast<std::int64_t>(i);
+    const Trace& trace = facts.trace();
+    made.extend(trace.kernel(), trace.links().kernel_launch);
+    made.extend(trace.memcpy(), trace.links().memcpy_launch);
+    made.extend(trace.memset(), trace.links().memset_launch);
+    for (std::size_t i = 0; i < made.steps_.size(); ++i) {
+        Interval& window = made.steps_[i].window;
+        if (i > 0) window.start = made.steps_[i - 1].window.end;
+        if (window.end <= window.start) window.end = std::max(window.start, made.found_.steps[i].end);
+    }
+    return made;
+}
+
+}  // namespace gpuprof

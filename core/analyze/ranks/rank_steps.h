@@ -1,0 +1,44 @@
+// The steps of one rank as its device saw them: a step ends with the last device op that it launched, and the next one
+// begins there. So steps follow each other without a hole, also where the host runs ahead of the device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/facts/step_finder.h"
+#include "core/model/interval.h"
+
+namespace gpuprof {
+
+struct RankStep {
+    std::int64_t number = 0;  // of its name (ProfilerStep#12), else its place in the recording
+    Interval window;
+};
+
+class RankSteps {
+public:
+    static RankSteps make(const Facts& facts);
+
+    const std::vector<RankStep>& steps() const { return steps_; }
+    // The index of the step that launched a kernel, or steps().size() if none did.
+    std::size_t of_kernel(Row kernel) const;
+
+private:
+    explicit RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {}
+    std::size_t at(TimeNs time) const;
+    template <class Table, class Launches>
+    void extend(const Table& table, const Launches& launches);
+    template <class Launches>
+    TimeNs submitted(const Launches& launches, Row row, TimeNs start) const;
+
+    const Facts& facts_;
+    const Steps& found_;
+    std::vector<RankStep> steps_;
+};
+
+// The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.
+std::int64_t number_of_step(std::string_view name);
+
+}  // namespace gpuprof

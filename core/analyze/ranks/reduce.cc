@@ -1,0 +1,258 @@
+#include "core/analyze/ranks/reduce.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/ranks/group_id.h"
+#include "core/analyze/ranks/own_time.h"
+#include "core/analyze/ranks/rank_steps.h"
+#include "core/analyze/ranks/sync_points.h"
+#include "core/schema/throttle.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMaxKernels = 64;  // with the most time; a job's differences show in these
+
+class Reduction {
+public:
+    Reduction(const Facts& facts, std::int32_t rank, Batch& into)
+        : facts_(facts), trace_(facts.trace()), rank_(rank), into_(into), steps_(RankSteps::make(facts)) {}
+
+    void write_rank(const RankFile& file) {
+        RankTable& table = into_.tables.rank;
+        Row row = table.add();
+        table.rank.set(row, rank_);
+        put_process(table, row, file);
+        const DeviceTable& devices = trace_.tables().device;
+        if (devices.rows > 0) {
+            std::int32_t used = facts_.get<Activity>().devices.empty() ? devices.device.value_or(0, 0)
+                                                                       : facts_.get<Activity>().devices.front().device;
+            for (Row device = 0; device < devices.rows; ++device)
+                if (devices.device.value_or(device, -1) == used) {
+                    put(table.gpu, row, devices.name.get(device));
+                    put(table.gpu_uuid, row, devices.uuid.get(device));
+                }
+        }
+        table.file.set(row, into_.intern(file.path));
+        table.file_bytes.set(row, static_cast<std::int64_t>(file.bytes));
+        table.importer.set(row, into_.intern(trace_.origin().importer));
+        table.status.set(row, into_.intern(file.cut ? "cut" : "whole"));
+        if (!file.reason.empty()) table.reason.set(row, into_.intern(file.reason));
+        table.from_time.set(row, trace_.window().start);
+        table.to_time.set(row, trace_.window().end);
+    }
+
+    void write_syncs() {
+        RankSyncTable& table = into_.tables.rank_sync;
+        const CollectiveTable& records = trace_.tables().collective;
+        for (const SyncPoint& point : sync_points(facts_, steps_)) {
+            Row row = table.add();
+            table.rank.set(row, rank_);
+            if (point.device >= 0) table.device.set(row, point.device);
+            if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
+            table.kind.set(row, into_.intern(to_string(point.message.kind)));
+            if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
+            if (trace_.kernel().stream.has(point.kernel)) table.stream.set(row, trace_.kernel().stream[point.kernel]);
+            table.from_time.set(row, point.span.start);
+            table.to_time.set(row, point.span.end);
+            if (point.record != kNoRow) {
+                if (std::optional<std::int64_t> group = group_of(point.record)) table.group_id.set(row, *group);
+                if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
+                put_ends(table, row, records.src_rank.get(point.record), records.dst_rank.get(point.record),
+                         point.message.kind == CollectiveKind::send_recv);
+            }
+            table.queued.set(row, point.queued ? 1 : 0);
+            if (point.follows == kFollowsNothing) continue;
+            table.follows.set(row, static_cast<std::int32_t>(point.follows));
+            table.compute_ns.set(row, point.own.compute);
+            table.copy_ns.set(row, point.own.copy);
+            table.input_ns.set(row, point.own.input);
+            table.host_ns.set(row, point.own.host);
+            table.unknown_ns.set(row, point.own.unknown);
+        }
+    }
+
+    void write_steps() {
+        for (const DeviceActivity& device : facts_.get<Activity>().devices) {
+            OwnTimes own(facts_, device);
+            std::vector<std::pair<std::int64_t, std::int64_t>> launched = count_kernels(device.device);
+            for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i]);
+        }
+    }
+
+    void write_kernels() {
+        std::map<std::tuple<StringId, std::int64_t, std::int32_t>, std::vector<std::int64_t>> groups;
+        const KernelTable& kernels = trace_.kernel();
+        for (Row row = 0; row < kernels.rows; ++row)
+            if (kernels.name.has(row))
+                groups[{kernels.name[row], blocks_of(row), threads_of(row)}].push_back(kernels.dur[row]);
+        struct Sums {
+            StringId name;
+            std::int64_t grid;
+            std::int32_t block;
+            Stat stat;
+        };
+        std::vector<Sums> sums;
+        for (auto& [key, durations] : groups) {
+            const auto& [name, grid, block] = key;
+            if (!is_collective_kernel(trace_.text(name))) sums.push_back({name, grid, block, stat_of(durations)});
+        }
+        std::stable_sort(sums.begin(), sums.end(),
+                         [](const Sums& a, const Sums& b) { return a.stat.sum > b.stat.sum; });
+        if (sums.size() > kMaxKernels) sums.resize(kMaxKernels);
+        RankKernelTable& table = into_.tables.rank_kernel;
+        for (const Sums& each : sums) {
+            Row row = table.add();
+            table.rank.set(row, rank_);
+            table.name.set(row, into_.intern(trace_.text(each.name)));
+            table.grid.set(row, each.grid);
+            table.block.set(row, each.block);
+            table.count.set(row, static_cast<std::int64_t>(each.stat.count));
+            if (std::optional<std::int64_t> total = each.stat.sum.value()) table.total_ns.set(row, *total);
+            table.p50_ns.set(row, each.stat.p50);
+        }
+    }
+
+private:
+    template <class T>
+    static void put(Column<T>& column, Row row, const std::optional<T>& value) {
+        if (value) column.set(row, *value);
+    }
+    void put(Column<StringId>& column, Row row, const std::optional<StringId>& value) {
+        if (value) column.set(row, into_.intern(trace_.text(*value)));
+    }
+
+    void put_process(RankTable& table, Row row, const RankFile& file) {
+        const ProcessTable& processes = trace_.tables().process;
+        StringId host = kNoString;
+        std::int64_t world = 0;
+        for (Row process = 0; process < processes.rows; ++process) {
+            if (world <= 0) world = processes.world_size.value_or(process, 0);
+            if (host == kNoString) host = processes.host.value_or(process, kNoString);
+        }
+        if (world > 0 && world <= INT32_MAX) table.world_size.set(row, static_cast<std::int32_t>(world));
+        bool recorded = host != kNoString;
+        if (recorded || !file.host.empty()) {
+            table.host.set(row, into_.intern(recorded ? trace_.text(host) : std::string_view(file.host)));
+            table.host_from.set(row, into_.intern(recorded ? "recorded" : std::string_view(file.host_from)));
+        }
+    }
+
+    // A send names whom it sends to, a receive whom it receives from: the other end is this rank.
+    void put_ends(RankSyncTable& table, Row row, std::optional<std::int32_t> from, std::optional<std::int32_t> to,
+                  bool pair) {
+        if (pair && to && !from) from = rank_;
+        if (pair && from && !to) to = rank_;
+        put(table.src_rank, row, from);
+        put(table.dst_rank, row, to);
+    }
+
+    std::optional<std::int64_t> group_of(Row record) {
+        const CollectiveTable& records = trace_.tables().collective;
+        std::optional<GroupKey> key = group_key(trace_, record);
+        if (!key) return std::nullopt;
+        std::int64_t id = key->id();
+        if (!groups_.insert(id).second) return id;
+        RankGroupTable& table = into_.tables.rank_group;
+        Row row = table.add();
+        table.rank.set(row, rank_);
+        table.group_id.set(row, id);
+        put(table.name, row, records.group.get(record));
+        put(table.description, row, records.group_description.get(record));
+        if (key->size > 0 && key->size <= INT32_MAX) table.size.set(row, static_cast<std::int32_t>(key->size));
+        put(table.ranks, row, records.ranks.get(record));
+        return id;
+    }
+
+    // By step: kernels, and collectives among them.
+    std::vector<std::pair<std::int64_t, std::int64_t>> count_kernels(std::int32_t device) {
+        std::vector<std::pair<std::int64_t, std::int64_t>> counts(steps_.steps().size());
+        const KernelTable& kernels = trace_.kernel();
+        for (Row row = 0; row < kernels.rows; ++row) {
+            if (kernels.device.value_or(row, -1) != device) continue;
+            std::size_t step = steps_.of_kernel(row);
+            if (step >= counts.size()) continue;
+            ++counts[step].first;
+            counts[step].second += is_collective_kernel(trace_.text(kernels.name.value_or(row, kNoString)));
+        }
+        return counts;
+    }
+
+    void write_step(const DeviceActivity& device, const OwnTimes& own, std::size_t index,
+                    std::pair<std::int64_t, std::int64_t> launched) {
+        const RankStep& step = steps_.steps()[index];
+        RankStepTable& table = into_.tables.rank_step;
+        Row row = table.add();
+        table.rank.set(row, rank_);
+        if (device.device >= 0) table.device.set(row, device.device);
+        table.step.set(row, step.number);
+        table.from_time.set(row, step.window.start);
+        table.to_time.set(row, step.window.end);
+        OwnTime parts = own.within(step.window);
+        DurNs compute = length_within(device.compute, step.window), comm = length_within(device.comm, step.window);
+        table.busy_ns.set(row, length_within(device.busy, step.window));
+        table.compute_ns.set(row, compute);
+        table.comm_ns.set(row, comm);
+        table.exposed_comm_ns.set(row, length_within(device.kernel(), step.window) - compute);
+        table.copy_ns.set(row, parts.copy);
+        table.head_ns.set(row, head_of(device.busy, step.window));
+        table.input_ns.set(row, parts.input);
+        table.host_ns.set(row, parts.host);
+        table.unknown_ns.set(row, parts.unknown);
+        table.kernels.set(row, launched.first);
+        table.collectives.set(row, launched.second);
+    }
+    static DurNs head_of(const IntervalSet& busy, Interval window) {
+        auto next = std::upper_bound(busy.begin(), busy.end(), window.start,
+                                     [](TimeNs time, const Interval& each) { return time < each.end; });
+        TimeNs begin = next == busy.end() ? window.end : std::clamp(next->start, window.start, window.end);
+        return begin - window.start;
+    }
+
+    std::int64_t blocks_of(Row row) const {
+        const KernelTable& kernels = trace_.kernel();
+        std::int64_t blocks = 1;
+        for (const auto* column : {&kernels.grid_x, &kernels.grid_y, &kernels.grid_z})
+            blocks = std::min<std::int64_t>(blocks * std::max(column->value_or(row, 1), 1), INT32_MAX);
+        return blocks;
+    }
+    std::int32_t threads_of(Row row) const {
+        const KernelTable& kernels = trace_.kernel();
+        std::int64_t threads = 1;
+        for (const auto* column : {&kernels.block_x, &kernels.block_y, &kernels.block_z})
+            threads = std::min<std::int64_t>(threads * std::max(column->value_or(row, 1), 1), INT32_MAX);
+        return static_cast<std::int32_t>(threads);
+    }
+
+    const Facts& facts_;
+    const Trace& trace_;
+    std::int32_t rank_;
+    Batch& into_;
+    RankSteps steps_;
+    std::set<std::int64_t> groups_;
+};
+
+}  // namespace
+
+std::optional<std::int32_t> rank_of(const Trace& trace, const RankFile& file) {
+    const ProcessTable& processes = trace.tables().process;
+    for (Row row = 0; row < processes.rows; ++row)
+        if (processes.rank.has(row) && processes.rank[row] >= 0 && processes.rank[row] <= INT32_MAX)
+            return static_cast<std::int32_t>(processes.rank[row]);
+    return file.rank;
+}
+
+void reduce_rank(const Facts& facts, const RankFile& file, std::int32_t rank, Batch& into) {
+    Reduction reduction(facts, rank, into);
+    reduction.write_rank(file);
+    reduction.write_syncs();
+    reduction.write_steps();
+    reduction.write_kernels();
+}
+
+}  // namespace gpuprof

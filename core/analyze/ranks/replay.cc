@@ -1,0 +1,138 @@
+#include "core/analyze/ranks/replay.h"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+
+std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends) {
+    std::vector<DurNs> lengths;
+    TimeNs before = 0;
+    for (TimeNs end : ends) {
+        lengths.push_back(std::max<DurNs>(end - before, 0));
+        before = std::max(before, end);
+    }
+    return lengths;
+}
+
+// Nodes in topological order; where damaged rows form a cycle, by their last arrival.
+void JobReplay::order(const RankJob& job, const MatchedJob& matched, const std::vector<std::uint32_t>& others) {
+    nodes_.clear();
+    std::size_t nodes = matched.instances.size();
+    std::vector<std::uint32_t> node_of = matched.instance_of;
+    std::vector<Node> found;
+    std::vector<TimeNs> arrival = last_arrival;
+    members_ = matched.members;
+    for (const Instance& instance : matched.instances) found.push_back({instance.first, instance.count});
+    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync) {
+        if (node_of[sync] != kNone) continue;
+        node_of[sync] = static_cast<std::uint32_t>(nodes++);
+        found.push_back({static_cast<std::uint32_t>(members_.size()), 1});
+        arrival.push_back(common[sync].start);
+        members_.push_back(sync);
+    }
+    std::vector<std::vector<std::uint32_t>> next(nodes);
+    std::vector<std::uint32_t> waiting(nodes, 0);
+    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
+        for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others[sync]})
+            if (other != kNone && node_of[other] != node_of[sync]) {
+                next[node_of[other]].push_back(node_of[sync]);
+                ++waiting[node_of[sync]];
+            }
+    using Entry = std::pair<TimeNs, std::uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (std::uint32_t node = 0; node < nodes; ++node)
+        if (waiting[node] == 0) ready.emplace(arrival[node], node);
+    std::vector<bool> done(nodes, false);
+    while (!ready.empty()) {
+        std::uint32_t node = ready.top().second;
+        ready.pop();
+        done[node] = true;
+        nodes_.push_back(found[node]);
+        for (std::uint32_t other : next[node])
+            if (--waiting[other] == 0) ready.emplace(arrival[other], other);
+    }
+    std::vector<std::uint32_t> cyclic;
+    for (std::uint32_t node = 0; node < nodes; ++node)
+        if (!done[node]) cyclic.push_back(node);
+    std::stable_sort(cyclic.begin(), cyclic.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return arrival[a] < arrival[b]; });
+    for (std::uint32_t node : cyclic) nodes_.push_back(found[node]);
+}
+
+JobReplay JobReplay::make(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    const AlignedClocks& clocks = facts.get<AlignedClocks>();
+    JobReplay replay;
+    std::size_t count = job.syncs.size();
+    TimeNs zero = std::numeric_limits<TimeNs>::max();
+    for (const JobSync& sync : job.syncs) {
+        std::uint32_t clock = job.ranks[sync.rank].clock;
+        replay.common.push_back({clocks.common(clock, sync.span.start), clocks.common(clock, sync.span.end)});
+        zero = std::min(zero, replay.common.back().start);
+    }
+    replay.last_arrival.assign(matched.instances.size(), std::numeric_limits<TimeNs>::min());
+    for (std::size_t i = 0; i < matched.instances.size(); ++i)
+        for (std::uint32_t k = 0; k < matched.instances[i].count; ++k)
+            replay.last_arrival[i] =
+                std::max(replay.last_arrival[i], replay.common[matched.members[matched.instances[i].first + k]].start);
+    replay.recorded.own.resize(count);
+    replay.recorded.transfer.resize(count);
+    replay.waits.assign(count, true);
+    replay.least_own_.resize(count);
+    replay.start_.resize(count);
+    replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const JobSync& sync = job.syncs[i];
+        replay.recorded.follows.push_back(sync.follows);
+        replay.before_.push_back(sync.before);
+        replay.start_[i] = replay.common[i].start - zero;
+        if (sync.follows != kNone) {
+            DurNs whole = std::max<DurNs>(sync.span.start - job.syncs[sync.follows].span.end, 0);
+            DurNs gap = std::min(sync.own.unknown, whole);
+            replay.recorded.own[i] =
+                std::min(whole - gap, sync.own.compute + sync.own.copy + sync.own.input + sync.own.host);
+            replay.least_own_[i] = std::min(whole, sync.own.compute + sync.own.copy);
+            replay.unexplained += gap;
+        }
+        std::uint32_t instance = matched.instance_of[i];
+        TimeNs arrival = instance == kNone ? replay.common[i].start : replay.last_arrival[instance];
+        replay.waits[i] = replay.common[i].end >= arrival;
+        replay.recorded.transfer[i] = replay.common[i].end - (replay.waits[i] ? arrival : replay.common[i].start);
+        auto step = std::lower_bound(job.steps.begin(), job.steps.end(), sync.step);
+        bool known = step != job.steps.end() && *step == sync.step;
+        replay.step_of_.push_back(known ? static_cast<std::uint32_t>(step - job.steps.begin()) : kNone);
+    }
+    replay.order(job, matched, replay.recorded.follows);
+    return replay;
+}
+
+std::vector<TimeNs> JobReplay::run(const JobTimes& times) const {
+    std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
+    for (const Node& node : nodes_) {
+        TimeNs last = std::numeric_limits<TimeNs>::min();
+        for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
+            std::uint32_t i = members_[k];
+            std::uint32_t follows = times.follows[i];
+            if (follows == kNone)
+                arrival[i] = start_[i];
+            else if (before_[i] != kNone)
+                arrival[i] = std::max(end[before_[i]], end[follows] + std::min(least_own_[i], times.own[i]));
+            else
+                arrival[i] = end[follows] + times.own[i];
+            last = std::max(last, arrival[i]);
+        }
+        for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
+            std::uint32_t i = members_[k];
+            end[i] = (waits[i] ? last : arrival[i]) + times.transfer[i];
+            if (step_of_[i] != kNone) steps[step_of_[i]] = std::max(steps[step_of_[i]], end[i]);
+        }
+    }
+    return steps;
+}
+
+}  // namespace gpuprof

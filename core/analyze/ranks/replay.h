@@ -1,0 +1,52 @@
+// The job as a graph of collectives, replayed with other times: before each collective a rank does its own work since
+// the one that it waited for last; a collective begins when its last rank arrives. Unexplained gaps of a rank count as
+// zero in every replay: they may hide a wait for something that was not recorded.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
+
+namespace gpuprof {
+
+// What a replay varies, by sync.
+struct JobTimes {
+    std::vector<DurNs> own;       // from the end of what it follows to its arrival
+    std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
+    std::vector<std::uint32_t> follows;  // the sync whose end `own` counts from; kNone: none
+};
+
+struct JobReplay {
+    JobTimes recorded;
+    std::vector<Interval> common;      // each sync on the common clock
+    std::vector<TimeNs> last_arrival;  // by instance, on the common clock
+    std::vector<bool> waits;           // by sync: it ended after the last rank had arrived
+    DurNs unexplained = 0;             // sum of the gaps that count as zero
+
+    static JobReplay make(const Facts& facts);
+
+    // Prepares for replays in which syncs may follow `others` instead.
+    void order(const RankJob& job, const MatchedJob& matched, const std::vector<std::uint32_t>& others);
+    // When each step ended, by index in RankJob::steps, from the start of the job; the last entry of a job without
+    // steps is its end.
+    std::vector<TimeNs> run(const JobTimes& times) const;
+
+private:
+    struct Node {
+        std::uint32_t first, count;  // in order_members_
+    };
+    std::vector<Node> nodes_;  // in an order in which every node comes after those that its ranks waited for
+    std::vector<std::uint32_t> members_, before_;
+    std::vector<DurNs> least_own_;        // of a queued sync: what it needs without the queue
+    std::vector<TimeNs> start_;           // of syncs that follow nothing
+    std::vector<std::uint32_t> step_of_;  // index of the step
+    std::size_t steps_ = 0;
+};
+
+// The length of each step from its ends; the first one begins at 0.
+std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends);
+
+}  // namespace gpuprof

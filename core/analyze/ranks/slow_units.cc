@@ -1,0 +1,280 @@
+#include "core/analyze/ranks/slow_units.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/kernel_ratios.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/replay.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+// Of a step: an excess that is worth a replay, and one that counts as a delay of that step.
+constexpr double kWorthwhile = 0.004, kDelay = 0.01;
+// A delay in fewer steps than this share comes and goes.
+constexpr double kSteady = 0.5;
+constexpr double kSlowerTransfer = 1.2;
+constexpr double kMostKernels = 0.8;
+constexpr double kSlowerKernel = 1.03;
+constexpr std::size_t kMostUnits = 48;
+
+enum Part : std::size_t { compute, copy, input, host, kParts };
+using Excess = std::array<double, kParts>;
+
+double sum_of(const Excess& excess) { return excess[compute] + excess[copy] + excess[input] + excess[host]; }
+Part largest(const Excess& excess) {
+    return static_cast<Part>(std::max_element(excess.begin(), excess.end()) - excess.begin());
+}
+
+// What one rank took longer than its peers, by step.
+struct RankExcess {
+    std::map<std::int64_t, Excess> steps;
+    Excess whole{};
+
+    std::size_t delayed(double least) const {
+        return static_cast<std::size_t>(
+            std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return sum_of(step.second) >= least; }));
+    }
+};
+
+class SlowUnits {
+public:
+    SlowUnits(const Facts& facts, double step_ns)
+        : job_(facts.get<RankJob>()),
+          matched_(facts.get<MatchedJob>()),
+          replay_(facts.get<JobReplay>()),
+          peers_(facts.get<Peers>()),
+          ratios_(facts.get<KernelRatios>()),
+          hosts_(facts.get<JobHosts>()),
+          step_ns_(step_ns),
+          steps_(std::max<std::size_t>(job_.steps.size(), 1)) {}
+
+    std::vector<SlowUnit> find() {
+        measure();
+        add_hosts();
+        add_ranks();
+        add_passing();
+        add_groups();
+        if (units_.size() > kMostUnits) units_.resize(kMostUnits);
+        return std::move(units_);
+    }
+
+private:
+    void measure() {
+        excess_.resize(job_.ranks.size());
+        for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i) {
+            if (!peers_.has_peers[i]) continue;
+            const OwnTime& more = peers_.excess[i];
+            RankExcess& to = excess_[job_.rank_steps[i].rank];
+            Excess& step = to.steps[job_.rank_steps[i].step];
+            step = {static_cast<double>(more.compute), static_cast<double>(more.copy), static_cast<double>(more.input),
+                    static_cast<double>(more.host)};
+            for (std::size_t part = 0; part < kParts; ++part) to.whole[part] += step[part];
+        }
+        for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank) {
+            double least = kWorthwhile * step_ns_ * static_cast<double>(steps_);
+            if (sum_of(excess_[rank].whole) < least) continue;
+            std::size_t delayed = excess_[rank].delayed(kWorthwhile * step_ns_);
+            bool steady = static_cast<double>(delayed) >= kSteady * static_cast<double>(excess_[rank].steps.size());
+            if (steady) slow_.insert(rank);
+        }
+    }
+
+    // Most ranks of a host, all the time: the host.
+    void add_hosts() {
+        for (std::uint32_t index = 0; index < hosts_.hosts.size(); ++index) {
+            const JobHost& host = hosts_.hosts[index];
+            if (host.ranks.size() < 2) continue;
+            std::vector<std::uint32_t> members;
+            std::set<Part> parts;
+            for (std::uint32_t rank : host.ranks)
+                if (slow_.contains(rank)) members.push_back(rank), parts.insert(largest(excess_[rank].whole));
+            if (2 * members.size() <= host.ranks.size() || parts.size() > 1) continue;
+            SlowUnit unit = unit_of(UnitKind::host, index, fmt::format("host {}", host.name), members);
+            describe(unit, members);
+            units_.push_back(std::move(unit));
+            for (std::uint32_t rank : members) slow_.erase(rank), of_slow_host_.insert(rank);
+        }
+    }
+
+    void add_ranks() {
+        for (std::uint32_t rank : slow_) {
+            SlowUnit unit = unit_of(UnitKind::rank, rank, fmt::format("rank {}", job_.ranks[rank].rank), {rank});
+            describe(unit, {rank});
+            units_.push_back(std::move(unit));
+        }
+    }
+
+    // Delays that come and go: of one rank or one host they are its own; of many, a property of the program.
+    void add_passing() {
+        for (Part part : {compute, copy, input, host}) {
+            std::vector<std::uint32_t> ranks;
+            std::set<std::uint32_t> hosts;
+            for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank)
+                if (!is_explained(rank, part) && passes(rank, part))
+                    ranks.push_back(rank), hosts.insert(hosts_.of_rank[rank]);
+            if (ranks.empty()) continue;
+            const JobHost& first = hosts_.hosts[*hosts.begin()];
+            bool of_host = hosts.size() == 1 && ranks.size() > 1 && 2 * ranks.size() > first.ranks.size();
+            SlowUnit unit = of_host ? unit_of(UnitKind::host, *hosts.begin(), fmt::format("host {}", first.name), {})
+                            : ranks.size() == 1 ? unit_of(UnitKind::rank, ranks.front(),
+                                                          fmt::format("rank {}", job_.ranks[ranks.front()].rank), {})
+                                                : unit_of(UnitKind::job, 0, "changing ranks", {});
+            for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
+                if (peers_.by_peers[i] && !is_explained(job_.syncs[i].rank, part) &&
+                    excess_in_step(i)[part] >= kDelay * step_ns_)
+                    unit.own.push_back(i);
+            unit.unit.cause = part == compute ? DelayCause::more_work
+                              : part == input ? DelayCause::late_data
+                              : part == copy  ? DelayCause::copies
+                                              : DelayCause::pause;
+            std::set<std::int64_t> steps;
+            for (std::uint32_t i : unit.own) steps.insert(job_.syncs[i].step);
+            unit.unit.evidence = fmt::format("{} on {} rank{}, in {} of {} steps", words_of(part), ranks.size(),
+                                             ranks.size() == 1 ? "" : "s", steps.size(), steps_);
+            units_.push_back(std::move(unit));
+        }
+    }
+    // Whether a unit before has this delay of the rank.
+    bool is_explained(std::uint32_t rank, Part part) const {
+        return largest(excess_[rank].whole) == part && (slow_.contains(rank) || of_slow_host_.contains(rank));
+    }
+    bool passes(std::uint32_t rank, Part part) const {
+        return std::any_of(excess_[rank].steps.begin(), excess_[rank].steps.end(),
+                           [&](const auto& step) { return step.second[part] >= kDelay * step_ns_; });
+    }
+    Excess excess_in_step(std::uint32_t sync) const {
+        const auto& steps = excess_[job_.syncs[sync].rank].steps;
+        auto found = steps.find(job_.syncs[sync].step);
+        return found == steps.end() ? Excess{} : found->second;
+    }
+
+    SlowUnit unit_of(UnitKind kind, std::uint32_t index, std::string name,
+                     const std::vector<std::uint32_t>& ranks) const {
+        SlowUnit unit;
+        unit.unit.kind = kind;
+        unit.unit.index = index;
+        unit.unit.unit = std::move(name);
+        for (std::uint32_t rank : ranks)
+            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].syncs; ++i)
+                if (peers_.by_peers[i]) unit.own.push_back(i);
+        return unit;
+    }
+
+    static std::string_view words_of(Part part) {
+        switch (part) {
+            case compute: return "more compute than peers";
+            case copy: return "longer copies than peers";
+            case input: return "waits for input";
+            default: return "the host works or launches late";
+        }
+    }
+
+    void describe(SlowUnit& unit, const std::vector<std::uint32_t>& ranks) {
+        Excess whole{};
+        for (std::uint32_t rank : ranks)
+            for (std::size_t part = 0; part < kParts; ++part) whole[part] += excess_[rank].whole[part];
+        Part part = largest(whole);
+        double per_step = whole[part] / static_cast<double>(steps_ * ranks.size());
+        std::string more = fmt::format("{} more per step than peers", readable_duration(per_step));
+        switch (part) {
+            case compute: return describe_compute(unit.unit, ranks, more);
+            case input:
+                unit.unit.cause = DelayCause::late_data;
+                unit.unit.evidence = fmt::format("device idle while the host waited for input: {}", more);
+                return;
+            case copy:
+                unit.unit.cause = DelayCause::copies;
+                unit.unit.evidence = fmt::format("copies: {}", more);
+                return;
+            default:
+                unit.unit.cause = DelayCause::slow_host;
+                unit.unit.evidence = fmt::format("device idle while the host worked or launched: {}", more);
+        }
+    }
+    void describe_compute(Straggler& unit, const std::vector<std::uint32_t>& ranks, const std::string& more) const {
+        double ratio = 0, slower = 1, compared = 1;
+        for (std::uint32_t rank : ranks) {
+            auto found = ratios_.ranks.find(job_.ranks[rank].rank);
+            KernelRatio each = found == ratios_.ranks.end() ? KernelRatio{} : found->second;
+            ratio = std::max(ratio, each.ratio);
+            slower = std::min(slower, each.slower);
+            compared = std::min(compared, each.compared);
+        }
+        if (compared >= kMostKernels && slower >= kMostKernels && ratio >= kSlowerKernel) {
+            unit.cause = DelayCause::slow_gpu;
+            unit.evidence = fmt::format("the same kernels take {:.2f} x the time of other ranks; {}", ratio, more);
+        } else if (compared < kMostKernels) {
+            unit.cause = DelayCause::more_work;
+            unit.evidence = fmt::format("{:.0f} % of its kernel time is in grids that other ranks do not launch; {}",
+                                        100 * (1 - compared), more);
+        } else {
+            unit.cause = ratio < kSlowerKernel ? DelayCause::more_work : DelayCause::unknown;
+            unit.evidence = fmt::format("compute: {}", more);
+        }
+    }
+
+    void add_groups() {
+        struct Sums {
+            double more = 0, usual = 0;
+            std::vector<std::uint32_t> syncs;
+        };
+        std::map<std::uint32_t, Sums> groups;
+        for (const Instance& instance : matched_.instances) {
+            if (instance.count < 2) continue;
+            Sums& to = groups[instance.group];
+            double more = 0, usual = 0;
+            for (std::uint32_t k = 0; k < instance.count; ++k) {
+                std::uint32_t sync = matched_.members[instance.first + k];
+                double normal = static_cast<double>(peers_.times.transfer[sync]),
+                       own = static_cast<double>(replay_.recorded.transfer[sync]);
+                more = std::max(more, own - normal);
+                usual = std::max(usual, normal);
+                to.syncs.push_back(sync);
+            }
+            to.more += more;
+            to.usual += usual;
+        }
+        for (auto& [index, sums] : groups) {
+            bool slow = sums.more >= kWorthwhile * step_ns_ * static_cast<double>(steps_) &&
+                        sums.more >= (kSlowerTransfer - 1) * sums.usual;
+            if (!slow) continue;
+            const JobGroup& group = job_.groups[index];
+            SlowUnit& unit = units_.emplace_back();
+            unit.unit.kind = UnitKind::group;
+            unit.unit.index = index;
+            unit.unit.unit = fmt::format("group {} {}", group.description, group.ranks_text);
+            unit.unit.cause = DelayCause::slow_link;
+            unit.unit.evidence = fmt::format("transfers take {:.2f} x the time of equal ones in other groups",
+                                             (sums.usual + sums.more) / std::max(sums.usual, 1.0));
+            unit.transfer = std::move(sums.syncs);
+        }
+    }
+
+    const RankJob& job_;
+    const MatchedJob& matched_;
+    const JobReplay& replay_;
+    const Peers& peers_;
+    const KernelRatios& ratios_;
+    const JobHosts& hosts_;
+    double step_ns_;
+    std::size_t steps_;
+    std::vector<RankExcess> excess_;
+    std::set<std::uint32_t> slow_, of_slow_host_;
+    std::vector<SlowUnit> units_;
+};
+
+}  // namespace
+
+std::vector<SlowUnit> slow_units(const Facts& facts, double step_ns) { return SlowUnits(facts, step_ns).find(); }
+
+}  // namespace gpuprof

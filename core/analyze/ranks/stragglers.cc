@@ -1,0 +1,172 @@
+#include "core/analyze/ranks/stragglers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/replay.h"
+#include "core/analyze/ranks/slow_units.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kMaterial = 0.01;  // of the step: what is worth naming
+constexpr double kCertain = 3;      // times its error
+constexpr std::size_t kFewestSteps = 3;
+constexpr double kShareOfSteps = 0.2;
+
+double mean_of(const std::vector<DurNs>& values) {
+    double sum = 0;
+    for (DurNs value : values) sum += static_cast<double>(value);
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+std::vector<double> differences(const std::vector<DurNs>& from, const std::vector<DurNs>& to) {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < from.size(); ++i) result.push_back(static_cast<double>(from[i] - to[i]));
+    return result;
+}
+
+double median_of(std::vector<double> values) {
+    if (values.empty()) return 0;
+    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+// The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
+double error_of(const std::vector<double>& values) {
+    if (values.size() < 2) return 0;
+    double median = median_of(values);
+    std::vector<double> distances;
+    for (double value : values) distances.push_back(std::abs(value - median));
+    return 1.4826 * median_of(distances) / std::sqrt(static_cast<double>(values.size()));
+}
+
+class Pricing {
+public:
+    explicit Pricing(const Facts& facts)
+        : facts_(facts), job_(facts.get<RankJob>()), replay_(facts.get<JobReplay>()), peers_(facts.get<Peers>()) {}
+
+    Stragglers price() {
+        Stragglers found;
+        found.recorded = run(replay_.recorded);
+        found.ideal = run(peers_.times);
+        found.step_ns = mean_of(found.recorded);
+        found.ideal_ns = mean_of(found.ideal);
+        found.gaps_ns =
+            static_cast<double>(replay_.unexplained) / static_cast<double>(std::max<std::size_t>(job_.steps.size(), 1) *
+                                                                           std::max<std::size_t>(job_.ranks.size(), 1));
+        std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
+        for (SlowUnit& unit : units) set_cost(unit, found);
+        JobTimes without = replay_.recorded;
+        for (const SlowUnit& unit : units) fix(unit, without);
+        std::vector<DurNs> all = run(without);
+        for (SlowUnit& unit : units) set_alone(unit, units, all);
+        for (SlowUnit& unit : units) found.units.push_back(std::move(unit.unit));
+        for (Straggler& unit : found.units) unit.named = is_certain(unit, found.step_ns);
+        std::stable_sort(found.units.begin(), found.units.end(), [](const Straggler& a, const Straggler& b) {
+            if (a.named != b.named) return a.named;
+            return a.cost_ns != b.cost_ns ? a.cost_ns > b.cost_ns : a.alone_ns > b.alone_ns;
+        });
+        return found;
+    }
+
+private:
+    std::vector<DurNs> run(const JobTimes& times) const { return lengths_of(peers_.replay.run(times)); }
+
+    void fix(const SlowUnit& unit, JobTimes& times) const {
+        for (std::uint32_t i : unit.own) times.own[i] = peers_.times.own[i], times.follows[i] = peers_.times.follows[i];
+        for (std::uint32_t i : unit.transfer) times.transfer[i] = peers_.times.transfer[i];
+    }
+
+    void set_cost(SlowUnit& unit, const Stragglers& found) {
+        JobTimes times = replay_.recorded;
+        fix(unit, times);
+        std::vector<double> gains = differences(found.recorded, run(times));
+        double sum = 0;
+        for (double gain : gains) sum += gain;
+        unit.unit.cost_ns = sum / static_cast<double>(std::max<std::size_t>(gains.size(), 1));
+        unit.unit.error_ns = error_of(gains);
+        count_steps(unit.unit, gains, found.step_ns);
+    }
+    // What the job would still lose by this unit if all others were fixed.
+    void set_alone(SlowUnit& unit, const std::vector<SlowUnit>& units, const std::vector<DurNs>& all_fixed) {
+        JobTimes times = replay_.recorded;
+        for (const SlowUnit& other : units)
+            if (&other != &unit) fix(other, times);
+        std::vector<double> losses = differences(run(times), all_fixed);
+        double sum = 0;
+        for (double loss : losses) sum += loss;
+        unit.unit.alone_ns = sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
+        if (unit.unit.alone_ns <= unit.unit.cost_ns) return;
+        unit.unit.error_ns = std::max(unit.unit.error_ns, error_of(losses));
+        count_steps(unit.unit, losses, mean_of(all_fixed));
+    }
+    void count_steps(Straggler& unit, const std::vector<double>& gains, double step_ns) const {
+        unit.steps = 0;
+        for (std::size_t i = 0; i < gains.size() && i < job_.steps.size(); ++i) {
+            if (gains[i] < kMaterial * step_ns) continue;
+            if (unit.steps++ == 0) unit.first_step = job_.steps[i];
+            unit.last_step = job_.steps[i];
+        }
+    }
+    bool is_certain(const Straggler& unit, double step_ns) const {
+        double price = std::max(unit.cost_ns, unit.alone_ns);
+        auto steps = static_cast<double>(job_.steps.size());
+        bool often = unit.steps >= kFewestSteps || static_cast<double>(unit.steps) >= kShareOfSteps * steps;
+        return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns && unit.steps > 0 && often;
+    }
+
+    const Facts& facts_;
+    const RankJob& job_;
+    const JobReplay& replay_;
+    const Peers& peers_;
+};
+
+}  // namespace
+
+std::string_view name_of(UnitKind kind) {
+    switch (kind) {
+        case UnitKind::rank: return "rank";
+        case UnitKind::host: return "host";
+        case UnitKind::group: return "group";
+        case UnitKind::job: return "job";
+    }
+    return "";
+}
+
+std::string_view name_of(DelayCause cause) {
+    switch (cause) {
+        case DelayCause::slow_gpu: return "slow GPU";
+        case DelayCause::more_work: return "more work";
+        case DelayCause::late_data: return "late data";
+        case DelayCause::pause: return "pauses";
+        case DelayCause::slow_host: return "slow host";
+        case DelayCause::slow_link: return "slow link";
+        case DelayCause::copies: return "slow copies";
+        case DelayCause::unknown: return "unknown";
+    }
+    return "";
+}
+
+Stragglers Stragglers::make(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    Stragglers none;
+    bool any = std::any_of(matched.instances.begin(), matched.instances.end(),
+                           [](const Instance& each) { return each.count > 1; });
+    if (job.ranks.size() < 2)
+        none.reason = "a job of one rank has no stragglers";
+    else if (!any)
+        none.reason =
+            "no collective was found on two ranks: the recordings name no process groups, or are of other steps";
+    else if (job.steps.empty())
+        none.reason = "no steps were found";
+    if (!none.reason.empty()) return none;
+    return Pricing(facts).price();
+}
+
+}  // namespace gpuprof

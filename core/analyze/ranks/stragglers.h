@@ -1,0 +1,27 @@
+// Who holds the job up, and what it costs. A unit (a rank, a host, a group's links, or one kind of delay wherever it
+// appears) is priced by replays: `cost` is what the job would gain today if only this unit were as its peers are,
+// `alone` what it would cost if all other named units were fixed. Both are needed: a slow GPU costs nothing behind a
+// slower host, and will as soon as that one is fixed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/straggler.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+struct Stragglers {
+    std::vector<Straggler> units;        // by cost, then by alone; named ones first
+    double step_ns = 0;                  // mean length of a step in the replay of the recording
+    double ideal_ns = 0;                 // the same if every rank and every transfer were as its peers'
+    std::vector<DurNs> recorded, ideal;  // by step
+    double gaps_ns = 0;                  // unexplained gaps per step and rank, which count as zero
+    std::string reason;                  // why there are no prices; empty if there are
+
+    static Stragglers make(const Facts& facts);
+};
+
+}  // namespace gpuprof

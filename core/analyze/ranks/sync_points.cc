@@ -1,0 +1,106 @@
+#include "core/analyze/ranks/sync_points.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/analyze/facts/activity.h"
+
+namespace gpuprof {
+namespace {
+
+// A collective held the device up if nothing was computed in its last part of this length.
+constexpr DurNs kLastPart = 20'000;
+// Of two collectives that follow each other, by inexact clocks.
+constexpr DurNs kMostOverlap = 1'000'000;
+// Between two kernels of one stream, when the second was already there.
+constexpr DurNs kBackToBack = 10'000;
+
+class Points {
+public:
+    Points(const Facts& facts, const RankSteps& steps) : facts_(facts), steps_(steps), records_(facts.trace()) {}
+
+    void add(const DeviceActivity& device) {
+        std::size_t first = points_.size();
+        const KernelTable& kernels = facts_.trace().kernel();
+        for (Row row = 0; row < kernels.rows; ++row)
+            if (kernels.device.value_or(row, -1) == device.device &&
+                is_collective(kernels.name.value_or(row, kNoString)))
+                add(row, device.device);
+        link(device, first);
+    }
+    std::vector<SyncPoint> take() && { return std::move(points_); }
+
+private:
+    void add(Row row, std::int32_t device) {
+        const KernelTable& kernels = facts_.trace().kernel();
+        SyncPoint& point = points_.emplace_back();
+        point.kernel = row;
+        point.device = device;
+        point.span = {kernels.start[row], kernels.start[row] + kernels.dur[row]};
+        point.step = steps_.of_kernel(row);
+        point.record = records_.find(row);
+        if (point.record != kNoRow) point.message = message_of(facts_.trace(), point.record);
+        std::string_view name = facts_.trace().text(kernels.name.value_or(row, kNoString));
+        if (std::optional<CollectiveKernel> parsed = parse_collective(name);
+            parsed && point.message.kind == CollectiveKind::unknown)
+            point.message.kind = parsed->kind;
+    }
+
+    bool is_collective(StringId name) {
+        auto [known, fresh] = collective_.try_emplace(name, false);
+        if (fresh) known->second = is_collective_kernel(facts_.trace().text(name));
+        return known->second;
+    }
+
+    // Points from index `first`, by start.
+    void link(const DeviceActivity& device, std::size_t first) {
+        OwnTimes own(facts_, device);
+        const Column<std::int64_t>& streams = facts_.trace().kernel().stream;
+        std::map<std::int64_t, std::size_t> last_on;  // by stream
+        std::vector<std::size_t> in_flight;           // points that may end before a later one begins
+        std::optional<std::size_t> waited_for;
+        for (std::size_t i = first; i < points_.size(); ++i) {
+            SyncPoint& point = points_[i];
+            std::erase_if(in_flight, [&](std::size_t other) {
+                if (points_[other].span.end > point.span.start + tolerance(points_[other].span)) return false;
+                bool later = !waited_for || points_[other].span.end >= points_[*waited_for].span.end;
+                if (later && held_up(device.compute, points_[other].span)) waited_for = other;
+                return true;
+            });
+            if (waited_for) {
+                point.follows = static_cast<std::uint32_t>(i - *waited_for);
+                point.own = own.within({points_[*waited_for].span.end, point.span.start});
+            }
+            auto [before, none] = last_on.try_emplace(streams.value_or(point.kernel, -1), i);
+            if (!none) {
+                DurNs pause = point.span.start - points_[before->second].span.end;
+                point.queued = pause >= 0 && pause < kBackToBack;
+                before->second = i;
+            }
+            in_flight.push_back(i);
+        }
+    }
+    // Recorders that read the host's clock let one collective end after the next one began.
+    static DurNs tolerance(Interval span) { return std::min(kMostOverlap, span.length() / 2); }
+    static bool held_up(const IntervalSet& compute, Interval span) {
+        Interval last{std::max(span.start, span.end - kLastPart), span.end};
+        return 2 * length_within(compute, last) < last.length();
+    }
+
+    const Facts& facts_;
+    const RankSteps& steps_;
+    CollectiveRecords records_;
+    std::map<StringId, bool> collective_;
+    std::vector<SyncPoint> points_;
+};
+
+}  // namespace
+
+std::vector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
+    Points points(facts, steps);
+    for (const DeviceActivity& device : facts.get<Activity>().devices) points.add(device);
+    return std::move(points).take();
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,49 @@
+// `hosts`: the clocks of a distributed job's hosts, how they were brought to one, and how sure that is
+// (core/analyze/ranks/clocks.h).
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"host", CellType::text, Unit::none, "Host; a rank whose host is unknown has a clock of its own."},
+    {"ranks", CellType::integer, Unit::count, "Ranks with this clock."},
+    {"aligned", CellType::boolean, Unit::none,
+     "Its times were brought to the common clock; else they are as recorded."},
+    {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording."},
+    {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million."},
+    {"error_ns", CellType::real, Unit::ns,
+     "Error of an aligned time: 95 % of the difference between fits to two halves of the data, plus the median "
+     "residual."},
+    {"residual_ns", CellType::real, Unit::ns,
+     "Median distance of its ends of collectives from those of the other hosts after alignment."},
+    {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used."},
+    {"island", CellType::integer, Unit::none, "Clocks with the same number share groups; others cannot be compared."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("hosts", kColumns);
+    if (facts.trace().tables().rank.rows == 0) {
+        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
+        return table;
+    }
+    const RankJob& job = facts.get<RankJob>();
+    const AlignedClocks& clocks = facts.get<AlignedClocks>();
+    for (std::size_t i = 0; i < job.clocks.size(); ++i) {
+        const ClockFit& fit = clocks.clocks[i];
+        auto known = [&](double value) { return fit.aligned ? Cell{value} : kAbsent; };
+        table.add_row({text_cell(job.clocks[i].name), integer(job.clocks[i].ranks.size()), fit.aligned,
+                       known(fit.offset_ns), known(fit.rate_ppm), known(fit.error_ns),
+                       fit.instances > 0 ? Cell{fit.residual_ns} : kAbsent, integer(fit.instances),
+                       integer(fit.island)});
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kHosts{"hosts", "", "Clocks of a distributed job's hosts: offset, rate, error.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,100 @@
+// `rank_collectives`: what the collectives of a distributed job cost beside waiting. One row per kind of group,
+// collective and message size; transfer counts from the arrival of the last rank to the first end.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/replay.h"
+#include "core/analyze/ranks/waits.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"group", CellType::text, Unit::none, "Description of the groups."},
+    {"size", CellType::integer, Unit::count, "Ranks of a group."},
+    {"collective", CellType::text, Unit::none, "Kind of the collective."},
+    {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
+    {"instances", CellType::integer, Unit::count, "Collectives, each counted once for all of its ranks."},
+    {"complete_pct", CellType::real, Unit::percent,
+     "Share of them that was found on every rank of the group. Waits of the others are lower bounds."},
+    {"matched_by", CellType::text, Unit::none, "sequence number, or order in the step."},
+    {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer."},
+    {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer."},
+    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer."},
+    {"wait_mean_ns", CellType::real, Unit::ns, "Mean wait of a rank for the last one."},
+    {"wait_max_ns", CellType::integer, Unit::ns, "Longest wait of a rank."},
+    {"lateness_mean_ns", CellType::real, Unit::ns, "Mean time between the second to last and the last arrival."},
+    {"last_rank", CellType::integer, Unit::none,
+     "The rank that arrived last most often, as far as the clocks can tell."},
+    {"last_pct", CellType::real, Unit::percent, "Share of the instances in which it did."},
+};
+
+struct Kind {
+    std::vector<std::int64_t> transfers;
+    std::uint64_t complete = 0, by_order = 0, members = 0;
+    WideSum wait, lateness;
+    std::int64_t longest = 0;
+    std::map<std::int32_t, std::uint64_t> last;
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("rank_collectives", kColumns);
+    if (facts.trace().tables().rank.rows == 0) {
+        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
+        return table;
+    }
+    const RankJob& job = facts.get<RankJob>();
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    const JobReplay& replay = facts.get<JobReplay>();
+    const RankWaits& waits = facts.get<RankWaits>();
+    std::map<std::tuple<std::string, std::int32_t, CollectiveKind, std::int64_t>, Kind> kinds;
+    for (std::size_t i = 0; i < matched.instances.size(); ++i) {
+        const Instance& instance = matched.instances[i];
+        if (instance.count < 2) continue;
+        const JobSync& first = job.syncs[matched.members[instance.first]];
+        const JobGroup& group = job.groups[instance.group];
+        Kind& to = kinds[{group.description, group.size, first.kind, first.bytes}];
+        std::int64_t transfer = INT64_MAX;
+        for (std::uint32_t k = 0; k < instance.count; ++k) {
+            std::uint32_t sync = matched.members[instance.first + k];
+            transfer = std::min(transfer, replay.recorded.transfer[sync]);
+            to.wait.add(waits.wait[sync]);
+            to.longest = std::max(to.longest, waits.wait[sync]);
+        }
+        to.members += instance.count;
+        to.transfers.push_back(transfer);
+        to.complete += instance.complete;
+        to.by_order += instance.rule == MatchRule::order;
+        to.lateness.add(waits.lateness[i]);
+        if (waits.last[i] != kNone) ++to.last[job.ranks[job.syncs[waits.last[i]].rank].rank];
+    }
+    for (auto& [key, kind] : kinds) {
+        const auto& [description, size, collective, bytes] = key;
+        Stat stat = stat_of(kind.transfers);
+        auto last = std::max_element(kind.last.begin(), kind.last.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+        bool any = last != kind.last.end();
+        table.add_row({text_cell(description), size > 0 ? integer(size) : kAbsent, text_cell(to_string(collective)),
+                       bytes >= 0 ? integer(bytes) : kAbsent, integer(stat.count), percent(kind.complete, stat.count),
+                       text_cell(name_of(kind.by_order > 0 ? MatchRule::order : MatchRule::exact)), integer(stat.p50),
+                       integer(stat.p95), bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent,
+                       real(kind.wait.over(kind.members)), integer(kind.longest), real(kind.lateness.over(stat.count)),
+                       any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
+    }
+    if (matched.mismatched > 0)
+        table.notes.push_back(std::to_string(matched.mismatched) +
+                              " records contradict the others of their collective and were skipped.");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kRankCollectives{
+    "rank_collectives", "", "Collectives of a distributed job: transfer, waiting, and who comes last.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,111 @@
+// `ranks`: one row per rank of a distributed job, also for those that are missing or unreadable. Times are means per
+// step; waiting and transfer come from the collectives that were found on several ranks.
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/stragglers.h"
+#include "core/analyze/ranks/waits.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"rank", CellType::integer, Unit::none, "Rank in the job."},
+    {"host", CellType::text, Unit::none, "Its host; inferred from clocks that agree if the recording names none."},
+    {"status", CellType::text, Unit::none, "whole, cut, unreadable or missing."},
+    {"steps", CellType::integer, Unit::count, "Steps in its recording."},
+    {"step_p50_ns", CellType::integer, Unit::ns, "Median length of its steps."},
+    {"compute_ns", CellType::real, Unit::ns, "Compute per step."},
+    {"exposed_comm_ns", CellType::real, Unit::ns, "Collectives without compute per step: waiting and transfer."},
+    {"wait_ns", CellType::real, Unit::ns, "Waiting for other ranks per step, as far as it is above the clocks' error."},
+    {"copy_ns", CellType::real, Unit::ns, "Copies per step, without kernels."},
+    {"input_ns", CellType::real, Unit::ns, "Idle per step while its host waited for input."},
+    {"host_ns", CellType::real, Unit::ns, "Idle per step while its host worked or launched."},
+    {"unknown_ns", CellType::real, Unit::ns, "Idle per step without a recorded cause."},
+    {"cost_ns", CellType::real, Unit::ns,
+     "What a step would gain if this rank were as its peers; only of ranks that are slower."},
+    {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all others were fixed."},
+    {"clock_error_ns", CellType::real, Unit::ns,
+     "Error of its times on the common clock; absent if they could not be aligned."},
+    {"reason", CellType::text, Unit::none, "Why it is cut, unreadable or missing."},
+};
+
+struct Sums {
+    std::vector<std::int64_t> lengths;
+    OwnTime own;
+    DurNs exposed = 0;
+    Intervals waits;  // may overlap: a send and a receive wait at once
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("ranks", kColumns);
+    const Trace& trace = facts.trace();
+    const RankTable& rows = trace.tables().rank;
+    if (rows.rows == 0) {
+        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
+        return table;
+    }
+    const RankJob& job = facts.get<RankJob>();
+    const JobHosts& hosts = facts.get<JobHosts>();
+    const AlignedClocks& clocks = facts.get<AlignedClocks>();
+    const RankWaits& waits = facts.get<RankWaits>();
+    std::vector<Sums> sums(job.ranks.size());
+    for (const JobRankStep& step : job.rank_steps) {
+        Sums& to = sums[step.rank];
+        to.lengths.push_back(step.window.length());
+        for (DurNs OwnTime::*part :
+             {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown})
+            to.own.*part += step.own.*part;
+        to.exposed += step.exposed_comm;
+    }
+    for (std::size_t i = 0; i < job.syncs.size(); ++i)
+        if (waits.wait[i] > 0)
+            sums[job.syncs[i].rank].waits.push_back({job.syncs[i].span.start, job.syncs[i].span.start + waits.wait[i]});
+    std::map<std::uint32_t, const Straggler*> prices;
+    for (const Straggler& unit : facts.get<Stragglers>().units)
+        if (unit.kind == UnitKind::rank) prices.try_emplace(unit.index, &unit);
+    for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
+        const JobRank& rank = job.ranks[i];
+        Sums& sum = sums[i];
+        auto steps = static_cast<double>(sum.lengths.size());
+        auto mean = [&](DurNs value) {
+            return sum.lengths.empty() ? kAbsent : Cell{static_cast<double>(value) / steps};
+        };
+        auto price = prices.find(i);
+        std::int64_t median = 0;
+        if (!sum.lengths.empty()) {
+            auto middle = sum.lengths.begin() + static_cast<std::ptrdiff_t>((sum.lengths.size() - 1) / 2);
+            std::nth_element(sum.lengths.begin(), middle, sum.lengths.end());
+            median = *middle;
+        }
+        const JobHost& host = hosts.hosts[hosts.of_rank[i]];
+        const ClockFit& clock = clocks.clocks[rank.clock];
+        table.add_row({integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
+                       text_cell(trace, rows.status.value_or(rank.row, kNoString)), integer(sum.lengths.size()),
+                       sum.lengths.empty() ? kAbsent : integer(median), mean(sum.own.compute), mean(sum.exposed),
+                       mean(length(unite(sum.waits))), mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host),
+                       mean(sum.own.unknown), price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
+                       price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
+                       clock.aligned ? Cell{clock.error_ns} : kAbsent,
+                       text_cell(trace, rows.reason.value_or(rank.row, kNoString))});
+    }
+    // Files that could not even be given a rank.
+    for (Row row = 0; row < rows.rows; ++row) {
+        if (rows.rank.has(row)) continue;
+        std::vector<Cell> cells(std::size(kColumns), kAbsent);
+        cells[2] = text_cell(trace, rows.status.value_or(row, kNoString));
+        cells[std::size(kColumns) - 1] = text_cell(trace, rows.reason.value_or(row, kNoString));
+        table.add_row(cells);
+    }
+    return table;
+}
+
+}  // namespace
+
+const Analysis kRanks{"ranks", "", "Every rank of a distributed job: its steps, waits and price.", kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,55 @@
+// `stragglers`: who holds a distributed job up, why, and what it costs (core/analyze/ranks/stragglers.h). Units that
+// are slower than their peers, but cost nothing that is certain, are listed with `named` false.
+#include <fmt/format.h>
+
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/stragglers.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"unit", CellType::text, Unit::none, "Rank, host or group; `changing ranks` if another rank is late each time."},
+    {"cause", CellType::text, Unit::none,
+     "slow GPU, more work, late data, pauses, slow host, slow link, slow copies or unknown."},
+    {"named", CellType::boolean, Unit::none,
+     "The price is at least 1 % of the step and three times its error; else the unit is slow, but holds nobody up for "
+     "certain."},
+    {"cost_ns", CellType::real, Unit::ns, "What a step would gain if only this unit were as its peers."},
+    {"cost_pct", CellType::real, Unit::percent, "The same as a share of the step."},
+    {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all other units of this table were fixed."},
+    {"error_ns", CellType::real, Unit::ns, "Standard error of the price over the steps."},
+    {"steps", CellType::integer, Unit::count, "Steps in which it costs at least 1 %."},
+    {"first_step", CellType::integer, Unit::none, "The first of these."},
+    {"last_step", CellType::integer, Unit::none, "The last of these."},
+    {"evidence", CellType::text, Unit::none, "What shows the cause."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("stragglers", kColumns);
+    if (facts.trace().tables().rank.rows == 0) {
+        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
+        return table;
+    }
+    const Stragglers& found = facts.get<Stragglers>();
+    if (!found.reason.empty()) table.notes.push_back(fmt::format("No prices: {}.", found.reason));
+    for (const Straggler& unit : found.units)
+        table.add_row({text_cell(unit.unit), text_cell(name_of(unit.cause)), unit.named, real(unit.cost_ns),
+                       percent(unit.cost_ns, found.step_ns), real(unit.alone_ns), real(unit.error_ns),
+                       integer(unit.steps), unit.steps > 0 ? integer(unit.first_step) : kAbsent,
+                       unit.steps > 0 ? integer(unit.last_step) : kAbsent, text_cell(unit.evidence)});
+    if (found.reason.empty())
+        table.notes.push_back(
+            fmt::format("A step takes {} in the replay, and {} if every rank and transfer were as its peers.",
+                        readable_duration(found.step_ns), readable_duration(found.ideal_ns)));
+    return table;
+}
+
+}  // namespace
+
+const Analysis kStragglers{"stragglers", "", "Who holds a distributed job up, why, and what it costs.", kColumns, run};
+
+}  // namespace gpuprof
