@@ -21,18 +21,23 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
     return number;
 }
 
-// "A-B" or "A-B:NAME".
-bool take_iterations(std::string_view text, InjectionOptions& options) {
-    std::size_t colon = text.find(':');
-    std::string_view numbers = text.substr(0, colon);
-    std::size_t dash = numbers.find('-');
-    if (dash == std::string_view::npos) return false;
-    std::optional<std::int64_t> first = whole_number(numbers.substr(0, dash)),
-                                last = whole_number(numbers.substr(dash + 1));
+// "A-B", with the given separator.
+bool take_steps(std::string_view numbers, char separator, InjectionOptions& options) {
+    std::size_t middle = numbers.find(separator);
+    if (middle == std::string_view::npos) return false;
+    std::optional<std::int64_t> first = whole_number(numbers.substr(0, middle)),
+                                last = whole_number(numbers.substr(middle + 1));
     if (!first || !last || *first < 1 || *last < *first) return false;
     options.recorder.range = CaptureRange::iterations;
     options.recorder.first = *first;
     options.recorder.last = *last;
+    return true;
+}
+
+// "A-B" or "A-B:NAME".
+bool take_iterations(std::string_view text, InjectionOptions& options) {
+    std::size_t colon = text.find(':');
+    if (!take_steps(text.substr(0, colon), '-', options)) return false;
     if (colon != std::string_view::npos) options.annotation = text.substr(colon + 1);
     return true;
 }
@@ -106,6 +111,9 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
             "--capture-range", arguments.range,
             "Record only inside this range: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME] or start-stop.")
         .value("RANGE");
+    line.option("--steps", arguments.steps,
+                "Record only steps A to B, counted from 1 (the same as --capture-range iteration:A-B).")
+        .value("A:B");
     add_seconds(line, "--keep-last", recorder.keep_last_ns,
                 "Keep only the last part of the recording, at least S seconds; 0 keeps all (default: 0).");
 }
@@ -116,6 +124,11 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
                              .annotation = {},
                              .recorder = arguments.recorder};
     options.recorder.memory |= arguments.traces("memory");
+    if (!arguments.steps.empty() && !arguments.range.empty())
+        return Error{ExitCode::usage, "--steps and --capture-range exclude each other"};
+    if (!arguments.steps.empty() && !take_steps(arguments.steps, ':', options))
+        return Error{ExitCode::usage, fmt::format("invalid --steps '{}'; expected A:B with 1 <= A <= B, such as 10:20",
+                                                  arguments.steps)};
     if (!take_range(arguments.range, options))
         return Error{ExitCode::usage,
                      fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};

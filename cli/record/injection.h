@@ -14,7 +14,7 @@ namespace gpuprof {
 // The values from the command line; simple ones are already in `recorder`.
 struct InjectionArguments {
     std::vector<std::string> trace{"cuda", "nvtx", "cpu"};
-    std::string range;
+    std::string range, steps;
     RecorderSettings recorder;
 
     bool traces(std::string_view what) const;

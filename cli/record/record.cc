@@ -3,7 +3,9 @@
 // The command keeps its streams, signals and exit status, and no failure here affects it.
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +17,16 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/record/injection.h"
+#include "cli/record/output_name.h"
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
 #include "cli/record/warp_samples.h"
 #include "cli/report/first_answer.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
+#include "core/base/host_name.h"
 #include "core/base/shell_words.h"
+#include "core/schema/job_place.h"
 
 namespace gpuprof {
 namespace {
@@ -121,11 +126,18 @@ Status check_stalls(const Arguments& arguments, RecorderSettings& recorder) {
     return apply_warp_samples(arguments.stalls, recorder);
 }
 
-Result<ExitCode> record(const Arguments& arguments) {
+Result<ExitCode> record(Arguments arguments) {
     if (!arguments.merge.empty()) return merge_kept(arguments);
     if (arguments.command.empty())
         return Error{ExitCode::usage,
                      "no command to run; usage: gpu-profile record [OPTIONS] -- COMMAND [ARGUMENT...]"};
+    bool reserve = has_variables(arguments.output);
+    if (reserve) {
+        JobPlace place = find_job_place([](const char* name) { return std::getenv(name); });
+        Result<std::string> name = expand_name(arguments.output, name_variables(place, host_name()));
+        if (!name.ok()) return name.error();
+        arguments.output = *name;
+    }
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
@@ -143,12 +155,19 @@ Result<ExitCode> record(const Arguments& arguments) {
                              .cupti = {},
                              .command = arguments.command};
     if (Status planned = plan_counters(arguments, request); !planned) return planned.error();
+    std::optional<ReservedName> reserved;
+    if (reserve) {
+        Result<ReservedName> held = ReservedName::reserve(arguments.output);
+        if (!held.ok()) return held.error();
+        reserved.emplace(std::move(*held));
+    }
     Target target;
     Result<RecordedRun> run = run_recorded(target, request);
     if (!run.ok()) return run.error();
     TargetExit end = run->end;
     {
         RecordedRun finished = std::move(*run);
+        std::optional<ReservedName> name = std::move(reserved);
         if (Status concluded = conclude(arguments, finished); !concluded) note(concluded.error().message);
     }
     exit_like(end);
@@ -156,7 +175,10 @@ Result<ExitCode> record(const Arguments& arguments) {
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
-    line.option("-o,--output", arguments->output, "Capture to write (default: recording.gpuprof).").value("FILE");
+    line.option(
+            "-o,--output", arguments->output,
+            "Capture to write; {rank}, {host}, {job} and other variables are replaced (default: recording.gpuprof).")
+        .value("FILE");
     declare_injection(line, arguments->injection);
     line.option(
             "--sample", arguments->sample,

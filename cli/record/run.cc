@@ -12,11 +12,13 @@
 #include "cli/record/parts.h"
 #include "cli/record/watch.h"
 #include "collect/launch/preload_path.h"
+#include "core/base/boot_id.h"
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
 #include "core/base/readable.h"
 #include "core/format/counter_plan.h"
 #include "core/schema/facts.h"
+#include "core/schema/job_place.h"
 
 namespace gpuprof {
 namespace {
@@ -91,7 +93,21 @@ Status write_plan(const SpoolFolder& folder, const std::string& plan) {
 
 }  // namespace
 
-// The launcher's facts: that it recorded, and how the command ended.
+// The command's own place; what it starts has other variables, and the injected library reads them there.
+void put_place(ProcessTable& process, Row row, Batch& facts) {
+    JobPlace place = find_job_place([](const char* name) { return std::getenv(name); });
+    if (place.rank) process.rank.set(row, *place.rank);
+    if (place.world_size) process.world_size.set(row, *place.world_size);
+    if (place.local_rank) process.local_rank.set(row, *place.local_rank);
+    if (place.node_rank) process.node_rank.set(row, *place.node_rank);
+    if (place.restart) process.restart.set(row, *place.restart);
+    if (!place.launcher.empty()) process.launcher.set(row, facts.intern(place.launcher));
+    if (!place.job.empty()) process.job.set(row, facts.intern(place.job));
+    char boot[kBootIdSize];
+    if (std::size_t size = read_boot_id(boot); size > 0) process.boot_id.set(row, facts.intern({boot, size}));
+}
+
+// The launcher's facts: that it recorded, how the command ended, and the state of the clock before and after.
 Batch own_facts(const RecordedRun& run) {
     Batch facts;
     MetaTable& meta = facts.tables.meta;
@@ -103,11 +119,15 @@ Batch own_facts(const RecordedRun& run) {
         meta.key.set(row, facts.intern("record.full_after_ns"));
         meta.value.set(row, facts.intern(std::to_string(*run.full_after)));
     }
+    add_clock_facts(facts, "start", run.clock_at_start);
+    add_clock_facts(facts, "end", read_clock_state());
     ProcessTable& process = facts.tables.process;
     row = process.add();
     process.key.set(row, facts.intern(fmt::format("{}:{}", host_name(), run.pid)));
     process.pid.set(row, run.pid);
     process.exit_status.set(row, run.end.shell_status());
+    process.host.set(row, facts.intern(host_name()));
+    put_place(process, row, facts);
     if (!run.command.empty()) process.command.set(row, facts.intern(run.command));
     return facts;
 }
@@ -139,6 +159,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (Status started = target.start(request.command); !started) return started.error();
     companions.started(target.pid());
     watch.start();
+    ClockState clock = read_clock_state();
     bool keep_command = !options.recorder.no_command_line;
     std::string command = keep_command ? without_secrets(request.command) : "";
     TargetExit end = target.wait([&] { companions.ended(); });
@@ -150,7 +171,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
                          request.max_size, readable_duration(*full_after)));
     return RecordedRun{std::move(*folder), std::move(command), request.command.front(), target.pid(), end,
-                       full_after,         std::move(preload)};
+                       full_after,         std::move(preload), std::move(clock)};
 }
 
 }  // namespace gpuprof

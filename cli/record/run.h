@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/record/clock_state.h"
 #include "cli/record/sample_option.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/preload_path.h"
@@ -35,6 +36,7 @@ struct RecordedRun {
     TargetExit end;
     std::optional<DurNs> full_after = {};     // when the parts reached --max-size
     std::optional<PreloadPath> preload = {};  // children of the command may still need it
+    ClockState clock_at_start = {};
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

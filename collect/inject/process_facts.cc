@@ -5,11 +5,12 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <initializer_list>
 
 #include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
+#include "core/base/boot_id.h"
 #include "core/base/command_line.h"
+#include "core/schema/job_place.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -32,6 +33,22 @@ void add_number(Scratch& to, std::string_view key, long long value) noexcept {
     to.add_text(key), to.add_text({text, static_cast<std::size_t>(size)});
 }
 
+void add_place(Scratch& to) noexcept {
+    JobPlace place = find_job_place([](const char* name) { return std::getenv(name); });
+    if (place.rank) add_number(to, "rank", *place.rank);
+    if (place.world_size) add_number(to, "world_size", *place.world_size);
+    if (place.local_rank) add_number(to, "local_rank", *place.local_rank);
+    if (place.node_rank) add_number(to, "node_rank", *place.node_rank);
+    if (place.restart) add_number(to, "restart", *place.restart);
+    if (!place.launcher.empty()) to.add_text("launcher"), to.add_text(place.launcher);
+    if (!place.job.empty()) to.add_text("job"), to.add_text(place.job);
+}
+
+void add_boot_id(Scratch& to) noexcept {
+    char text[kBootIdSize];
+    if (std::size_t size = read_boot_id(text); size > 0) to.add_text("boot_id"), to.add_text({text, size});
+}
+
 }  // namespace
 
 void write_process_facts(SpoolFile& file) noexcept {
@@ -46,8 +63,8 @@ void write_process_facts(SpoolFile& file) noexcept {
     ssize_t size = readlink("/proc/self/exe", text, sizeof text);
     if (size > 0) facts.add_text("program"), facts.add_text({text, static_cast<std::size_t>(size)});
     if (!settings().no_command_line) add_command(facts);
-    for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE"})
-        if (const char* value = std::getenv(name)) facts.add_text(name), facts.add_text(value);
+    add_place(facts);
+    add_boot_id(facts);
     file.write(ChunkKind::spool_process, facts.view());
 }
 

@@ -299,4 +299,12 @@ std::string_view Scan::text(Field field) {
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }
 
+std::string_view Scan::bytes(Field field) {
+    if (!field) return {};
+    const void* bytes = sqlite3_column_blob(statement_.get(), field.place);
+    if (bytes == nullptr) return {};
+    return {static_cast<const char*>(bytes),
+            static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
+}
+
 }  // namespace gpuprof

@@ -88,6 +88,8 @@ public:
     std::optional<double> real(Field field);
     // Valid until the next row; empty if absent.
     std::string_view text(Field field);
+    // The bytes of a blob or text, under the same terms.
+    std::string_view bytes(Field field);
     std::uint64_t rows() const { return rows_; }
 
 private:

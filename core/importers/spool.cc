@@ -84,8 +84,14 @@ void SpoolDecoder::take_process(std::string_view payload) {
     text(table.command, "command");
     text(table.host, "host");
     number(table.pid, "pid");
-    number(table.rank, "RANK");
-    number(table.world_size, "WORLD_SIZE");
+    number(table.rank, "rank");
+    number(table.world_size, "world_size");
+    number(table.local_rank, "local_rank");
+    number(table.node_rank, "node_rank");
+    number(table.restart, "restart");
+    text(table.launcher, "launcher");
+    text(table.job, "job");
+    text(table.boot_id, "boot_id");
 }
 
 bool SpoolDecoder::take_names(std::string_view payload) {

@@ -51,6 +51,16 @@ constexpr std::string_view kOpenFacts[] = {fact::kTool,
                                            "distributedInfo.backend",
                                            "distributedInfo.rank",
                                            "distributedInfo.world_size",
+                                           "clock.start.synchronised",
+                                           "clock.start.offset_ns",
+                                           "clock.start.max_error_ns",
+                                           "clock.start.estimated_error_ns",
+                                           "clock.start.frequency_ppm",
+                                           "clock.end.synchronised",
+                                           "clock.end.offset_ns",
+                                           "clock.end.max_error_ns",
+                                           "clock.end.estimated_error_ns",
+                                           "clock.end.frequency_ppm",
                                            "PYTORCH_CUDA_ALLOC_CONF"};
 
 bool is_open(std::string_view key) {

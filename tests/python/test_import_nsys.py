@@ -4,6 +4,7 @@ import gzip
 import os
 import re
 import sqlite3
+import struct
 import subprocess
 import time
 from collections import Counter
@@ -156,6 +157,76 @@ def test_annotations_of_every_kind(program, mock):
     assert {k: rows["pushed"][k] for k in ("domain", "category", "payload", "dur")} == {"domain": "my domain", "category": "my category", "payload": "42.0", "dur": "1000"}
     assert (rows["registered"]["category"], rows["registered"]["payload"], rows["marked"]["dur"], rows["marked"]["payload"]) == ("8", "-3.0", "0", "2.5")
     assert rows["open"]["dur"] == "600"  # until the last that is known
+
+
+# The schemas are those that NCCL registered in a real export (NVTX_PAYLOAD_SCHEMA_ENTRIES of mfu_2gpu_before); no public export has payloads.
+NCCL_SCHEMAS = {"CommInitRankConfig": (16777227, "<QiiiI"), "AllGather": (16777220, "<QQ"), "ReduceScatter": (16777223, "<QQiI"), "Broadcast": (16777222, "<QQiI"),
+                "Send": (16777225, "<QQiI"), "Recv": (16777226, "<QQiI")}
+COMMUNICATOR = 0xDEADBEEF00000001
+
+
+def payload(call, *values, domain=1):
+    schema, layout = NCCL_SCHEMAS[call]
+    values += (0,) * (len(layout) - 1 - len(values))
+    data = struct.pack(layout, *values)
+    return struct.pack("<IIIIQQ", domain, 0, schema, 0, len(data), 32 + len(data)) + data
+
+
+@pytest.fixture
+def nccl(tmp_path):
+    """An export with three kernels of one thread made NCCL's, at its end. Returns it with their launches, in order, and a function that adds a range around a time."""
+    file = unpacked(FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz", tmp_path)
+    launches = query(file, """SELECT r.start, r.end, r.globalTid, r.correlationId, k._rowid_ FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k
+        ON k.correlationId = r.correlationId AND k.globalPid >> 24 = r.globalTid >> 24 ORDER BY r.globalTid, r.start DESC LIMIT 3""")[::-1]
+    change(file, "INSERT INTO StringIds VALUES (900000, 'ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)')",
+           f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = 900000 WHERE _rowid_ IN ({', '.join(str(launch[4]) for launch in launches)})")
+
+    def add(name, start, end, data=None, thread=launches[0][2]):
+        with closing(sqlite3.connect(file)) as database:
+            database.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId, binaryData) VALUES (?, ?, 59, ?, ?, 1, ?)", (start, end, name, thread, data))
+            database.commit()
+    return file, launches, add
+
+
+def collectives(program, file):
+    return [{key: value for key, value in row.items() if value and key != "process"} for row in tables_of(program, file).get("collective", [])]
+
+
+def test_collectives_of_nccl(program, nccl):
+    file, ((first, first_end, *_, one, _), (second, second_end, *_, two, _), *_), add = nccl
+    add("ncclCommInitRankConfig", first - 3000, first - 2000, payload("CommInitRankConfig", COMMUNICATOR, 4, 3, 1))
+    add("ncclReduceScatter", first - 10, first_end + 10, payload("ReduceScatter", COMMUNICATOR, 4096))
+    add("ncclBroadcast", second - 10, second_end + 10, payload("Broadcast", 7, 100, 2))
+    assert collectives(program, file) == [
+        {"correlation": str(one), "name": "reducescatter", "type": "Byte", "in_elements": "16384", "out_elements": "4096", "group_size": "4", "communicator": "0xdeadbeef00000001"},
+        {"correlation": str(two), "name": "broadcast", "type": "Byte", "in_elements": "100", "out_elements": "100", "communicator": "0x0000000000000007", "src_rank": "2"}]
+
+
+def test_a_group_of_nccl_is_one_kernel(program, nccl):
+    file, ((first, first_end, *_, one, _), (second, *_), (third, third_end, *_)), add = nccl
+    add("ncclSend", first - 30, first - 25, payload("Send", COMMUNICATOR, 8, 1))
+    add("ncclRecv", first - 20, first - 15, payload("Recv", COMMUNICATOR, 16, 5))
+    add("ncclGroupEnd", first - 10, first_end + 10)
+    add("ncclAllGather", second - 10, second - 5, payload("AllGather", COMMUNICATOR, 8))
+    add("ncclGroupEnd", second - 4, third_end)  # launched two kernels: which of them is unknown
+    add("ncclSend", third_end + 10, third_end + 20, payload("Send", COMMUNICATOR, 8, 1))  # the recording ends first
+    rows = collectives(program, file)
+    assert [(row["name"], row.get("correlation"), row.get("src_rank"), row.get("dst_rank")) for row in rows] == [
+        ("send", str(one), None, "1"), ("recv", str(one), "5", None), ("allgather", None, None, None), ("send", None, None, "1")]
+
+
+def test_damaged_payloads_of_nccl(program, nccl):
+    file, ((first, first_end, *_), *_), add = nccl
+    whole = payload("Send", COMMUNICATOR, 8, 1)
+    for data in (None, b"", whole[:31], whole[:-1], payload("Send", COMMUNICATOR, 2 ** 63, 1), payload("Send", COMMUNICATOR, 8, 1)[:8] + b"\xff" * 8 + whole[16:],
+                 whole[:16] + b"\xff" * 8 + whole[24:], whole[:16] + b"\0" * 8 + whole[24:], "text", 7):
+        add("ncclSend", first, first_end, data)
+    assert collectives(program, file) == []
+    add("ncclSend", first, first_end, payload("Send", COMMUNICATOR, 8, -1))
+    change(file, "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId, schemaId, idx, type, name, offset) VALUES (1, 16777225, 3, 22, 'far', 9223372036854775807), (1, 16777225, 4, 5, 'before', -8)")
+    assert [(row["in_elements"], row.get("dst_rank")) for row in collectives(program, file)] == [("8", None)]
+    change(file, "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId, schemaId, idx, type, name, offset) VALUES (1, 16777225, 5, 22, 'Message size [bytes]', 0)")
+    assert collectives(program, file) == []  # two definitions
 
 
 def test_metrics_system_calls_memory_and_graphs(program, mock):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from exported import tables_of
 from played import record_played
 from recordings_of_cupti import FIXTURES, lines, script_of_records
 
@@ -162,4 +163,5 @@ def test_many_ranks(program, record):
     kernels = sum(r["kind"] == "KERNEL" for r in records)
     capture, _ = record(records, arguments=["--spawn", "4"], environment={"RANK": "3", "WORLD_SIZE": "8"})
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == 5 * kernels
+    assert {(row["rank"], row["world_size"], row["launcher"]) for row in tables_of(program, capture)["process"] if row["rank"]} == {("3", "8", "torchrun")}
     assert not [r for r in program.report(capture, "losses")["losses"].rows if r["severity"] == "data"]

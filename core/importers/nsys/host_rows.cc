@@ -80,13 +80,24 @@ void Reader::read_overhead(const char* name_of_table) {
     }
 }
 
+void Reader::read_payload_schemas() {
+    Scan rows = scan("NVTX_PAYLOAD_SCHEMA_ENTRIES");
+    auto domain = rows.column("domainId"), schema = rows.column("schemaId"), type = rows.column("type"),
+         name = rows.column("name"), offset = rows.column("offset");
+    while (rows.next()) {
+        auto in = rows.integer(domain), number = rows.integer(schema), kind = rows.integer(type);
+        if (in && number && kind)
+            payloads_.add_field(*in, *number, *kind, rows.integer(offset).value_or(0), rows.text(name));
+    }
+}
+
 // A range without an end was open when the recording ended.
 void Reader::read_ranges() {
     constexpr std::int64_t kCategory = 33, kMark = 34, kPushPop = 59, kStartEnd = 60, kDomain = 75;
     Scan rows = scan("NVTX_EVENTS");
     auto start = rows.column("start"), end = rows.column("end"), event = rows.column("eventType"),
          category = rows.column("category"), own_text = rows.column("text"), text_id = rows.column("textId"),
-         thread = rows.column("globalTid"), domain = rows.column("domainId");
+         thread = rows.column("globalTid"), domain = rows.column("domainId"), binary = rows.column("binaryData");
     const std::pair<Scan::Field, bool> payloads[] = {
         {rows.column("uint64Value"), false}, {rows.column("int64Value"), false}, {rows.column("doubleValue"), true},
         {rows.column("uint32Value"), false}, {rows.column("int32Value"), false}, {rows.column("floatValue"), true}};
@@ -121,7 +132,13 @@ void Reader::read_ranges() {
         auto closed = rows.integer(end);
         last = std::max({last, table.start[row], closed.value_or(last)});
         if (kind != kMark && !closed) open.push_back(row);
-        if (global) table.thread.set(row, host(*global).thread);
+        if (global) {
+            Host at = host(*global);
+            table.thread.set(row, at.thread);
+            if (kind != kMark && in != 0 && name.starts_with(NcclCalls::kPrefix))
+                nccl_.add(name, at.process, at.thread, table.start[row], closed.value_or(table.start[row]),
+                          payloads_.decode(in, rows.bytes(binary)));
+        }
         set_range_text(batch_, row, name);
         for (auto [field, real] : payloads)
             if (auto value = rows.real(field)) {

@@ -20,10 +20,12 @@ void Reader::read() {
     read_calls();
     read_os_calls();
     read_stacks();
+    read_payload_schemas();
     read_ranges();
     read_overhead("CUPTI_ACTIVITY_KIND_OVERHEAD");
     read_overhead("PROFILER_OVERHEAD");
     read_kernels();
+    nccl_.write(batch_);
     read_graphs();
     read_copies();
     read_fills();

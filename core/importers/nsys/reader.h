@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/importers/database.h"
+#include "core/importers/nsys/nccl_calls.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof::nsys {
@@ -82,6 +83,7 @@ private:
     void read_calls();
     void read_os_calls();
     void read_overhead(const char* table);
+    void read_payload_schemas();
     void read_ranges();
     void read_stacks();
 
@@ -99,6 +101,8 @@ private:
     std::map<Device, std::int32_t> gpus_;
     std::map<std::string, std::string> facts_;
     std::string host_name_;
+    NvtxPayloads payloads_;
+    NcclCalls nccl_;
     std::set<std::string> used_;
 };
 
