@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .clocks import Recorded
-from .kineto import Options, Writer, host_name
+from .kineto import Options, Writer, host_name, process_id
 from .simulate import simulate
 from .truth import truth
 
@@ -29,7 +29,7 @@ class Damage:
 
 NAMES = {
     "rank": lambda job, rank: f"rank{rank:05d}.json.gz",
-    "host": lambda job, rank: f"{host_name(job, rank)}_{4000 + rank % job.per_host * 7}.{1_790_861_384_000_000_000 + rank * 131_071}.pt.trace.json.gz",
+    "host": lambda job, rank: f"{host_name(job, rank)}_{process_id(job, rank)}.{1_790_861_384_000_000_000 + rank * 131_071}.pt.trace.json.gz",
     "both": lambda job, rank: f"{host_name(job, rank)}-rank{rank}.json.gz",
     "plain": lambda job, rank: f"trace-{hashlib.blake2b(f'{job.name}/{rank}'.encode(), digest_size=5).hexdigest()}.json.gz",
 }

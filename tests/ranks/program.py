@@ -156,7 +156,7 @@ class Stage:
             size = job.model.parameters
             self.collective("all_gather", "dp", DP, job.network.dp, size // job.dp, size)
         self.range = ""
-        self.add(Op("copy_out", "loss", COMPUTE, 1_500, tuple(self.pending), elements=4))
+        self.add(Op("copy_out", "result", COMPUTE, 1_500, tuple(self.pending), elements=4))
         return self.ops
 
 
