@@ -13,8 +13,8 @@ def small(name, **changes):
 
 
 def medium(name, **changes):
-    """16 ranks on 4 hosts: 2 stages, 8 replicas."""
-    return replace(Job(name, dp=8, pp=2, per_host=4, model=SMALL), **changes)
+    """16 ranks on 8 hosts: 2 stages, 8 replicas. A host has a quarter of a stage, so its ranks are a minority of their peers."""
+    return replace(Job(name, dp=8, pp=2, per_host=2, model=SMALL), **changes)
 
 
 def large(name, **changes):
@@ -85,15 +85,15 @@ def named():
     launches = Host(launch=500 * US)
     return {
         "clean-8": ("8 ranks, no fault", lambda n: small(n)),
-        "clean-16": ("16 ranks on 4 hosts, no fault", lambda n: medium(n)),
+        "clean-16": ("16 ranks on 8 hosts, no fault", lambda n: medium(n)),
         "clean-64": ("64 ranks, no fault", lambda n: large(n)),
         "clean-1024": ("1,024 ranks, no fault, few long operations", lambda n: huge(n)),
         "gpu": ("8 ranks, the GPU of rank 5 is 20 % slower", lambda n: small(n, faults=(slow_gpu(5),))),
-        "host": ("16 ranks on 4 hosts, host 2 launches late", lambda n: replace(medium(n, host=launches), faults=(slow_host(medium(n), 2, 3.0),))),
+        "host": ("16 ranks on 8 hosts, host 2 launches late", lambda n: replace(medium(n, host=launches), faults=(slow_host(medium(n), 2, 3.0),))),
         "data": ("16 ranks, input of host 1 is 80 ms late in 4 steps", lambda n: replace(medium(n), faults=(late_data(medium(n), 1, 80 * MS, (3, 8, 13, 18)),))),
         "pause": ("16 ranks, another rank collects garbage for 60 ms in 6 steps",
                   lambda n: replace(medium(n), faults=(pauses(medium(n), 60 * MS, (2, 5, 8, 11, 14, 17)),))),
-        "link": ("16 ranks, links of one data-parallel group are 3 times slower", lambda n: medium(n, faults=(slow_link("dp", 1),))),
+        "link": ("32 ranks, links of one of four data-parallel groups are 3 times slower", lambda n: medium(n, tp=2, faults=(slow_link("dp", 1),))),
         "work": ("16 ranks, each step another replica has 25 % more work", lambda n: medium(n, faults=(Fault("more_work", ("job",), factor=1.25, rotate=True),))),
         "gap": ("16 ranks, rank 3 stands idle 20 ms per step with no trace on its host",
                 lambda n: medium(n, faults=(Fault("hidden_wait", ("rank", 3), (3,), ns=20 * MS),))),
@@ -101,6 +101,8 @@ def named():
         "overlap": ("16 ranks, gradient buckets are reduced during the backward pass", lambda n: medium(n, overlap=True, buckets=4)),
         "mixed": ("64 ranks, five faults", lambda n: planted(large(n))),
         "mixed-1024": ("1,024 ranks, five faults, few long operations", lambda n: planted(huge(n))),
+        "half": ("16 ranks on 4 hosts, the GPUs of host 2 are 20 % slower: half of their peers, so no median tells which half is right",
+                 lambda n: replace(medium(n, per_host=4), faults=(slow_gpus(medium(n, per_host=4), 2, 1.2),))),
         "hidden": ("16 ranks, a slow GPU behind a slower host", lambda n: hidden(medium(n))),
         "islands": ("16 ranks in 4 replicas that never communicate", islands),
         "jump": ("16 ranks, the clock of host 1 jumps by 40 ms", lambda n: medium(n, clocks=Clocks(jump=(1, 40 * MS)))),

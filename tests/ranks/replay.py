@@ -1,0 +1,116 @@
+"""Replays a job's events, as recorded or with some times replaced.
+
+Each event follows the event of its rank that ended last before it started, and its predecessor on its own stream; the time between is its gap. A
+computed event lasts its time. The members of a matched instance start their transfer at the last arrival, and each ends its own transfer time later. Nothing
+else is assumed: no model, no schedule. All events of one depth are computed at once, for many variants of the job side by side.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .events import COLLECTIVE, P2P
+
+
+@dataclass
+class Graph:
+    order: list  # per depth: rows of the events that start
+    instance: np.ndarray  # by row: number of its instance; every event that is not matched is an instance of its own
+    layers: list  # per depth: (rows sorted by instance, first row of each instance, instance of each row within the depth)
+    before: np.ndarray  # [row, 2]: predecessors, -1 for none
+    gap: np.ndarray  # by row
+    time: np.ndarray  # by row: own time of a computed event, transfer of a member
+    wait: np.ndarray  # by row: last arrival - arrival
+    matched: np.ndarray  # by row: member of an instance with more than one rank
+
+
+def instances(events):
+    sync = np.isin(events.kind, (COLLECTIVE, P2P)) & (events.group >= 0)
+    key = np.where(sync, (events.group.astype(np.int64) << 44) + events.seq, -1 - np.arange(len(events), dtype=np.int64))
+    _, number, count = np.unique(key, return_inverse=True, return_counts=True)
+    return number, count[number] > 1
+
+
+def previous_on_stream(events):
+    """By row: the row before on the same rank and stream."""
+    order = np.lexsort((events.start, events.stream, events.rank))
+    same = (np.diff(events.rank[order]) == 0) & (np.diff(events.stream[order]) == 0)
+    found = np.full(len(events), -1)
+    found[order[1:][same]] = order[:-1][same]
+    return found
+
+
+def last_ended(events, tolerance):
+    """By row: the row of the same rank that started earlier and ended last, no later than this one started, plus the tolerance."""
+    found = np.full(len(events), -1)
+    for rank in np.unique(events.rank):
+        rows = np.flatnonzero(events.rank == rank)  # sorted by start
+        by_end = rows[np.argsort(events.end[rows], kind="stable")]
+        count = np.searchsorted(events.end[by_end], events.start[rows] + tolerance, side="right")
+        position = {row: i for i, row in enumerate(rows.tolist())}
+        rank_of_end = [position[row] for row in by_end.tolist()]
+        for i, limit in enumerate(count.tolist()):
+            last = limit - 1
+            while last >= 0 and rank_of_end[last] >= i:
+                last -= 1
+            if last >= 0:
+                found[rows[i]] = by_end[last]
+    return found
+
+
+def depths(instance, before):
+    """The depth of each instance: 1 + that of its deepest predecessor. None if they form a cycle."""
+    count = int(instance.max()) + 1
+    rows, column = np.nonzero(before >= 0)
+    edges = np.unique(np.stack([instance[before[rows, column]], instance[rows]], 1), axis=0)
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    order = np.argsort(edges[:, 0], kind="stable")
+    target, begins = edges[order, 1], np.searchsorted(edges[order, 0], np.arange(count + 1))
+    left = np.bincount(edges[:, 1], minlength=count)
+    depth, front, level, done = np.zeros(count, int), np.flatnonzero(left == 0), 0, 0
+    while len(front):
+        depth[front], done, level = level, done + len(front), level + 1
+        sizes = begins[front + 1] - begins[front]
+        next_rows = np.repeat(begins[front] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+        reached, times = np.unique(target[next_rows], return_counts=True)
+        left[reached] -= times
+        front = reached[left[reached] == 0]
+    return depth if done == count else None
+
+
+def graph(events, start, end, tolerance):
+    """`start`, `end`: aligned times. Within a rank the order is that of the recorded times, which share one clock."""
+    instance, matched = instances(events)
+    stream = previous_on_stream(events)
+    for allowed in (tolerance, 0):
+        before = np.stack([last_ended(events, allowed), stream], 1)
+        depth = depths(instance, before)
+        if depth is not None:
+            break
+    else:
+        raise ValueError("the order of events of different ranks contradicts itself")
+    ended = np.where(before >= 0, events.end[before], -np.inf).max(1)
+    gap = np.where(np.isfinite(ended), events.start - ended, 0)
+    last = np.full(int(instance.max()) + 1, -np.inf)
+    np.maximum.at(last, instance, start)
+    time = np.where(matched, np.maximum(0, end - last[instance]), events.end - events.start)
+    own = depth[instance]
+    layers = []
+    sorted_rows = np.lexsort((instance, own))
+    for rows in np.split(sorted_rows, np.flatnonzero(np.diff(own[sorted_rows])) + 1):
+        begins = np.flatnonzero(np.concatenate([[True], np.diff(instance[rows]) != 0]))
+        sizes = np.diff(np.concatenate([begins, [len(rows)]]))
+        layers.append((rows, begins, np.repeat(np.arange(len(begins)), sizes)))
+    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - start, matched)
+
+
+def replay(made, first, gap, time):
+    """Ends [row, variant]. `first`: starts of events without predecessors. `gap`, `time`: [row, variant]."""
+    ends = np.full((len(gap) + 1, gap.shape[1]), -np.inf)  # the last row is that of "none"
+    for rows, begins, member in made.layers:
+        before = made.before[rows]
+        ready = np.maximum(ends[before[:, 0]], ends[before[:, 1]])
+        start = np.where(np.isfinite(ready), ready, first[rows, None]) + gap[rows]
+        last = start if len(begins) == len(rows) else np.maximum.reduceat(start, begins, axis=0)[member]
+        ends[rows] = last + time[rows]
+    return ends[:-1]
