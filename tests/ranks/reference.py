@@ -38,8 +38,9 @@ class Unit:
     unit: tuple
     cause: str
     rows: tuple  # masks of rows whose time and whose gap is the unit's
-    cost: float = 0.0
-    alone: float = 0.0
+    cost: float = 0.0  # ns per step: gained by making it like its peers
+    alone: float = 0.0  # ns per step: what it costs once all other units are like their peers
+    levelled: float = 0.0  # the same with everything else like its peers, also what is only jitter
 
 
 class Analysis:
@@ -94,13 +95,15 @@ class Analysis:
         return self.variants([(nothing, nothing), (everything, everything)])
 
     def prices(self, units):
-        """Fills in cost and alone."""
+        """Fills in cost and alone; returns the step, and the step with all units like their peers."""
         step, ideal = self.totals()
-        choices = [unit.rows for unit in units] + [tuple(~mask for mask in unit.rows) for unit in units]
-        means = self.variants(choices)
+        nothing = np.zeros(len(self.events), bool)
+        union = lambda some: tuple(np.any([nothing] + [unit.rows[part] for unit in some], axis=0) for part in (0, 1))  # noqa: E731
+        others = [union([other for other in units if other is not unit]) for unit in units]
+        means = self.variants([union(units)] + [unit.rows for unit in units] + others + [tuple(~mask for mask in unit.rows) for unit in units])
         for i, unit in enumerate(units):
-            unit.cost, unit.alone = step - means[i], means[len(units) + i] - ideal
-        return step, ideal
+            unit.cost, unit.alone, unit.levelled = step - means[1 + i], means[1 + len(units) + i] - means[0], means[1 + 2 * len(units) + i] - ideal
+        return step, means[0]
 
 
 def by_rank(events, values, ranks):
@@ -193,8 +196,8 @@ def show_simulated(name, seed, out):
     named_units = {(unit.unit, unit.cause): unit for unit in found}
     for fault in told["faults"]:
         unit = named_units.pop((tuple(fault["unit"]), fault["cause"]), None)
-        got = f"cost {unit.cost / 1e6:8.3f} alone {unit.alone / 1e6:8.3f}" if unit else "not named"
-        out(f"  {fault['unit']!s:24} {fault['cause']:16} {got:32} true {fault['cost_ns'] / 1e6:8.3f} {fault['alone_ns'] / 1e6:8.3f}  {fault['named']}")
+        got = f"cost {unit.cost / 1e6:8.3f} alone {unit.alone / 1e6:8.3f} (levelled {unit.levelled / 1e6:8.3f})" if unit else "not named"
+        out(f"  {fault['unit']!s:24} {fault['cause']:16} {got:53} true {fault['cost_ns'] / 1e6:8.3f} {fault['alone_ns'] / 1e6:8.3f}  {fault['named']}")
     for unit in named_units.values():
         out(f"  {unit.unit!s:24} {unit.cause:16} cost {unit.cost / 1e6:8.3f} alone {unit.alone / 1e6:8.3f}  WRONG")
     return judge(found, told)
