@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import nsys
 from .clocks import Recorded
 from .kineto import Options, Writer, host_name, process_id
 from .simulate import simulate
@@ -69,6 +70,19 @@ def write_job(job, seed, out, options=Options(), damage=Damage(), names="rank", 
     true = truth(run, seed)
     true["files"] = [write_rank(writer, out, rank, NAMES[names](job, rank), damage) for rank in (range(job.world) if ranks is None else ranks)]
     (out / told).write_text(json.dumps(true, indent=1) + "\n")
+    return true
+
+
+def write_nsys(job, seed, out):
+    """The same job as Nsight Systems would export it: rankNNNNN.sqlite and truth.json."""
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    run = simulate(job, seed)
+    clocks = Recorded(job, seed)
+    for rank in range(job.world):
+        nsys.write(run, clocks, rank, out / f"rank{rank:05d}.sqlite")
+    true = truth(run, seed)
+    (out / "truth.json").write_text(json.dumps(true, indent=1) + "\n")
     return true
 
 

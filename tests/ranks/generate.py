@@ -11,7 +11,8 @@ import argparse
 import sys
 from dataclasses import replace
 
-from .folder import NAMES, Damage, write_job
+from . import public
+from .folder import NAMES, Damage, write_job, write_nsys
 from .jobs import named, second
 from .kineto import Options
 
@@ -40,6 +41,7 @@ DAMAGED = {
 
 def described():
     lines = {name: text for name, (text, _) in named().items()} | {name: text for name, (text, *_) in DAMAGED.items()}
+    lines |= {name: f"{ranks} GPUs, public recording of ByteDance" for name, ranks in (("ST", 8), ("AR", 64), ("SE", 128))}
     return "".join(f"{name:12} {text}\n" for name, text in lines.items())
 
 
@@ -49,6 +51,7 @@ def parsed(arguments):
     parser.add_argument("out", nargs="?")
     parser.add_argument("--list", action="store_true", help="list the named jobs")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--format", choices=("kineto", "nsys"), default="kineto", help="kineto (torch.profiler, JSON.gz) or nsys (SQLite)")
     parser.add_argument("--steps", type=int, help="number of steps (default: the job's)")
     parser.add_argument("--names", choices=sorted(NAMES), default="rank", help="file names with the rank, the host, both, or neither")
     parser.add_argument("--ranks", type=ranks_of, metavar="RANKS", help="write only these files")
@@ -75,12 +78,18 @@ def main(arguments=None):
         return 0
     if not args.out:
         parser.error("JOB and OUT are required")
+    if args.job in public.SIZES:
+        public.write_job(public.load(args.job, args.steps), args.out)
+        return 0
     base, damage = (DAMAGED[args.job][1:] if args.job in DAMAGED else (args.job, Damage()))
     if base not in named():
         parser.error(f"unknown job {args.job!r}; --list shows the jobs")
     job = named()[base][1](args.job)
     if args.steps:
         job = replace(job, steps=args.steps)
+    if args.format == "nsys":
+        write_nsys(job, args.seed, args.out)
+        return 0
     options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators,
                       shared_names=args.shared_names, described=not args.undescribed, lost=args.lost / 100)
     damage = Damage(missing=damage.missing + args.missing, cut=damage.cut + args.cut, empty=damage.empty + args.empty, twice=damage.twice + args.twice,
