@@ -38,7 +38,7 @@ def draws(job, programs, seed):
         made.ends.append(source.standard_exponential(shape, np.float32))
         made.tokens.append(np.maximum(0.1, 1 + job.expert_imbalance * source.standard_normal((job.steps, *grid))))
         made.inputs.append(np.maximum(0.2, 1 + job.host.jitter * source.standard_normal((job.steps, *grid))))
-        made.begin.append(source.uniform(0, 1e6, grid))
+        made.begin.append(source.uniform(0, job.begin_spread, grid))
     return made
 
 

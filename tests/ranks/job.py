@@ -111,6 +111,7 @@ class Job:
     world_sync: bool = False  # an all-reduce of one element over all ranks before the optimizer
     kernel_jitter: float = 0.01
     gpu_spread: float = 0.002  # of the speed of GPUs
+    begin_spread: int = 1 * MS  # the hosts begin the first step within this time
     expert_imbalance: float = 0.0  # standard deviation of the tokens that an expert gets
     faults: tuple = ()
 
