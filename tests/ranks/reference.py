@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import events as event_tables
-from . import levels, public
+from . import host_edges, levels, public
 from .align import align
 from .clocks import Recorded
 from .jobs import named
@@ -37,7 +37,7 @@ AT_ONCE = 12_000_000  # cells of a replay
 class Unit:
     unit: tuple
     cause: str
-    rows: tuple  # masks of rows whose time and whose gap is the unit's
+    rows: tuple  # masks of rows whose time and whose gap is the unit's, and by row the part of the lead that is
     cost: float = 0.0  # ns per step: gained by making it like its peers
     alone: float = 0.0  # ns per step: what it costs once all other units are like their peers
     levelled: float = 0.0  # the same with everything else like its peers, also what is only jitter
@@ -52,10 +52,15 @@ class Analysis:
         self.start, self.end = shift(events.start), shift(events.end)
         self.graph = graph(events, self.start, self.end, tolerance)
         self.first = self.start - self.graph.gap
+        self.host, self.none = None, np.zeros(len(events))
         if separate:
             self.cut_steps()
+        elif host_edges.recorded(events):
+            self.host, self.graph.gap = host_edges.leads(events, self.graph.gap)
+            self.host.first = self.host.first + self.start - events.start  # on the aligned clock
         self.level = level(events, self.graph)
         self.steps = int(events.step.max()) + 1
+        self.late = sum(self.host.over.values()) if self.host else self.none
 
     def cut_steps(self):
         """Each step starts on its own, at its common start."""
@@ -67,9 +72,9 @@ class Analysis:
         made.gap = np.where(np.isfinite(ended), self.events.start - ended, self.events.start - begins)
         self.first = begins
 
-    def step_times(self, gap, time):
-        """[step, variant], ns. `gap`, `time`: [row, variant]."""
-        ends = replay(self.graph, self.first, gap, time)
+    def step_times(self, gap, time, lead=None):
+        """[step, variant], ns. `gap`, `time`, `lead`: [row, variant]."""
+        ends = replay(self.graph, self.first, gap, time, self.host, lead)
         last = np.full((self.steps, gap.shape[1]), -np.inf)
         np.maximum.at(last, self.events.step, ends)
         if self.separate:
@@ -80,29 +85,36 @@ class Analysis:
         return np.diff(np.concatenate([np.full((1, gap.shape[1]), begin), last]), axis=0)
 
     def variants(self, choices):
-        """Mean step of each choice. A choice is (rows whose time, rows whose gap is that of the peers)."""
+        """Mean step of each choice. A choice is (rows whose time, rows whose gap is that of the peers, by row what is taken from the lead)."""
         found, width = [], max(1, AT_ONCE // len(self.events))
         for first in range(0, len(choices), width):
             part = choices[first:first + width]
-            time = np.stack([np.where(mask, self.level.time, self.graph.time) for mask, _ in part], 1)
-            gap = np.stack([np.where(mask, self.level.gap, self.graph.gap) for _, mask in part], 1)
-            found += list(self.step_times(gap, time).mean(0))
+            time = np.stack([np.where(mask, self.level.time, self.graph.time) for mask, _, _ in part], 1)
+            gap = np.stack([np.where(mask, self.level.gap, self.graph.gap) for _, mask, _ in part], 1)
+            lead = np.stack([self.host.lead - late for _, _, late in part], 1) if self.host else None
+            found += list(self.step_times(gap, time, lead).mean(0))
         return found
 
     def totals(self):
         """(replayed step, step with everything like its peers), ns"""
-        nothing, everything = np.zeros(len(self.events), bool), np.ones(len(self.events), bool)
-        return self.variants([(nothing, nothing), (everything, everything)])
+        nothing = np.zeros(len(self.events), bool)
+        return self.variants([(nothing, nothing, self.none), (~nothing, ~nothing, self.late)])
+
+    def union(self, units):
+        nothing = np.zeros(len(self.events), bool)
+        masks = [np.any([nothing] + [unit.rows[part] for unit in units], axis=0) for part in (0, 1)]
+        return (*masks, sum((unit.rows[2] for unit in units), self.none))
 
     def prices(self, units):
         """Fills in cost and alone; returns the step, and the step with all units like their peers."""
         step, ideal = self.totals()
-        nothing = np.zeros(len(self.events), bool)
-        union = lambda some: tuple(np.any([nothing] + [unit.rows[part] for unit in some], axis=0) for part in (0, 1))  # noqa: E731
-        others = [union([other for other in units if other is not unit]) for unit in units]
-        means = self.variants([union(units)] + [unit.rows for unit in units] + others + [tuple(~mask for mask in unit.rows) for unit in units])
+        choices = [self.union(units)] + [unit.rows for unit in units]
+        choices += [self.union([other for other in units if other is not unit]) for unit in units]
+        choices += [(~unit.rows[0], ~unit.rows[1], self.late - unit.rows[2]) for unit in units]
+        means = self.variants(choices)
+        count = len(units)
         for i, unit in enumerate(units):
-            unit.cost, unit.alone, unit.levelled = step - means[1 + i], means[1 + len(units) + i] - means[0], means[1 + 2 * len(units) + i] - ideal
+            unit.cost, unit.alone, unit.levelled = step - means[1 + i], means[1 + count + i] - means[0], means[1 + 2 * count + i] - ideal
         return step, means[0]
 
 
@@ -130,32 +142,51 @@ def spread_out(over, limit):
     return total.max() < MOST * total.sum() or not often
 
 
+def per_step(events, over, steps, worst=False):
+    """[rank, step]: the sum of an excess, or its largest value."""
+    cells = np.zeros(len(events.host) * steps)
+    (np.maximum if worst else np.add).at(cells, events.rank * steps + events.step, over)
+    return np.maximum(0, cells).reshape(-1, steps)
+
+
+def excesses(analysis):
+    """(cause, rows that may have it, excess [rank, step])"""
+    events, made, level, steps = analysis.events, analysis.graph, analysis.level, analysis.steps
+    for cause in (GPU, WORK):
+        mask = level.time_cause == cause
+        yield cause, mask, per_step(events, np.where(mask, made.time - level.time, 0), steps)
+    for cause in (LAUNCH, INPUT, PAUSE, GAP):
+        if analysis.host and cause != GAP:
+            yield cause, np.ones(len(events), bool), per_step(events, analysis.host.over[cause], steps, worst=True)
+        else:
+            mask = np.full(len(events), cause == GAP) if analysis.host else level.gap_cause == cause
+            yield cause, mask, per_step(events, np.where(mask, made.gap - level.gap, 0), steps)
+
+
+def rows_of(analysis, cause, mask, members):
+    rows, nothing = mask & np.isin(analysis.events.rank, list(members)), np.zeros(len(mask), bool)
+    if cause in (GPU, WORK):
+        return rows, nothing, analysis.none
+    if analysis.host and cause != GAP:
+        return nothing, nothing, np.where(rows, analysis.host.over[cause], 0)
+    return nothing, rows, analysis.none
+
+
 def candidates(analysis):
     """What might be to blame: one unit per cause and place whose excess is large enough."""
     events, made, level = analysis.events, analysis.graph, analysis.level
     ranks = len(events.host)
-    per_step = 1 / analysis.steps
-    step = float(np.mean(analysis.step_times(made.gap[:, None], made.time[:, None])))
-    excess = {}
-    for cause in (GPU, WORK):
-        excess[cause] = (level.time_cause == cause, made.time - level.time)
-    for cause in (LAUNCH, INPUT, PAUSE, GAP):
-        excess[cause] = (level.gap_cause == cause, made.gap - level.gap)
-    for cause, (mask, over) in excess.items():
-        over = np.where(mask, over, 0)
-        each = np.maximum(0, np.bincount(events.rank * analysis.steps + events.step, over, ranks * analysis.steps)).reshape(ranks, -1)
-        total = each.sum(1) * per_step
+    step = analysis.totals()[0]
+    for cause, mask, over in excesses(analysis):
+        total = over.mean(1)
         if cause == GPU:
             expected = by_rank(events, np.where(mask, level.time, 0), ranks)
             slow = set(np.flatnonzero(by_rank(events, np.where(mask, made.time, 0), ranks) > SLOW * np.maximum(1, expected)).tolist())
         else:
             slow = set(np.flatnonzero(total >= SHARE / 2 * step).tolist())
-        shared = cause in (PAUSE, WORK) and total.sum() >= SHARE * step and spread_out(each, SHARE * step)
-        found = [(("job",), set(range(ranks)))] if shared else places(events, slow, events.host)
-        nothing = np.zeros(len(events), bool)
-        for unit, members in found:
-            rows = mask & np.isin(events.rank, list(members))
-            yield Unit(unit, CAUSES[cause], (rows, nothing) if cause in (GPU, WORK) else (nothing, rows))
+        shared = cause in (PAUSE, WORK) and total.sum() >= SHARE * step and spread_out(over, SHARE * step)
+        for unit, members in [(("job",), set(range(ranks)))] if shared else places(events, slow, events.host):
+            yield Unit(unit, CAUSES[cause], rows_of(analysis, cause, mask, members))
     yield from slow_links(analysis)
 
 
@@ -169,7 +200,7 @@ def slow_links(analysis):
     for group, (kind, _) in enumerate(events.groups):
         index = indices[kind] = indices.get(kind, -1) + 1
         if spent[group] > SLOW_LINK * max(1.0, expected[group]):
-            yield Unit(("group", kind, index), CAUSES[LINK], (rows & (events.group == group), np.zeros(len(events), bool)))
+            yield Unit(("group", kind, index), CAUSES[LINK], (rows & (events.group == group), np.zeros(len(events), bool), analysis.none))
 
 
 def stragglers(analysis):

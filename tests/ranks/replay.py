@@ -1,6 +1,7 @@
 """Replays a job's events, as recorded or with some times replaced.
 
-Each event follows the event of its rank that ended last before it started, and its predecessor on its own stream; the time between is its gap. A
+Each event follows the event of its rank that ended last before it started, and its predecessor on its own stream; the time between is its gap. It also
+follows its launch (host_edges.py), where launches were recorded. A
 computed event lasts its time. The members of a matched instance start their transfer at the last arrival, and each ends its own transfer time later. Nothing
 else is assumed: no model, no schedule. All events of one depth are computed at once, for many variants of the job side by side.
 """
@@ -104,13 +105,16 @@ def graph(events, start, end, tolerance):
     return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - start, matched)
 
 
-def replay(made, first, gap, time):
-    """Ends [row, variant]. `first`: starts of events without predecessors. `gap`, `time`: [row, variant]."""
+def replay(made, first, gap, time, host=None, lead=None):
+    """Ends [row, variant]. `first`: starts of events without predecessors. `gap`, `time`, `lead`: [row, variant]."""
     ends = np.full((len(gap) + 1, gap.shape[1]), -np.inf)  # the last row is that of "none"
     for rows, begins, member in made.layers:
         before = made.before[rows]
         ready = np.maximum(ends[before[:, 0]], ends[before[:, 1]])
         start = np.where(np.isfinite(ready), ready, first[rows, None]) + gap[rows]
+        if host is not None:
+            base = host.before[rows]
+            start = np.maximum(start, np.where(base[:, None] >= 0, ends[base], host.first[rows, None]) + lead[rows])
         last = start if len(begins) == len(rows) else np.maximum.reduceat(start, begins, axis=0)[member]
         ends[rows] = last + time[rows]
     return ends[:-1]
