@@ -89,8 +89,8 @@ def gap_causes(events, gap):
 def peers(events, made):
     """Levels by the definition of peers."""
     same, other = keys(events)
-    computed = np.isin(events.kind, (COMPUTED, COPY)) | ~made.matched
-    time = np.where(computed, with_fallback(same, other, made.time), transfer_levels(events, made.time, made.matched))
+    computed = np.isin(events.kind, (COMPUTED, COPY)) | ~(made.matched | made.partial)
+    time = np.where(computed, with_fallback(same, other, made.time), transfer_levels(events, made.time, made.matched & ~made.partial))
     blocks, _ = medians(same, events.blocks.astype(float))
     time_cause = np.where(~computed, LINK, np.where(np.abs(events.blocks - blocks) > 0.01 * blocks, WORK, GPU))
     cause = gap_causes(events, made.gap)

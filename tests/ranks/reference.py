@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """A second opinion on stragglers: match, align, replay, and price what is unlike its peers, in numpy and from the definitions alone.
 
-    python3 -m tests.ranks.reference JOB... [--seed N]      named jobs, or ST, AR, SE for the public ones
+    python3 -m tests.ranks.reference JOB... [--seed N]      named jobs; ST, AR, SE; or folders that tests.ranks.generate wrote
 
 For each job it prints what it would name with cost and alone, next to the truth. It reads what a recording shows (events.py), never the simulation. It
 is written to be checked by eye, not to be fast; `gpu-profile ranks` is compared with it.
 """
 
 import argparse
+import json
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from . import events as event_tables
-from . import host_edges, levels, public
+from . import from_files, host_edges, levels, public
 from .align import align
 from .clocks import Recorded
+from .folder import read
 from .jobs import named
 from .levels import CAUSES, GAP, GPU, INPUT, LAUNCH, LINK, PAUSE, WORK
 from .replay import graph, replay
@@ -218,20 +221,27 @@ def judge(found, told):
     return missing, wrong
 
 
-def show_simulated(name, seed, out):
-    run = simulate(named()[name][1](name), seed)
-    told = truth(run, seed)
-    analysis = Analysis(event_tables.of_run(run, Recorded(run.job, seed)))
-    step, ideal, found = stragglers(analysis)
-    out(f"{name}: step {step / 1e6:.3f} ms (true {told['step_ns'] / 1e6:.3f}), S {step / ideal:.4f} (true {told['slowdown']:.4f})")
-    named_units = {(unit.unit, unit.cause): unit for unit in found}
+def show(title, found, told, out):
+    """What was found next to the truth; returns the errors."""
+    step, ideal, units = found
+    out(f"{title}: step {step / 1e6:.3f} ms (true {told['step_ns'] / 1e6:.3f}), S {step / ideal:.4f} (true {told['slowdown']:.4f})")
+    left = {(unit.unit, unit.cause): unit for unit in units}
     for fault in told["faults"]:
-        unit = named_units.pop((tuple(fault["unit"]), fault["cause"]), None)
+        unit = left.pop((tuple(fault["unit"]), fault["cause"]), None)
         got = f"cost {unit.cost / 1e6:8.3f} alone {unit.alone / 1e6:8.3f} (levelled {unit.levelled / 1e6:8.3f})" if unit else "not named"
         out(f"  {fault['unit']!s:24} {fault['cause']:16} {got:53} true {fault['cost_ns'] / 1e6:8.3f} {fault['alone_ns'] / 1e6:8.3f}  {fault['named']}")
-    for unit in named_units.values():
+    for unit in left.values():
         out(f"  {unit.unit!s:24} {unit.cause:16} cost {unit.cost / 1e6:8.3f} alone {unit.alone / 1e6:8.3f}  WRONG")
-    return judge(found, told)
+    return judge(units, told)
+
+
+def show_simulated(name, seed, out):
+    run = simulate(named()[name][1](name), seed)
+    return show(name, stragglers(Analysis(event_tables.of_run(run, Recorded(run.job, seed)))), truth(run, seed), out)
+
+
+def show_folder(folder, out):
+    return show(folder, stragglers(Analysis(from_files.of_folder(folder, read))), json.loads((Path(folder) / "truth.json").read_text()), out)
 
 
 def public_slowdowns(name, steps=None):
@@ -261,6 +271,8 @@ def main():
     for name in args.jobs:
         if name in public.SIZES:
             show_public(name, print)
+        elif Path(name).is_dir():
+            show_folder(name, print)
         else:
             show_simulated(name, args.seed, print)
     return 0

@@ -23,13 +23,31 @@ class Graph:
     time: np.ndarray  # by row: own time of a computed event, transfer of a member
     wait: np.ndarray  # by row: last arrival - arrival
     matched: np.ndarray  # by row: member of an instance with more than one rank
+    partial: np.ndarray  # by row: member of an instance of which some ranks have no event
 
 
 def instances(events):
+    """By row: the number of its instance, whether it is matched, and whether it should have more members."""
     sync = np.isin(events.kind, (COLLECTIVE, P2P)) & (events.group >= 0)
     key = np.where(sync, (events.group.astype(np.int64) << 44) + events.seq, -1 - np.arange(len(events), dtype=np.int64))
     _, number, count = np.unique(key, return_inverse=True, return_counts=True)
-    return number, count[number] > 1
+    sizes = np.array([2 if kind == "pp" else len(ranks) for kind, ranks in events.groups] + [1])
+    return number, count[number] > 1, sync & (count[number] < sizes[events.group])
+
+
+def transfers(events, time, partial):
+    """A partial instance may wait for a rank without events. Its transfer is no longer than is usual for its kind; the rest is not charged to anyone."""
+    if not partial.any():
+        return time
+    kinds = sorted({(kind, len(ranks)) for kind, ranks in events.groups})
+    of_group = np.array([kinds.index((kind, len(ranks))) for kind, ranks in events.groups] + [-1])
+    key = of_group[events.group] * len(events.names) + events.name
+    usual = {}
+    for value in np.unique(key[partial]):
+        alike = key == value
+        whole = alike & ~partial
+        usual[value] = np.median(time[whole]) if whole.any() else time[alike].min()
+    return np.where(partial, np.minimum(time, [usual.get(value, np.inf) for value in key.tolist()]), time)
 
 
 def previous_on_stream(events):
@@ -81,7 +99,7 @@ def depths(instance, before):
 
 def graph(events, start, end, tolerance):
     """`start`, `end`: aligned times. Within a rank the order is that of the recorded times, which share one clock."""
-    instance, matched = instances(events)
+    instance, matched, partial = instances(events)
     stream = previous_on_stream(events)
     for allowed in (tolerance, 0):
         before = np.stack([last_ended(events, allowed), stream], 1)
@@ -95,6 +113,7 @@ def graph(events, start, end, tolerance):
     last = np.full(int(instance.max()) + 1, -np.inf)
     np.maximum.at(last, instance, start)
     time = np.where(matched, np.maximum(0, end - last[instance]), events.end - events.start)
+    time = transfers(events, time, partial)
     own = depth[instance]
     layers = []
     sorted_rows = np.lexsort((instance, own))
@@ -102,7 +121,8 @@ def graph(events, start, end, tolerance):
         begins = np.flatnonzero(np.concatenate([[True], np.diff(instance[rows]) != 0]))
         sizes = np.diff(np.concatenate([begins, [len(rows)]]))
         layers.append((rows, begins, np.repeat(np.arange(len(begins)), sizes)))
-    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - start, matched)
+    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - start, matched,
+                 partial)
 
 
 def replay(made, first, gap, time, host=None, lead=None):
