@@ -2,10 +2,11 @@
 
 Model: recorded end = offset(host) + rate(host) * (t - middle) + moment(instance). Rates have a prior of 20 ppm, residuals a Huber weight, and each
 class of collectives (kind, name) a weight from its own residuals. One offset of each connected set of hosts is fixed at 0: absolute time is unknown.
-The stated error of a host is that of two fits on random halves of the instances, plus the median residual.
+The stated error of a host is that of two fits on random halves of the instances, plus the median residual. A clock that jumps has a second
+offset from there: its differences to most other hosts jump at one time.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,6 +19,7 @@ ROUNDS = 6
 MOMENTS = 400  # instances per chunk of the normal equations
 ANCHORS = 8  # instances per group, name and step: the last ones
 FEWEST = 8  # usable instances of a host
+JUMP = 1e6  # ns
 UNUSABLE = 1e6  # ns: median residual of a host whose clock is refused
 
 
@@ -31,12 +33,76 @@ class Alignment:
     error: np.ndarray  # by host, ns, stated
     used: np.ndarray  # by host: instances
     refused: np.ndarray  # by host
+    jumps: dict = field(default_factory=dict)  # host -> (time of its jump, its number from there)
 
     def aligned(self, times, hosts):
-        known = hosts >= 0
-        host = np.where(known, hosts, 0)
-        correction = np.where(self.refused[host] | ~known, 0, self.offset[host] + self.rate[host] * (times - self.middle))
-        return times - correction
+        host = hosts.copy()
+        for jumped, (at, number) in self.jumps.items():
+            host[(hosts == jumped) & (times >= at)] = number
+        return times - np.where(self.refused[host], 0, self.offset[host] + self.rate[host] * (times - self.middle))
+
+
+def corrected(events, clocks):
+    """The same events with all times on the aligned clock."""
+    row, cell = events.host[events.rank], np.broadcast_to(events.host[:, None], events.begin.shape)
+    times = {key: clocks.aligned(getattr(events, key), row) for key in ("start", "end", "launch")}
+    times |= {key: clocks.aligned(getattr(events, key), cell) for key in ("begin", "fetched", "done")}
+    pauses = np.stack([clocks.aligned(events.pauses[..., i], cell) for i in (0, 1)], -1)
+    return replace(events, **times, pauses=pauses)
+
+
+def step_of(differences):
+    """(position, height) of the largest step in a series: where the means of both sides differ most."""
+    count = np.arange(1, len(differences))
+    sums = np.cumsum(differences)[:-1]
+    heights = (differences.sum() - sums) / (len(differences) - count) - sums / count
+    weight = np.sqrt(count * (len(differences) - count))
+    best = int(np.argmax(np.abs(heights) * weight))
+    return best + 1, heights[best]
+
+
+def pair_jumps(instance, host, ends):
+    """For each pair of hosts, for both: (host, its last time before, its first time after, whether the difference of the pair jumps there)."""
+    order = np.lexsort((host, instance))
+    shared = {}
+    begins = np.flatnonzero(np.concatenate([[True], np.diff(instance[order]) != 0]))
+    for rows in np.split(order, begins[1:]):
+        for a, b in zip(rows, rows[1:]):
+            shared.setdefault((host[a], host[b]), []).append((ends[a], ends[b]))
+    for pair, series in shared.items():
+        times = np.array(sorted(series)).T
+        if times.shape[1] < 2 * FEWEST:
+            continue
+        difference = times[1] - times[0]
+        position, height = step_of(difference)
+        left = np.concatenate([difference[:position] - np.median(difference[:position]), difference[position:] - np.median(difference[position:])])
+        jumps = abs(height) > max(JUMP, 10 * np.median(np.abs(left)))
+        for one, time in zip(pair, times):
+            yield one, time[position - 1], time[position], jumps
+
+
+def jumped(instance, host, ends):
+    """(host, last time before, first time after) of the clock that jumps, or None: most of its pairs do, and more than those of any other."""
+    counts, times = {}, {}
+    for one, before, after, jumps in pair_jumps(instance, host, ends):
+        pairs = counts.setdefault(one, [0, 0])
+        pairs[0] += jumps
+        pairs[1] += 1
+        if jumps:
+            times.setdefault(one, []).append((before, after))
+    found = sorted(((jumps / pairs, jumps, one) for one, (jumps, pairs) in counts.items() if jumps), key=lambda row: (-row[0], -row[1], row[2]))
+    if not found or found[0][0] <= 0.5:
+        return None
+    before, after = np.array(times[found[0][2]]).T
+    return found[0][2], before.max(), after.min()
+
+
+def moment_of_jump(events, host, before, after):
+    """A clock that jumps ahead leaves a time at which nothing on its host begins or ends: the end of the longest one."""
+    rows = events.host[events.rank] == host
+    bounds = np.sort(np.concatenate([events.start[rows], events.end[rows]]))
+    bounds = bounds[(bounds >= before - 1) & (bounds <= after + 1)]
+    return float(bounds[np.argmax(np.diff(bounds)) + 1])
 
 
 def anchors(events, rows):
@@ -161,6 +227,12 @@ def align(events, trusted=TRUSTED, seed=0):
         nothing = np.zeros(hosts)
         return Alignment(nothing, nothing, 0.0, np.arange(hosts), nothing, nothing + np.inf, nothing, np.ones(hosts, bool))
     _, instance = np.unique(instance, return_inverse=True)
+    jumps = {}
+    if jump := jumped(instance, host, ends):
+        at = moment_of_jump(events, *jump)
+        jumps[jump[0]] = at, hosts
+        host = np.where((host == jump[0]) & (ends >= at), hosts, host)
+        hosts += 1
     island = islands(instance, host, hosts)
     middle = (ends.min() + ends.max()) / 2
     reference = np.bincount(instance, ends) / np.bincount(instance)
@@ -177,4 +249,4 @@ def align(events, trusted=TRUSTED, seed=0):
     difference = np.abs((found[0][0] - found[1][0])[:, None] + (found[0][1] - found[1][1])[:, None] * window)
     alone = np.bincount(island, minlength=hosts)[island] == 1
     refused = (used < FEWEST) | (residual > UNUSABLE) | alone
-    return Alignment(offset, rate, middle, island, residual, np.percentile(difference, 95, axis=1) + residual, used, refused)
+    return Alignment(offset, rate, middle, island, residual, np.percentile(difference, 95, axis=1) + residual, used, refused, jumps)

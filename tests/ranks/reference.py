@@ -17,7 +17,7 @@ import numpy as np
 
 from . import events as event_tables
 from . import from_files, host_edges, levels, public
-from .align import align
+from .align import align, corrected
 from .clocks import Recorded
 from .folder import read
 from .jobs import named
@@ -48,19 +48,16 @@ class Unit:
 
 class Analysis:
     def __init__(self, events, aligned=True, tolerance=TOLERANCE, separate=False, level=levels.peers):
-        self.events, self.separate = events, separate
         self.clocks = align(events) if aligned else None
-        host = events.host[events.rank]
-        shift = (lambda times: self.clocks.aligned(times, host)) if aligned else (lambda times: times)
-        self.start, self.end = shift(events.start), shift(events.end)
-        self.graph = graph(events, self.start, self.end, tolerance)
-        self.first = self.start - self.graph.gap
+        self.events, self.separate = corrected(events, self.clocks) if aligned else events, separate
+        events = self.events
+        self.graph = graph(events, tolerance)
+        self.first = events.start - self.graph.gap
         self.host, self.none = None, np.zeros(len(events))
         if separate:
             self.cut_steps()
         elif host_edges.recorded(events):
             self.host, self.graph.gap = host_edges.leads(events, self.graph.gap)
-            self.host.first = self.host.first + self.start - events.start  # on the aligned clock
         self.level = level(events, self.graph)
         self.steps = int(events.step.max()) + 1
         self.late = sum(self.host.over.values()) if self.host else self.none
@@ -84,7 +81,7 @@ class Analysis:
             begins = np.full(self.steps, np.inf)
             np.minimum.at(begins, self.events.step, self.first)
             return last - begins[:, None]
-        begin = np.min(self.start)
+        begin = np.min(self.events.start)
         return np.diff(np.concatenate([np.full((1, gap.shape[1]), begin), last]), axis=0)
 
     def variants(self, choices):

@@ -97,8 +97,8 @@ def depths(instance, before):
     return depth if done == count else None
 
 
-def graph(events, start, end, tolerance):
-    """`start`, `end`: aligned times. Within a rank the order is that of the recorded times, which share one clock."""
+def graph(events, tolerance):
+    """Of events whose times are on one clock."""
     instance, matched, partial = instances(events)
     stream = previous_on_stream(events)
     for allowed in (tolerance, 0):
@@ -111,8 +111,8 @@ def graph(events, start, end, tolerance):
     ended = np.where(before >= 0, events.end[before], -np.inf).max(1)
     gap = np.where(np.isfinite(ended), events.start - ended, 0)
     last = np.full(int(instance.max()) + 1, -np.inf)
-    np.maximum.at(last, instance, start)
-    time = np.where(matched, np.maximum(0, end - last[instance]), events.end - events.start)
+    np.maximum.at(last, instance, events.start)
+    time = np.where(matched, np.maximum(0, events.end - last[instance]), events.end - events.start)
     time = transfers(events, time, partial)
     own = depth[instance]
     layers = []
@@ -121,7 +121,7 @@ def graph(events, start, end, tolerance):
         begins = np.flatnonzero(np.concatenate([[True], np.diff(instance[rows]) != 0]))
         sizes = np.diff(np.concatenate([begins, [len(rows)]]))
         layers.append((rows, begins, np.repeat(np.arange(len(begins)), sizes)))
-    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - start, matched,
+    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - events.start, matched,
                  partial)
 
 
