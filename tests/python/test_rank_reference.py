@@ -101,6 +101,19 @@ def test_ranks_without_files_make_nobody_guilty(tmp_path):
         assert unit.alone == pytest.approx(known[unit.unit]["alone_ns"], rel=0.1)
 
 
+@pytest.mark.parametrize("lost, seq", [(0.01, True), (0.05, True), (0.05, False)])
+def test_lost_events_make_nobody_guilty(tmp_path, lost, seq):
+    """Their launches were recorded. The price alone stays within its bound; what a fault costs now may be underrated."""
+    job = named()["hidden"][1]("hidden")
+    told = write_job(job, 3, tmp_path, Options(seq=seq, lost=lost))
+    _, _, found = stragglers(Analysis(from_files.of_folder(tmp_path, read)))
+    assert judge(found, told) == ([], [])
+    known = {tuple(fault["unit"]): fault for fault in told["faults"]}
+    for unit in found:
+        assert unit.alone == pytest.approx(known[unit.unit]["alone_ns"], rel=0.25)
+        assert unit.cost < 1.05 * known[unit.unit]["cost_ns"] + 0.005 * told["step_ns"]
+
+
 def test_a_slow_link_of_a_group_with_a_missing_rank_is_not_named(tmp_path):
     """The missing rank may be the late one."""
     job = named()["link"][1]("link")

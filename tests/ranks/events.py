@@ -5,7 +5,7 @@ within its step and rank, by which events of ranks with the same role correspond
 transfer between its two ends. Times are ns, absent times are nan.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,8 +48,17 @@ COLUMNS = ("rank", "step", "place", "kind", "stream", "start", "end", "launch", 
 
 def joined(parts, groups, names, **ranks):
     columns = {column: np.concatenate([np.asarray(part[column], float if column in ("start", "end", "launch") else np.int64) for part in parts]) for column in COLUMNS}
-    order = np.lexsort((columns["start"], columns["rank"]))
-    return Events(**{column: values[order] for column, values in columns.items()}, groups=groups, names=names, **ranks)
+    return in_order(Events(**columns, groups=groups, names=names, **ranks))
+
+
+def subset(events, rows):
+    return replace(events, **{column: getattr(events, column)[rows] for column in COLUMNS})
+
+
+def in_order(events):
+    """Rows by rank and start."""
+    order = np.lexsort((events.start, events.rank))
+    return replace(events, **{column: getattr(events, column)[order] for column in COLUMNS})
 
 
 def nothing(world, steps, depth=()):

@@ -1,7 +1,7 @@
-"""The table of events (events.py) from a folder of Kineto files, by what the files say and nothing else.
+"""The table of events (events.py) from a folder of Kineto files; only what the files contain is used.
 
 An operation's place is that of its launch among the launches of its step, so a lost kernel shifts no other. A collective without a sequence number takes
-its count among the host's records of that group in its step, for the same reason. Hosts are those that truth.json or the caller states: these files do
+its count among the host's records of that group in its step, for the same reason. A launch without a device event is a row without an end (lost.py). Hosts are those that truth.json or the caller states: these files do
 not name them.
 """
 
@@ -39,7 +39,8 @@ class RankEvents:
         annotations = [(event["name"], *ns(event, base)) for event in spans if event["cat"] == "user_annotation"]
         self.steps = sorted((int(STEP.match(name)[1]), begin, end) for name, begin, end in annotations if STEP.match(name))
         self.ranges = annotations
-        self.launches = sorted((event["args"]["correlation"], ns(event, base)[0]) for event in spans if event["cat"] == "cuda_runtime" and event["args"]["cbid"] != SYNCHRONISE)
+        self.launches = sorted((event["args"]["correlation"], ns(event, base)[0], event["args"]["External id"])
+                               for event in spans if event["cat"] == "cuda_runtime" and event["args"]["cbid"] != SYNCHRONISE)
         self.records = {event["args"]["External id"]: event for event in spans if event["cat"] == "cpu_op" and event["name"] == "record_param_comms"}
         self.device = [(event, *ns(event, base)) for event in spans if event["cat"] in ("kernel", "gpu_memcpy")]
         self.base = base
@@ -60,32 +61,44 @@ class RankEvents:
                 counts[key] = counts.get(key, 0) + 1
         return found
 
-    def row(self, event, start, end, places, counted):
-        args = event["args"]
-        launch, step, place = places[args["correlation"]]
-        row = {"rank": self.rank, "step": step, "place": place, "kind": COPY if event["cat"] == "gpu_memcpy" else COMPUTED, "stream": args["stream"], "start": start,
-               "end": end, "launch": launch, "group": -1, "seq": 0, "name": self.name_of(event["name"]), "blocks": args["grid"][0] if "grid" in args else 0}
-        if "Collective name" in args:
-            name = OURS[args["Collective name"]]
-            ranks = self.members[args["Process Group Name"]]
-            number, count = counted[args["External id"]]
-            row |= {"name": self.name_of(name), "kind": COLLECTIVE, "blocks": 0, "group": self.group_of(self.kinds[args["Process Group Name"]], ranks),
-                    "seq": args["Seq"] if "Seq" in args else (number << 12) + count}
-            if name in ("send", "recv"):
-                here, there = ranks.index(self.rank), ranks.index(args["Dst Rank" if name == "send" else "Src Rank"])
-                backwards = (there < here) == (name == "send")
-                row |= {"kind": P2P, "seq": transfer_number((number << 12) + count, backwards, min(here, there))}
+    def collective(self, args, counted):
+        """The columns of a collective, from the arguments of its kernel or of its record."""
+        name = OURS[args["Collective name"]]
+        ranks = self.members[args["Process Group Name"]]
+        number, count = counted[args["External id"]]
+        row = {"name": self.name_of(name), "kind": COLLECTIVE, "group": self.group_of(self.kinds[args["Process Group Name"]], ranks),
+               "seq": args["Seq"] if "Seq" in args else (number << 12) + count}
+        if name in ("send", "recv"):
+            here, there = ranks.index(self.rank), ranks.index(args["Dst Rank" if name == "send" else "Src Rank"])
+            backwards = (there < here) == (name == "send")
+            row |= {"kind": P2P, "seq": transfer_number((number << 12) + count, backwards, min(here, there))}
         return row
+
+    def row(self, event, start, end, place, counted):
+        args = event["args"]
+        launch, step, position, _ = place
+        row = {"rank": self.rank, "step": step, "place": position, "kind": COPY if event["cat"] == "gpu_memcpy" else COMPUTED, "stream": args["stream"], "start": start,
+               "end": end, "launch": launch, "group": -1, "seq": 0, "name": self.name_of(event["name"]), "blocks": args["grid"][0] if "grid" in args else 0}
+        return row | {"blocks": 0} | self.collective(args, counted) if "Collective name" in args else row
+
+    def lost(self, place, counted):
+        """The row of a launch without a device event; its times are absent."""
+        launch, step, position, external = place
+        row = {"rank": self.rank, "step": step, "place": position, "kind": COMPUTED, "stream": -1, "start": launch, "end": np.nan, "launch": launch, "group": -1, "seq": 0,
+               "name": 0, "blocks": 0}
+        record = self.records.get(external)
+        return row | self.collective(record["args"], counted) if record and "Collective name" in record["args"] else row
 
     def rows(self, positions):
         places, counts = {}, {}
-        for correlation, time in self.launches:
+        for correlation, time, external in self.launches:
             number = self.steps[max(0, self.step_at(time))][0]
             if number in positions:
-                places[correlation] = time, positions[number], counts.get(number, 0)
+                places[correlation] = time, positions[number], counts.get(number, 0), external
                 counts[number] = counts.get(number, 0) + 1
         counted = self.counted()
-        return [self.row(*event, places, counted) for event in self.device if event[0]["args"]["correlation"] in places]
+        seen = {event[0]["args"]["correlation"]: event for event in self.device}
+        return [self.row(*seen[key], place, counted) if key in seen else self.lost(place, counted) for key, place in places.items()]
 
 
 def numbered():
@@ -127,7 +140,8 @@ def of_traces(traces, hosts=None):
                 made["pauses"][one.rank, position] = begin, end
     part = {column: [row[column] for row in rows] for column in COLUMNS}
     kinds = {description: kind for kind, description in DESCRIPTIONS.items()}
-    return joined([part], [(kinds.get(description, description), ranks) for description, ranks in groups], [name for (name,) in names], host=host_table(world, hosts), stage=stage, **made)
+    return joined([part], [(kinds.get(description, description), ranks) for description, ranks in groups], [name for (name,) in names],
+                    host=host_table(world, hosts), stage=stage, **made)
 
 
 def of_folder(folder, read):

@@ -22,7 +22,8 @@ from .clocks import Recorded
 from .folder import read
 from .jobs import named
 from .levels import CAUSES, GAP, GPU, INPUT, LAUNCH, LINK, PAUSE, WORK
-from .replay import graph, replay
+from .lost import with_lost
+from .replay import Contradiction, graph, replay
 from .simulate import simulate
 from .truth import truth
 
@@ -48,9 +49,9 @@ class Unit:
 
 class Analysis:
     def __init__(self, events, aligned=True, tolerance=TOLERANCE, separate=False, level=levels.peers):
-        self.clocks = align(events) if aligned else None
-        self.events, self.separate = corrected(events, self.clocks) if aligned else events, separate
-        events = self.events
+        self.separate, self.clocks = separate, align(event_tables.subset(events, np.isfinite(events.end))) if aligned else None
+        self.incomplete = bool(np.isnan(events.end).any())
+        events = self.events = with_lost(corrected(events, self.clocks) if aligned else events)
         self.graph = graph(events, tolerance)
         self.first = events.start - self.graph.gap
         self.host, self.none = None, np.zeros(len(events))
@@ -207,6 +208,8 @@ def stragglers(analysis):
     """(step, ideal, units that cost 1 % of the step now or alone)"""
     units = list(candidates(analysis))
     step, ideal = analysis.prices(units)
+    if analysis.incomplete:  # what is lost may explain a gap
+        units = [unit for unit in units if unit.cause != CAUSES[GAP]]
     return step, ideal, sorted((unit for unit in units if max(unit.cost, unit.alone) >= SHARE * step), key=lambda unit: -max(unit.cost, unit.alone))
 
 
@@ -269,7 +272,10 @@ def main():
         if name in public.SIZES:
             show_public(name, print)
         elif Path(name).is_dir():
-            show_folder(name, print)
+            try:
+                show_folder(name, print)
+            except Contradiction as error:
+                print(f"{name}: not replayed: {error}")
         else:
             show_simulated(name, args.seed, print)
     return 0

@@ -13,6 +13,10 @@ import numpy as np
 from .events import COLLECTIVE, P2P
 
 
+class Contradiction(Exception):
+    pass
+
+
 @dataclass
 class Graph:
     order: list  # per depth: rows of the events that start
@@ -107,7 +111,7 @@ def graph(events, tolerance):
         if depth is not None:
             break
     else:
-        raise ValueError("the order of events of different ranks contradicts itself")
+        raise Contradiction("the order of events of different ranks contradicts itself")
     ended = np.where(before >= 0, events.end[before], -np.inf).max(1)
     gap = np.where(np.isfinite(ended), events.start - ended, 0)
     last = np.full(int(instance.max()) + 1, -np.inf)
