@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_job_and_a_fault_changes_no_draw():
 def folder(tmp_path_factory):
     """A job with every kind of group, and its truth."""
     out = tmp_path_factory.mktemp("ranks")
-    job = replace(job_named("experts"), tp=2, steps=3, world_sync=True, faults=(slow(3, 1.3),))
+    job = replace(job_named("experts"), tp=2, steps=3, faults=(slow(3, 1.3),))
     return out, job, write_job(job, 7, out)
 
 
@@ -248,7 +248,7 @@ def test_clocks_can_be_aligned_from_what_is_recorded():
     wrong = np.abs(wrong - np.median(wrong, axis=0))
     assert len(set(found.island)) == 1 and not found.refused.any()
     assert np.median(wrong) < 1_000 and wrong.max() < 5_000
-    assert (wrong.max(1) <= found.error).mean() >= 0.85
+    assert (wrong.max(1) <= found.error).mean() >= 0.95
 
 
 def test_islands_have_separate_clocks():
@@ -265,8 +265,9 @@ def test_older_writers_have_less(tmp_path):
     assert not any("Seq" in event.get("args", {}) or event.get("cat") == "ac2g" for event in events)
     names = [{group["pg_name"] for group in read(tmp_path / f"rank{rank:05d}.json.gz")["distributedInfo"]["pg_config"]} for rank in (0, 7)]
     assert names[0] == names[1]  # groups of other ranks have the same names
-    write_job(job, 1, tmp_path, Options(collectives=False))
-    assert not collectives_of(read(tmp_path / "rank00003.json.gz"))
+    write_job(job, 1, tmp_path, Options(collectives=False, distributed=False, host_name=True))
+    oldest = read(tmp_path / "rank00003.json.gz")
+    assert not collectives_of(oldest) and "distributedInfo" not in oldest and oldest["host_name"] == "node000"
 
 
 def test_long_lists_of_ranks_are_cut(tmp_path):
@@ -362,4 +363,4 @@ def test_gpu_profile_reads_the_files(program, tmp_path, form):
     assert sum(row["count"] for row in report["kernels"].rows) == 3 * sum(op.kind not in ("copy_in", "copy_out") for op in ops)
     assert len(report["steps"].rows) == 3 and report["losses"].rows == []
     if form == "kineto":
-        assert {row["name"] for row in report["collectives"].rows} == {"all_gather", "all_to_all", "reduce_scatter", "send_recv"}
+        assert {row["name"] for row in report["collectives"].rows} == {"all_gather", "all_reduce", "all_to_all", "reduce_scatter", "send_recv"}

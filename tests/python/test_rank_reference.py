@@ -23,7 +23,7 @@ from tests.ranks.reference import Analysis, judge, public_slowdowns, stragglers 
 from tests.ranks.simulate import simulate  # noqa: E402
 from tests.ranks.truth import truth  # noqa: E402
 
-PLANTED = ("gpu", "host", "data", "pause", "link", "work", "gap", "mixed", "hidden")
+PLANTED = ("gpu", "host", "data", "pause", "checkpoint", "link", "work", "gap", "mixed", "hidden")
 CLEAN = ("clean-8", "clean-16", "clean-64", "experts", "overlap", "islands", "jump", "noisy")
 
 

@@ -57,6 +57,8 @@ def parsed(arguments):
     parser.add_argument("--ranks", type=ranks_of, metavar="RANKS", help="write only these files")
     parser.add_argument("--no-seq", action="store_true", help="older PyTorch: no sequence numbers and operation ids")
     parser.add_argument("--no-metadata", action="store_true", help="oldest PyTorch: collectives without metadata")
+    parser.add_argument("--no-distributed", action="store_true", help="no distributedInfo: only file names have the rank")
+    parser.add_argument("--host-names", action="store_true", help="host_name in the files")
     parser.add_argument("--no-flows", action="store_true", help="no arrows from launches to kernels")
     parser.add_argument("--no-operators", action="store_true", help="no operators of kernels: smaller files")
     parser.add_argument("--shared-names", action="store_true", help="groups of one kind share one name")
@@ -91,7 +93,7 @@ def main(arguments=None):
         write_nsys(job, args.seed, args.out)
         return 0
     options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators,
-                      shared_names=args.shared_names, described=not args.undescribed, lost=args.lost / 100)
+                      shared_names=args.shared_names, distributed=not args.no_distributed, host_name=args.host_names, described=not args.undescribed, lost=args.lost / 100)
     damage = Damage(missing=damage.missing + args.missing, cut=damage.cut + args.cut, empty=damage.empty + args.empty, twice=damage.twice + args.twice,
                     claims=damage.claims | args.claims, shifted=damage.shifted | {rank: (steps, job.steps) for rank, steps in args.shifted.items()})
     write_job(job, args.seed, args.out, options, damage, args.names, args.ranks)

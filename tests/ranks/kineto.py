@@ -34,6 +34,7 @@ class Options:
     operators: bool = True
     shared_names: bool = False
     described: bool = True
+    distributed: bool = True  # distributedInfo: without it only the file's name has the rank
     host_name: bool = False
     lost: float = 0.0  # part of the device events
 
@@ -82,6 +83,8 @@ class RankFile:
         self.groups = writer.groups(rank)
         extra = {"host_name": host_name(self.job, rank)} if self.options.host_name else {}
         self.out = TraceText(claimed, self.job.world, list(self.groups.values()), process_id(self.job, rank), extra)
+        if not self.options.distributed:
+            del self.out.head["distributedInfo"]
         self.pid = self.out.pid
         self.autograd = self.pid + 211
         self.lost = np.random.default_rng([writer.seed, 3, rank])
