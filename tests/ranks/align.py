@@ -2,8 +2,8 @@
 
 Model: recorded end = offset(host) + rate(host) * (t - middle) + moment(instance). Rates have a prior of 20 ppm, residuals a Huber weight, and each
 class of collectives (kind, name) a weight from its own residuals. One offset of each connected set of hosts is fixed at 0: absolute time is unknown.
-The stated error of a host is that of two fits on random halves of the instances, plus the 95th percentile of its residuals; their median would not cover what is
-constant for a GPU. A clock that jumps has a second offset from there: its differences to most other hosts jump at one time.
+The stated error of a host is that of two fits on random halves of the instances, plus the 95th percentile of its residuals; their median would not
+cover what is constant for a GPU. A clock that jumps has a second offset from there: its differences to most other hosts jump at one time.
 """
 
 from dataclasses import dataclass, field, replace

@@ -47,7 +47,10 @@ COLUMNS = ("rank", "step", "place", "kind", "stream", "start", "end", "launch", 
 
 
 def joined(parts, groups, names, **ranks):
-    columns = {column: np.concatenate([np.asarray(part[column], float if column in ("start", "end", "launch") else np.int64) for part in parts]) for column in COLUMNS}
+    columns = {}
+    for column in COLUMNS:
+        kind = float if column in ("start", "end", "launch") else np.int64
+        columns[column] = np.concatenate([np.asarray(part[column], kind) for part in parts])
     return in_order(Events(**columns, groups=groups, names=names, **ranks))
 
 
@@ -162,5 +165,5 @@ def of_public(job):
             "launch": np.full(len(kind), np.nan), "group": group, "seq": seq, "name": job.optype, "blocks": np.zeros(len(kind))}
     stage = np.arange(job.world) // (job.replicas * job.shards)
     begin = np.broadcast_to(job.step_start, (job.world, steps))
-    return joined([part], groups, list(job.optypes), host=np.arange(job.world), stage=stage, begin=begin, fetched=nothing(job.world, steps), done=nothing(job.world, steps),
-                  pauses=nothing(job.world, steps, (2,)))
+    return joined([part], groups, list(job.optypes), host=np.arange(job.world), stage=stage, begin=begin, fetched=nothing(job.world, steps),
+                  done=nothing(job.world, steps), pauses=nothing(job.world, steps, (2,)))

@@ -1,8 +1,8 @@
 """The table of events (events.py) from a folder of Kineto files; only what the files contain is used.
 
 An operation's place is that of its launch among the launches of its step, so a lost kernel shifts no other. A collective without a sequence number takes
-its count among the host's records of that group in its step, for the same reason. A launch without a device event is a row without an end (lost.py). Hosts are those that truth.json or the caller states: these files do
-not name them.
+its count among the host's records of that group in its step, for the same reason. A launch without a device event is a row without an end (lost.py).
+Hosts are those that truth.json or the caller states: these files do not name them.
 """
 
 import json
@@ -77,15 +77,16 @@ class RankEvents:
     def row(self, event, start, end, place, counted):
         args = event["args"]
         launch, step, position, _ = place
-        row = {"rank": self.rank, "step": step, "place": position, "kind": COPY if event["cat"] == "gpu_memcpy" else COMPUTED, "stream": args["stream"], "start": start,
-               "end": end, "launch": launch, "group": -1, "seq": 0, "name": self.name_of(event["name"]), "blocks": args["grid"][0] if "grid" in args else 0}
+        kind = COPY if event["cat"] == "gpu_memcpy" else COMPUTED
+        row = {"rank": self.rank, "step": step, "place": position, "kind": kind, "stream": args["stream"], "start": start, "end": end, "launch": launch,
+               "group": -1, "seq": 0, "name": self.name_of(event["name"]), "blocks": args["grid"][0] if "grid" in args else 0}
         return row | {"blocks": 0} | self.collective(args, counted) if "Collective name" in args else row
 
     def lost(self, place, counted):
         """The row of a launch without a device event; its times are absent."""
         launch, step, position, external = place
-        row = {"rank": self.rank, "step": step, "place": position, "kind": COMPUTED, "stream": -1, "start": launch, "end": np.nan, "launch": launch, "group": -1, "seq": 0,
-               "name": 0, "blocks": 0}
+        row = {"rank": self.rank, "step": step, "place": position, "kind": COMPUTED, "stream": -1, "start": launch, "end": np.nan, "launch": launch,
+               "group": -1, "seq": 0, "name": 0, "blocks": 0}
         record = self.records.get(external)
         return row | self.collective(record["args"], counted) if record and "Collective name" in record["args"] else row
 

@@ -92,10 +92,11 @@ def main(arguments=None):
     if args.format == "nsys":
         write_nsys(job, args.seed, args.out)
         return 0
-    options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators,
-                      shared_names=args.shared_names, distributed=not args.no_distributed, host_name=args.host_names, described=not args.undescribed, lost=args.lost / 100)
+    options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators, lost=args.lost / 100,
+                      shared_names=args.shared_names, distributed=not args.no_distributed, host_name=args.host_names, described=not args.undescribed)
+    shifted = damage.shifted | {rank: (steps, job.steps) for rank, steps in args.shifted.items()}
     damage = Damage(missing=damage.missing + args.missing, cut=damage.cut + args.cut, empty=damage.empty + args.empty, twice=damage.twice + args.twice,
-                    claims=damage.claims | args.claims, shifted=damage.shifted | {rank: (steps, job.steps) for rank, steps in args.shifted.items()})
+                    claims=damage.claims | args.claims, shifted=shifted)
     write_job(job, args.seed, args.out, options, damage, args.names, args.ranks)
     if args.job == "foreign":
         write_job(second("second"), args.seed + 1, args.out, options, names="plain", told="truth-second.json")

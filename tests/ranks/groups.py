@@ -10,8 +10,8 @@ import hashlib
 CUT = 30
 DESCRIPTIONS = {"world": "default_pg", "tp": "TENSOR_MODEL_PARALLEL_GROUP", "dp": "DATA_PARALLEL_GROUP", "pp": "PIPELINE_MODEL_PARALLEL_GROUP",
                 "ep": "EXPERT_MODEL_PARALLEL_GROUP"}
-COLLECTIVES = {"all_reduce": "allreduce", "all_gather": "_allgather_base", "reduce_scatter": "_reduce_scatter_base", "all_to_all": "all_to_allv", "send": "send",
-               "recv": "recv"}
+COLLECTIVES = {"all_reduce": "allreduce", "all_gather": "_allgather_base", "reduce_scatter": "_reduce_scatter_base", "all_to_all": "all_to_allv",
+               "send": "send", "recv": "recv"}
 
 
 def kinds(job):

@@ -16,8 +16,10 @@ from .simulate import CALL_AT
 from .trace_text import LAUNCHED, START_NS, Group, TraceText, compressed, nccl_kernel
 
 OPERATORS = {"gemm": "aten::mm", "attention": "aten::_scaled_dot_product_flash_attention", "norm": "aten::native_layer_norm", "pointwise": "aten::gelu",
-             "embedding": "aten::embedding", "loss": "aten::_log_softmax", "optimizer": "aten::_fused_adamw_", "input": "aten::copy_", "result": "aten::item"}
-ANNOTATIONS = {"all_reduce": "nccl:all_reduce", "all_gather": "nccl:_all_gather_base", "reduce_scatter": "nccl:_reduce_scatter_base", "all_to_all": "nccl:all_to_all"}
+             "embedding": "aten::embedding", "loss": "aten::_log_softmax", "optimizer": "aten::_fused_adamw_", "input": "aten::copy_",
+             "result": "aten::item"}
+ANNOTATIONS = {"all_reduce": "nccl:all_reduce", "all_gather": "nccl:_all_gather_base", "reduce_scatter": "nccl:_reduce_scatter_base",
+               "all_to_all": "nccl:all_to_all"}
 CALLS = {"copy_in": ("cudaMemcpyAsync", 41), "copy_out": ("cudaMemcpyAsync", 41), "kernel": ("cudaLaunchKernel", 211)}
 NCCL_CALL = ("cudaLaunchKernelExC", 430)
 LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
@@ -190,5 +192,6 @@ class RankFile:
                 self.host_events(op, i, step, host[step][i], call[step][i])
                 self.device_event(op, step, start[step][i], end[step][i])
             self.synchronisation(call[step][-1], done[step])
-            self.out.event("gpu_user_annotation", f"ProfilerStep#{self.job.first_step + step}", 0, COMPUTE, start[step][0] - 1, end[step][-1] - start[step][0] + 2, "")
+            length = end[step][-1] - start[step][0]
+            self.out.event("gpu_user_annotation", f"ProfilerStep#{self.job.first_step + step}", 0, COMPUTE, start[step][0] - 1, length + 2, "")
         return self.out.finish(begin[self.steps[0]], done[self.steps[-1]])

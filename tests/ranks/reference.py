@@ -260,7 +260,8 @@ def public_slowdowns(name, steps=None):
 def show_public(name, out):
     got, published, kept, _ = public_slowdowns(name)
     worst = np.abs(got / published - 1).max()
-    out(f"{name}: S {got.min():.3f} to {got.max():.3f} (published {published.min():.3f} to {published.max():.3f}), at worst {100 * worst:.1f} % off; with gaps {kept.mean():.3f}")
+    out(f"{name}: S {got.min():.3f} to {got.max():.3f} (published {published.min():.3f} to {published.max():.3f}), at worst {100 * worst:.1f} % off; "
+        f"with gaps {kept.mean():.3f}")
 
 
 def main():

@@ -19,13 +19,11 @@ class Contradiction(Exception):
 
 @dataclass
 class Graph:
-    order: list  # per depth: rows of the events that start
     instance: np.ndarray  # by row: number of its instance; every event that is not matched is an instance of its own
     layers: list  # per depth: (rows sorted by instance, first row of each instance, instance of each row within the depth)
     before: np.ndarray  # [row, 2]: predecessors, -1 for none
     gap: np.ndarray  # by row
     time: np.ndarray  # by row: own time of a computed event, transfer of a member
-    wait: np.ndarray  # by row: last arrival - arrival
     matched: np.ndarray  # by row: member of an instance with more than one rank
     partial: np.ndarray  # by row: member of an instance of which some ranks have no event
 
@@ -125,8 +123,7 @@ def graph(events, tolerance):
         begins = np.flatnonzero(np.concatenate([[True], np.diff(instance[rows]) != 0]))
         sizes = np.diff(np.concatenate([begins, [len(rows)]]))
         layers.append((rows, begins, np.repeat(np.arange(len(begins)), sizes)))
-    return Graph([rows for rows, _, _ in layers], instance, layers, before, gap, time, last[instance] - events.start, matched,
-                 partial)
+    return Graph(instance, layers, before, gap, time, matched, partial)
 
 
 def replay(made, first, gap, time, host=None, lead=None):
