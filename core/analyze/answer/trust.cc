@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/profiler_cost.h"
@@ -183,6 +184,17 @@ void add_recorder(const Trace& trace, Trust& trust) {
     for (std::string_view clock : said.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
 }
 
+// Ranks read as one recording are not compared with each other.
+void add_ranks(const Trace& trace, Trust& trust) {
+    const ProcessTable& processes = trace.tables().process;
+    std::set<std::int64_t> ranks;
+    for (Row row = 0; row < processes.rows; ++row)
+        if (processes.rank.has(row)) ranks.insert(processes.rank[row]);
+    if (ranks.size() > 1)
+        trust.statements.push_back(
+            {false, fmt::format("{} ranks, added up; gpu-profile ranks FOLDER compares them", ranks.size())});
+}
+
 // Names of the metrics that were sampled, each once.
 std::vector<std::string_view> sampled_metrics(const Trace& trace) {
     const SampleTable& samples = trace.tables().sample;
@@ -249,6 +261,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     add_losses(facts.trace(), trust);
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
     add_recorder(facts.trace(), trust);
+    add_ranks(facts.trace(), trust);
     add_missing(facts.trace(), trust);
     return trust;
 }
