@@ -1,0 +1,241 @@
+"""`ranks` against the truth of simulated jobs (tests/ranks), against published results, and with damaged folders."""
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import FIXTURES
+
+ROOT = FIXTURES.parents[1]
+sys.path.insert(0, str(ROOT))
+
+from tests.ranks import generate  # noqa: E402
+
+EXAMPLE = ROOT / "examples" / "ranks"
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    """Return a function that writes a named job once, and returns its folder and its truth."""
+    folder, made = tmp_path_factory.mktemp("jobs"), {}
+
+    def job(name, *options, seed=1):
+        key = (name, seed, *options)
+        if key not in made:
+            place = folder / f"job{len(made)}"
+            arguments = [name, str(place), *options]
+            assert generate.main(arguments if name in generate.public.SIZES else [*arguments, "--seed", str(seed)]) == 0
+            made[key] = place, json.loads((place / "truth.json").read_text())
+        return made[key]
+
+    return job
+
+
+@pytest.fixture
+def ranks(program, tmp_path):
+    """Return a function that runs `ranks` and returns its tables, as lists of dictionaries."""
+
+    def run(place, *words, cache=None):
+        done = program.run("ranks", place, *words, "--format", "json", "--limit", "0", "--cache", cache or tmp_path / "cache")
+        return {table["name"]: rows_of(table) for table in json.loads(done.stdout)["tables"]}
+
+    return run
+
+
+def rows_of(table):
+    names = [column["name"] for column in table["columns"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+
+def unit_of(fault, truth):
+    """Return the words with which the program names the unit of a fault."""
+    kind, *place = fault["unit"]
+    if kind == "host":
+        return {f"host of ranks {fault['ranks'][0]}-{fault['ranks'][-1]}"}
+    if kind == "rank":
+        return {f"rank {place[0]}"}
+    return {"changing ranks"} if kind == "job" else {"group"}
+
+
+CAUSES = {"pause": "pauses"}
+
+
+def matches(row, fault, truth):
+    (words,) = unit_of(fault, truth)
+    return (row["unit"] == words or (words == "group" and row["unit"].startswith("group "))) and row["cause"] == CAUSES.get(fault["cause"], fault["cause"])
+
+
+def check(rows, truth):
+    """Every fault that must be named is, with its price; nothing else is named."""
+    step = truth["step_ns"]
+    named = [row for row in rows if row["named"]]
+    for fault in truth["faults"]:
+        found = [row for row in named if matches(row, fault, truth)]
+        if fault["named"] == "must":
+            assert len(found) == 1, (fault, rows)
+            assert found[0]["cost_ns"] == pytest.approx(fault["cost_ns"], rel=0.05, abs=0.005 * step), fault
+            assert found[0]["alone_ns"] == pytest.approx(fault["alone_ns"], rel=0.25, abs=0.005 * step), fault
+        elif fault["named"] == "must not":
+            assert not found, fault
+    for row in named:
+        assert any(matches(row, fault, truth) for fault in truth["faults"]), row
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", ["gpu", "host", "data", "pause", "link", "work", "hidden"])
+def test_a_planted_fault_is_named_with_its_price(ranks, jobs, name, seed):
+    place, truth = jobs(name, seed=seed)
+    check(ranks(place, "stragglers")["stragglers"], truth)
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("name", ["clean-8", "clean-16", "overlap", "experts"])
+def test_nobody_is_named_in_a_clean_job(ranks, jobs, name, seed):
+    place, truth = jobs(name, "--steps", "8", seed=seed)
+    rows = ranks(place, "stragglers")["stragglers"]
+    assert not [row for row in rows if row["named"]], truth["faults"]
+
+
+def test_several_faults_at_once(ranks, jobs):
+    """The pauses of this job hide behind waits for the slow group, and leave no trace on the device."""
+    place, truth = jobs("mixed")
+    rows = ranks(place, "stragglers")["stragglers"]
+    for fault in truth["faults"]:
+        if fault["cause"] == "pause":
+            continue
+        (found,) = [row for row in rows if row["named"] and matches(row, fault, truth)]
+        assert found["alone_ns"] == pytest.approx(fault["alone_ns"], rel=0.25)
+        assert found["cost_ns"] == pytest.approx(fault["cost_ns"], rel=0.1, abs=0.005 * truth["step_ns"])
+
+
+def test_offsets_of_clocks(ranks, jobs):
+    place, truth = jobs("mixed", "--host-names")
+    hosts = ranks(place, "hosts")["hosts"]
+    assert all(host["aligned"] for host in hosts)
+    true = {row["host"]: row["offset_ns"] for row in truth["clocks"]["hosts"]}
+    number = {host["host"]: int("".join(c for c in host["host"] if c.isdigit())) for host in hosts}
+    # The common clock is nobody's: only differences count.
+    shift = sum(true[number[h["host"]]] - h["offset_ns"] for h in hosts) / len(hosts)
+    errors = [abs(true[number[h["host"]]] - h["offset_ns"] - shift) for h in hosts]
+    stated = [host["error_ns"] for host in hosts]
+    assert sorted(errors)[len(errors) // 2] < 2_000
+    assert max(errors) < 10_000
+    assert sum(error <= limit for error, limit in zip(errors, stated, strict=True)) >= 0.9 * len(errors)
+
+
+def test_a_public_job_with_a_slow_rank(ranks, jobs):
+    """The published analysis says that rank 0 alone slows the job down by 1.98 (tests/fixtures/ranks)."""
+    place, truth = jobs("AR")
+    (row, *_) = ranks(place, "stragglers")["stragglers"]
+    assert (row["unit"], row["named"]) == ("rank 0", True)
+    slowdown = 1 / (1 - row["cost_pct"] / 100)
+    assert slowdown == pytest.approx(truth["slowdown_by_rank"]["0"] if "slowdown_by_rank" in truth else 1.979, rel=0.04)
+
+
+def saved(program, place, folder, *words):
+    capture = folder / "job.gpuprof"
+    program.run("ranks", place, "ranks", "--save", capture, "--cache", folder / "cache", *words)
+    return capture.read_bytes()
+
+
+def test_the_same_bytes_with_any_number_of_workers(program, tmp_path):
+    one = tmp_path / "one"
+    four = tmp_path / "four"
+    one.mkdir(), four.mkdir()
+    assert saved(program, EXAMPLE, one, "--workers", "1") == saved(program, EXAMPLE, four, "--workers", "4")
+
+
+def test_a_second_run_reads_the_cache(ranks, tmp_path):
+    place = shutil.copytree(EXAMPLE, tmp_path / "job")
+    first = ranks(place, "ranks", cache=tmp_path / "cache")
+    kept = {path.name for path in (tmp_path / "cache").iterdir()}
+    assert len(kept) == 8
+    assert ranks(place, "ranks", cache=tmp_path / "cache") == first
+    assert {path.name for path in (tmp_path / "cache").iterdir()} == kept
+    (tmp_path / "cache" / min(kept)).write_bytes(b"not a capture")
+    rows = ranks(place, "ranks", cache=tmp_path / "cache")["ranks"]
+    assert sorted(row["status"] for row in rows) == ["unreadable", *["whole"] * 7] or [row["status"] for row in rows] == ["whole"] * 8
+
+
+def test_every_missing_cut_and_damaged_rank_is_a_row(ranks, jobs):
+    place, truth = jobs("cut")
+    tables = ranks(place, "ranks", "stragglers")
+    status = {row["rank"]: row["status"] for row in tables["ranks"]}
+    assert (status[2], status[9], status[5], status[11]) == ("cut", "cut", "missing", "unreadable")
+    assert sum(value == "whole" for value in status.values()) == 12
+    assert len(status) == 16
+    assert all(row["reason"] for row in tables["ranks"] if row["status"] != "whole")
+    assert not [row for row in tables["stragglers"] if row["named"]]
+
+
+def test_the_first_line_counts_what_is_missing(program, jobs, tmp_path):
+    place, _ = jobs("cut")
+    done = program.run("ranks", place, "--cache", tmp_path / "cache")
+    assert "14 of 16 ranks: 2 cut, 1 unreadable, 1 missing" in " ".join(done.stdout.decode().split())
+
+
+def test_expect_adds_ranks_that_no_file_knows(ranks):
+    rows = ranks(EXAMPLE, "ranks", "--expect", "10")["ranks"]
+    assert [(row["rank"], row["status"]) for row in rows][-2:] == [(8, "missing"), (9, "missing")]
+
+
+def test_two_recordings_of_one_rank_are_refused(program, jobs, tmp_path):
+    place, _ = jobs("foreign")
+    done = program.run("ranks", place, "--cache", tmp_path / "cache")
+    assert done.status == 3
+    assert re.search("are both of rank [0-3]; name the files of one run", done.stderr.decode())
+
+
+def test_a_file_that_needs_too_much_memory_costs_its_rank_only(ranks, jobs, tmp_path):
+    place, _ = jobs("gpu", "--steps", "8", "--ranks", "0-2")
+    place = shutil.copytree(place, tmp_path / "job")
+    with gzip.open(place / "rank00003.json.gz", "wb") as file:
+        file.write(b'{"schemaVersion": 1, "distributedInfo": {"rank": 3, "world_size": 8}, "traceEvents": [{"ph": "X", "name": "' + b"x" * 400_000_000)
+    rows = ranks(place, "ranks", "--memory", "250000000")["ranks"]
+    assert [row["status"] for row in rows][:4] == ["whole", "whole", "whole", "unreadable"]
+
+
+@pytest.mark.parametrize(("words", "message"), [
+    (["no-such-folder"], "neither an existing path nor a table"),
+    ([EXAMPLE, "--rank-from", "rank("], "is not a regular expression with one group"),
+    ([EXAMPLE, "no_such_table"], "the tables of a job are ranks, stragglers"),
+    (["reduce", EXAMPLE / "rank00000.json.gz"], "ranks reduce needs one FILE and --output SUMMARY"),
+    (["stragglers"], "name the recordings"),
+])
+def test_wrong_input_has_one_line(program, tmp_path, words, message):
+    done = program.run("ranks", *words, "--cache", tmp_path / "cache")
+    assert done.status in (2, 3)
+    assert message in done.stderr.decode()
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_folder_without_recordings_is_refused(program, tmp_path):
+    place = tmp_path / "job"
+    place.mkdir()
+    (place / "notes.txt").write_text("nothing")
+    done = program.run("ranks", place, "--cache", tmp_path / "cache")
+    assert done.status == 3
+    assert "none of the 1 files is of a rank" in done.stderr.decode()
+
+
+def test_report_of_one_rank_names_the_command(program):
+    done = program.run("report", EXAMPLE / "rank00000.json.gz", "ranks")
+    assert "gpu-profile ranks FOLDER" in done.stdout.decode()
+
+
+def test_a_killed_run_continues(program, tmp_path):
+    """Summaries that were made before the end are not made again."""
+    cache = tmp_path / "cache"
+    process = subprocess.Popen([program.path, "ranks", EXAMPLE, "ranks", "--workers", "1", "--cache", cache], stdout=subprocess.DEVNULL)
+    while not (cache.exists() and any(path.suffix == ".gpuprof" and not path.name.startswith(".") for path in cache.iterdir())):
+        assert process.poll() is None or cache.exists()
+    process.kill()
+    process.wait()
+    before = {path.name: path.stat().st_mtime_ns for path in cache.iterdir() if not path.name.startswith(".")}
+    program.run("ranks", EXAMPLE, "ranks", "--cache", cache)
+    after = {path.name: path.stat().st_mtime_ns for path in cache.iterdir()}
+    assert all(after[name] == time for name, time in before.items())

@@ -1,0 +1,146 @@
+// Ranks read from tables that may hold anything: impossible times, references to nothing, ranks without rows.
+#include "core/analyze/ranks/job.h"
+
+#include <gtest/gtest.h>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/group_id.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/rank_steps.h"
+#include "core/analyze/ranks/replay.h"
+#include "core/analyze/ranks/stragglers.h"
+#include "core/model/trace_builder.h"
+
+namespace gpuprof {
+namespace {
+
+class JobRows {
+public:
+    void rank(std::int32_t number) {
+        RankTable& table = batch_.tables.rank;
+        Row row = table.add();
+        table.rank.set(row, number);
+        table.status.set(row, batch_.intern("whole"));
+    }
+    void group(std::int32_t rank, std::int64_t id, std::string_view ranks) {
+        RankGroupTable& table = batch_.tables.rank_group;
+        Row row = table.add();
+        table.rank.set(row, rank);
+        table.group_id.set(row, id);
+        table.ranks.set(row, batch_.intern(ranks));
+    }
+    void step(std::int32_t rank, std::int64_t number, TimeNs from, TimeNs to) {
+        RankStepTable& table = batch_.tables.rank_step;
+        Row row = table.add();
+        table.rank.set(row, rank);
+        table.step.set(row, number);
+        table.from_time.set(row, from);
+        table.to_time.set(row, to);
+        table.compute_ns.set(row, to - from);
+    }
+    void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
+              std::string_view kind = "all_reduce") {
+        RankSyncTable& table = batch_.tables.rank_sync;
+        Row row = table.add();
+        table.rank.set(row, rank);
+        table.step.set(row, seq);
+        table.group_id.set(row, 7);
+        table.seq.set(row, seq);
+        table.kind.set(row, batch_.intern(kind));
+        table.from_time.set(row, from);
+        table.to_time.set(row, to);
+        if (follows > 0) table.follows.set(row, follows);
+        table.compute_ns.set(row, follows > 0 ? 1'000'000 : 0);
+    }
+    Trace trace() {
+        TraceBuilder builder({"job", "ranks", {}});
+        batch_.tables.close();
+        builder.append(std::move(batch_));
+        return std::move(builder).finish();
+    }
+
+private:
+    Batch batch_;
+};
+
+// Ranks that each compute for 1 ms and then reduce; `late` needs `more` longer.
+Trace even_job(std::int32_t ranks, std::int32_t late, DurNs more, std::int64_t steps) {
+    JobRows rows;
+    DurNs step = 1'000'000 + more + 100'000;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+        rows.rank(rank);
+        rows.group(rank, 7, "0-" + std::to_string(ranks - 1));
+        for (std::int64_t n = 0; n < steps; ++n) {
+            TimeNs begin = n * step;
+            rows.step(rank, n, begin, begin + step);
+            rows.sync(rank, n, begin + 1'000'000 + (rank == late ? more : 0), begin + step, n > 0 ? 1 : 0);
+        }
+    }
+    return rows.trace();
+}
+
+TEST(RankJob, CollectivesOfAllRanksAreOneInstance) {
+    Trace trace = even_job(8, 3, 500'000, 10);
+    Facts facts(trace, {});
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    ASSERT_EQ(matched.instances.size(), 10U);
+    for (const Instance& instance : matched.instances) {
+        EXPECT_EQ(instance.count, 8U);
+        EXPECT_TRUE(instance.complete);
+    }
+}
+
+TEST(RankJob, AReplayOfTheRecordingIsTheRecording) {
+    Trace trace = even_job(8, 3, 0, 10);
+    Facts facts(trace, {});
+    const JobReplay& replay = facts.get<JobReplay>();
+    std::vector<TimeNs> ends = replay.run(replay.recorded);
+    ASSERT_EQ(ends.size(), 10U);
+    EXPECT_EQ(ends[9] - ends[0], 9 * 1'100'000);
+}
+
+TEST(RankJob, ContradictingKindsAreNotOneCollective) {
+    JobRows rows;
+    for (std::int32_t rank : {0, 1}) {
+        rows.rank(rank);
+        rows.group(rank, 7, "0,1");
+        rows.sync(rank, 1, 0, 10, 0, rank == 0 ? "all_reduce" : "all_gather");
+    }
+    Trace trace = rows.trace();
+    Facts facts(trace, {});
+    EXPECT_EQ(facts.get<MatchedJob>().mismatched, 1U);
+}
+
+TEST(RankJob, ImpossibleRowsAreSkippedAndCounted) {
+    JobRows rows;
+    rows.rank(0);
+    rows.group(0, 7, "0,1");
+    rows.sync(0, 1, 100, 50, 0);
+    rows.sync(0, 2, INT64_MIN, INT64_MAX, 0);
+    rows.sync(9, 3, 0, 10, 0);
+    rows.sync(0, 4, 0, 10, INT32_MAX);
+    rows.step(0, 1, INT64_MAX, INT64_MIN);
+    Trace trace = rows.trace();
+    Facts facts(trace, {});
+    const RankJob& job = facts.get<RankJob>();
+    EXPECT_EQ(job.unusable, 4U);
+    ASSERT_EQ(job.syncs.size(), 1U);
+    EXPECT_EQ(job.syncs[0].follows, kNone);
+    EXPECT_FALSE(facts.get<Stragglers>().reason.empty());
+}
+
+TEST(RankJob, NumbersOfSteps) {
+    EXPECT_EQ(number_of_step("ProfilerStep#12"), 12);
+    EXPECT_EQ(number_of_step("step"), -1);
+    EXPECT_EQ(number_of_step(""), -1);
+    EXPECT_EQ(number_of_step("7"), 7);
+    EXPECT_EQ(number_of_step("step 99999999999999999999"), -1);
+}
+
+TEST(RankJob, LengthsOfStepsThatOverlap) {
+    EXPECT_EQ(lengths_of({10, 30, 25, 40}), (std::vector<DurNs>{10, 20, 0, 10}));
+    EXPECT_TRUE(lengths_of({}).empty());
+}
+
+}  // namespace
+}  // namespace gpuprof
