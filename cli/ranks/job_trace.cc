@@ -32,9 +32,17 @@ public:
         }
         std::int32_t rank = summary->tables().rank.rank[0];
         world_ = std::max(world_, std::int64_t{summary->tables().rank.world_size.value_or(0, 0)});
-        if (auto [other, fresh] = files_.try_emplace(rank, file.file.path); !fresh)
+        const RankTable& about = summary->tables().rank;
+        File own{file.file.path, about.from_time.value_or(0, 0), about.to_time.value_or(0, 0),
+                 summary->tables().rank_sync.rows};
+        auto [other, fresh] = files_.try_emplace(rank, own);
+        if (!fresh && own.same_recording(other->second)) {
+            rows_.lose(Loss::second_copy, file.file.path);
+            return {};
+        }
+        if (!fresh)
             return Error{ExitCode::unreadable, fmt::format("{} and {} are both of rank {}; name the files of one run",
-                                                           other->second, file.file.path, rank)};
+                                                           other->second.path, file.file.path, rank)};
         builder_.append(batch_of(std::move(summary).value()));
         return {};
     }
@@ -64,7 +72,16 @@ private:
 
     TraceBuilder builder_;
     Batch rows_;
-    std::map<std::int32_t, std::string> files_;
+    struct File {
+        std::string path;
+        TimeNs from, to;
+        std::size_t collectives;
+
+        bool same_recording(const File& other) const {
+            return from == other.from && to == other.to && collectives == other.collectives;
+        }
+    };
+    std::map<std::int32_t, File> files_;
     std::set<std::int32_t> unreadable_;
     std::int64_t world_ = 0;
 };

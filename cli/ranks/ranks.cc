@@ -1,5 +1,6 @@
 // `ranks`: the recordings of a distributed job, one or more files of each rank, as one answer: who holds the job up, and what it costs.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -31,6 +32,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kReduce = "reduce";
+constexpr std::string_view kTables[] = {"ranks", "stragglers", "job_steps", "rank_collectives", "hosts"};
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
 struct Arguments {
@@ -71,8 +73,14 @@ Result<ExitCode> reduce(const Arguments& arguments) {
 Result<ExitCode> run(Arguments arguments) {
     if (arguments.words.front() == kReduce) return reduce(arguments);
     std::vector<std::string> paths;
-    for (const std::string& word : arguments.words)
-        (find_analysis(word) == nullptr ? paths : arguments.request.analyses).push_back(word);
+    for (const std::string& word : arguments.words) {
+        bool is_table = find_analysis(word) != nullptr;
+        if (!is_table && !is_path(word))
+            return Error{ExitCode::usage,
+                         fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
+                                     fmt::join(kTables, ", "))};
+        (is_table ? arguments.request.analyses : paths).push_back(word);
+    }
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
     Progress progress;
@@ -150,7 +158,8 @@ const Command kRanksCommand{"ranks",
                             "Show who holds a distributed job up, and what it costs.",
                             declare,
                             [] {
-                                return std::vector<Choices>{{"--format", names_of(report_formats())}};
+                                return std::vector<Choices>{{"PATH", {std::begin(kTables), std::end(kTables)}},
+                                                            {"--format", names_of(report_formats())}};
                             }};
 
 }  // namespace gpuprof

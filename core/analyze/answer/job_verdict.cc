@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/answer/trust.h"
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/stragglers.h"
 #include "core/base/readable.h"
+#include "core/model/damage.h"
 
 namespace gpuprof {
 namespace {
@@ -63,7 +63,9 @@ Verdict job_verdict(const Facts& facts) {
 }
 
 Trust job_trust(const Facts& facts) {
-    Trust trust = trust_without_timeline(facts.trace());
+    Trust trust;
+    if (std::string damage = damage_of(facts.trace()); !damage.empty())
+        trust.statements.push_back({.warning = true, .text = damage, .damage = true});
     const RankTable& rows = facts.trace().tables().rank;
     std::map<std::string_view, std::size_t> states;
     for (Row row = 0; row < rows.rows; ++row) ++states[facts.trace().text(rows.status.value_or(row, kNoString))];

@@ -19,11 +19,11 @@ bool ends_together(CollectiveKind kind) {
            kind == CollectiveKind::send_recv;
 }
 
-double median_of(std::vector<double> values) {
+double quantile_of(std::vector<double> values, double share) {
     if (values.empty()) return 0;
-    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
 }
 
 class Aligner {
@@ -46,12 +46,12 @@ public:
         std::vector<double> differences = differences_of_halves();
         for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
             ClockFit& fit = clocks.clocks[i];
-            fit.residual_ns = median_of(sizes[i]);
+            fit.residual_ns = quantile_of(sizes[i], 0.5);
             fit.aligned = fit.instances >= kFewestInstances && fit.residual_ns <= kMaxResidualNs;
             if (!fit.aligned) continue;
             fit.offset_ns = whole.offset[i];
             fit.rate_ppm = whole.drift[i] / half_ * 1e6;
-            fit.error_ns = differences[i] + fit.residual_ns;
+            fit.error_ns = differences[i] + quantile_of(sizes[i], 0.95);
         }
         return clocks;
     }

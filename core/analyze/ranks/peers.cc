@@ -169,12 +169,13 @@ private:
         }
     }
 
-    // Equal transfers: of one kind, size of group and message, within a host or between hosts.
+    // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
+    // ranks, a transfer may be a wait for one of the others.
     void settle_transfers() {
         std::map<std::array<std::int64_t, 4>, std::vector<std::uint32_t>> equal;
         for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
-            if (instance.count < 2) continue;
+            if (instance.count < 2 || !instance.complete) continue;
             const JobSync& first = job_.syncs[matched_.members[instance.first]];
             bool between = false;
             for (std::uint32_t k = 0; k < instance.count; ++k)

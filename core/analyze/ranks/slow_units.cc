@@ -230,7 +230,7 @@ private:
         };
         std::map<std::uint32_t, Sums> groups;
         for (const Instance& instance : matched_.instances) {
-            if (instance.count < 2) continue;
+            if (instance.count < 2 || !instance.complete) continue;
             Sums& to = groups[instance.group];
             double more = 0, usual = 0;
             for (std::uint32_t k = 0; k < instance.count; ++k) {

@@ -15,8 +15,8 @@ constexpr ResultColumn kColumns[] = {
     {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording."},
     {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million."},
     {"error_ns", CellType::real, Unit::ns,
-     "Error of an aligned time: 95 % of the difference between fits to two halves of the data, plus the median "
-     "residual."},
+     "Error of an aligned time: 95 % of the difference between fits to two halves of the data, plus the 95th "
+     "percentile of the residuals."},
     {"residual_ns", CellType::real, Unit::ns,
      "Median distance of its ends of collectives from those of the other hosts after alignment."},
     {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used."},
