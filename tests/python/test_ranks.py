@@ -183,6 +183,19 @@ def test_expect_adds_ranks_that_no_file_knows(ranks):
     assert [(row["rank"], row["status"]) for row in rows][-2:] == [(8, "missing"), (9, "missing")]
 
 
+@pytest.mark.parametrize(("name", "said"), [
+    ("half", "low confidence, from the timeline no rank, host or group costs 1 %"),
+    ("half", "no median can tell which half is right"),
+    ("gap", "ranks are idle without a recorded cause (rank 3 most, 20.0 ms per step)"),
+    ("gap", "no stragglers medium confidence"),
+    ("mixed", "stragglers high confidence"),
+])
+def test_the_verdict_is_no_surer_than_it_can_be(program, jobs, tmp_path, name, said):
+    place, _ = jobs(name)
+    done = program.run("ranks", place, "--cache", tmp_path / "cache")
+    assert said in " ".join(done.stdout.decode().split())
+
+
 def test_two_recordings_of_one_rank_are_refused(program, jobs, tmp_path):
     place, _ = jobs("foreign")
     done = program.run("ranks", place, "--cache", tmp_path / "cache")

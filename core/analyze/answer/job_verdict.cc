@@ -7,7 +7,7 @@
 
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/stragglers.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
@@ -18,6 +18,9 @@ namespace {
 // Unexplained gaps of more than this share of the steps may change the answer.
 constexpr double kGapsMatter = 0.05;
 
+// The middle third of the peers that is further apart than this share of the step.
+constexpr double kHalvesDiffer = 0.02;
+
 std::string sentence_of(const Straggler& unit, double step_ns) {
     std::string price =
         unit.cost_ns >= 0.001 * step_ns
@@ -26,6 +29,17 @@ std::string sentence_of(const Straggler& unit, double step_ns) {
     if (unit.alone_ns > 1.1 * std::max(unit.cost_ns, 0.0))
         price += fmt::format(", and {} once the others are fixed", readable_duration(unit.alone_ns));
     return fmt::format("{} ({}) {}", unit.unit, name_of(unit.cause), price);
+}
+
+// The rank with most idle time without a cause.
+std::string most_idle(const RankJob& job) {
+    std::map<std::uint32_t, DurNs> idle;
+    for (const JobRankStep& step : job.rank_steps) idle[step.rank] += step.own.unknown;
+    auto most =
+        std::max_element(idle.begin(), idle.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most == idle.end() || most->second == 0 || job.steps.empty()) return {};
+    return fmt::format(" (rank {} most, {} per step)", job.ranks[most->first].rank,
+                       readable_duration(most->second / static_cast<DurNs>(job.steps.size())));
 }
 
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
@@ -45,10 +59,19 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
+    DurNs spread = facts.get<Peers>().spread;
+    bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
+    if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
+    if (halves) verdict.confidence = Rating::low;
+    std::string divided = halves ? fmt::format(
+                                       "; about half of the ranks need {} more per step than the others, and no median "
+                                       "can tell which half is right (see the table ranks)",
+                                       readable_duration(spread))
+                                 : "";
     if (named.empty()) {
         verdict.name = "no stragglers";
-        verdict.because =
-            fmt::format("no rank, host or group costs 1 % of a step of {}", readable_duration(found.step_ns));
+        verdict.because = fmt::format("no rank, host or group costs 1 % of a step of {}{}",
+                                      readable_duration(found.step_ns), divided);
         return verdict;
     }
     verdict.name = "stragglers";
@@ -59,6 +82,7 @@ Verdict job_verdict(const Facts& facts) {
     for (std::size_t i = 1; i < std::min<std::size_t>(named.size(), 4); ++i)
         verdict.because += "; " + sentence_of(*named[i], found.step_ns);
     if (named.size() > 4) verdict.because += fmt::format("; {} more", named.size() - 4);
+    verdict.because += divided;
     return verdict;
 }
 
@@ -91,10 +115,12 @@ Trust job_trust(const Facts& facts) {
         warn(trust, fmt::format("the hosts share no chain of groups: {} islands of clocks that cannot be compared",
                                 clocks.islands));
     const Stragglers& found = facts.get<Stragglers>();
-    if (found.reason.empty() && found.gaps_ns > kGapsMatter * found.step_ns)
-        warn(trust, fmt::format("ranks are idle for {} per step without a recorded cause, which counts as nothing in "
-                                "the prices: it may hide waits for something that was not recorded",
-                                readable_duration(found.gaps_ns)));
+    if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
+        warn(trust,
+             fmt::format(
+                 "steps take {}, and {} in the replay: ranks are idle without a recorded cause{}; that counts as "
+                 "nothing in the prices, because it may hide waits for something that was not recorded",
+                 readable_duration(found.actual_ns), readable_duration(found.step_ns), most_idle(job)));
     return trust;
 }
 

@@ -154,6 +154,7 @@ private:
         for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i)
             if (auto role = roles.find({job_.rank_steps[i].rank, job_.rank_steps[i].step}); role != roles.end())
                 equal[{role->second, job_.rank_steps[i].step}].push_back(i);
+        std::vector<DurNs> spreads;
         peers_.excess.resize(job_.rank_steps.size());
         peers_.has_peers.assign(job_.rank_steps.size(), false);
         for (const auto& [key, steps] : equal) {
@@ -166,7 +167,15 @@ private:
                 for (std::uint32_t i : steps) peers_.excess[i].*part = job_.rank_steps[i].own.*part - median;
             }
             for (std::uint32_t i : steps) peers_.has_peers[i] = true;
+            std::vector<DurNs> own;
+            for (std::uint32_t i : steps) {
+                const OwnTime& parts = job_.rank_steps[i].own;
+                own.push_back(parts.compute + parts.copy + parts.input + parts.host);
+            }
+            std::sort(own.begin(), own.end());
+            spreads.push_back(own[65 * own.size() / 100] - own[35 * own.size() / 100]);
         }
+        if (!spreads.empty()) peers_.spread = median_of(spreads);
     }
 
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all

@@ -86,6 +86,7 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.least_own_.resize(count);
     replay.start_.resize(count);
     replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
+    replay.ends.assign(replay.steps_, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
         const JobSync& sync = job.syncs[i];
         replay.recorded.follows.push_back(sync.follows);
@@ -97,7 +98,6 @@ JobReplay JobReplay::make(const Facts& facts) {
             replay.recorded.own[i] =
                 std::min(whole - gap, sync.own.compute + sync.own.copy + sync.own.input + sync.own.host);
             replay.least_own_[i] = std::min(whole, sync.own.compute + sync.own.copy);
-            replay.unexplained += gap;
         }
         std::uint32_t instance = matched.instance_of[i];
         TimeNs arrival = instance == kNone ? replay.common[i].start : replay.last_arrival[instance];
@@ -106,6 +106,10 @@ JobReplay JobReplay::make(const Facts& facts) {
         auto step = std::lower_bound(job.steps.begin(), job.steps.end(), sync.step);
         bool known = step != job.steps.end() && *step == sync.step;
         replay.step_of_.push_back(known ? static_cast<std::uint32_t>(step - job.steps.begin()) : kNone);
+        if (known) {
+            TimeNs& end = replay.ends[replay.step_of_.back()];
+            end = std::max(end, replay.common[i].end - zero);
+        }
     }
     replay.order(job, matched, replay.recorded.follows);
     return replay;

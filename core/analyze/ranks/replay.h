@@ -24,7 +24,7 @@ struct JobReplay {
     std::vector<Interval> common;      // each sync on the common clock
     std::vector<TimeNs> last_arrival;  // by instance, on the common clock
     std::vector<bool> waits;           // by sync: it ended after the last rank had arrived
-    DurNs unexplained = 0;             // sum of the gaps that count as zero
+    std::vector<TimeNs> ends;          // of each step as it was recorded, as run() gives them
 
     static JobReplay make(const Facts& facts);
 

@@ -56,9 +56,7 @@ public:
         found.ideal = run(peers_.times);
         found.step_ns = mean_of(found.recorded);
         found.ideal_ns = mean_of(found.ideal);
-        found.gaps_ns =
-            static_cast<double>(replay_.unexplained) / static_cast<double>(std::max<std::size_t>(job_.steps.size(), 1) *
-                                                                           std::max<std::size_t>(job_.ranks.size(), 1));
+        found.actual_ns = mean_of(lengths_of(replay_.ends));
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         for (SlowUnit& unit : units) set_cost(unit, found);
         JobTimes without = replay_.recorded;
