@@ -235,6 +235,21 @@ def test_a_folder_without_recordings_is_refused(program, tmp_path):
     assert "none of the 1 files is of a rank" in done.stderr.decode()
 
 
+def test_a_real_job_of_two_processes_without_a_gpu(ranks, tmp_path):
+    """torchrun with Gloo, whose collectives name neither group nor number: they are matched by order, kind and size."""
+    place = tmp_path / "job"
+    place.mkdir()
+    for rank in (0, 1):
+        shutil.copy(FIXTURES / "ranks" / f"gloo-rank{rank}.json.gz", place)
+    tables = ranks(place, "ranks", "rank_collectives", "stragglers")
+    assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, "vm", "whole", 3), (1, "vm", "whole", 3)]
+    assert all(row["wait_ns"] > 0 and row["exposed_comm_ns"] > row["wait_ns"] for row in tables["ranks"])
+    assert {row["matched_by"] for row in tables["rank_collectives"]} == {"order, group assumed"}
+    assert {(row["collective"], row["bytes"]) for row in tables["rank_collectives"]} >= {("all_reduce", 546_856), ("all_reduce", 4096), ("broadcast", 4096)}
+    assert all(row["instances"] % 3 == 0 and row["complete_pct"] == 100 for row in tables["rank_collectives"])
+    assert tables["stragglers"] == []
+
+
 def test_report_of_one_rank_names_the_command(program):
     done = program.run("report", EXAMPLE / "rank00000.json.gz", "ranks")
     assert "gpu-profile ranks FOLDER" in done.stdout.decode()

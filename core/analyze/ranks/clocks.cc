@@ -48,6 +48,7 @@ public:
             ClockFit& fit = clocks.clocks[i];
             fit.residual_ns = quantile_of(sizes[i], 0.5);
             fit.aligned = fit.instances >= kFewestInstances && fit.residual_ns <= kMaxResidualNs;
+            if (clocks.clocks.size() == 1) fit.aligned = true;  // nothing to align it with
             if (!fit.aligned) continue;
             fit.offset_ns = whole.offset[i];
             fit.rate_ppm = whole.drift[i] / half_ * 1e6;

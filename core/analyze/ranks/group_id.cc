@@ -10,6 +10,8 @@ std::int64_t GroupKey::id() const {
     return static_cast<std::int64_t>(hash >> 1);
 }
 
+GroupKey assumed_world(std::int64_t size) { return {fmt::format("{}|{}", kAssumedWorld, size), size, false}; }
+
 std::optional<GroupKey> group_key(const Trace& trace, Row record) {
     const CollectiveTable& table = trace.tables().collective;
     auto text = [&](const Column<StringId>& column) { return trace.text(column.value_or(record, kNoString)); };

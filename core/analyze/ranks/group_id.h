@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/model/trace.h"
 
@@ -21,5 +22,9 @@ struct GroupKey {
 
 // The group of a row of table collective; absent if nothing names it.
 std::optional<GroupKey> group_key(const Trace& trace, Row record);
+
+// Gloo does not say which group a collective is of. All ranks are assumed; collectives of other groups do not fit then.
+inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
+GroupKey assumed_world(std::int64_t size);
 
 }  // namespace gpuprof

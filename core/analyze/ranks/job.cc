@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/group_id.h"
 #include "core/base/rank_list.h"
 
 namespace gpuprof {
@@ -71,6 +72,7 @@ private:
             JobGroup& group = job_.groups.emplace_back();
             group.id = table.group_id[row];
             group.description = trace_.text(table.description.value_or(row, kNoString));
+            group.assumed = group.description == kAssumedWorld;
             group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
             if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
             group.size =

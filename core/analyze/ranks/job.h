@@ -39,7 +39,8 @@ struct JobGroup {
     std::string description, ranks_text;
     std::vector<std::int32_t> ranks;  // empty if unknown
     std::int32_t size = 0;
-    bool pairs = false;  // sends and receives
+    bool pairs = false;    // sends and receives
+    bool assumed = false;  // nothing names it: all ranks are assumed
 };
 
 struct JobSync {

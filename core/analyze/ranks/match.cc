@@ -29,16 +29,19 @@ std::vector<Keyed> keys_of(const RankJob& job) {
                 keyed.push_back({{sync.group, -1, -1, -1, *sync.seq, 0}, i, MatchRule::exact});
                 continue;
             }
-            if (sync.step < 0) continue;
+            bool assumed = job.groups[sync.group].assumed;
+            if (sync.step < 0 || (assumed && sync.is_pair())) continue;
             Key key{sync.group,
-                    sync.is_pair() ? sync.from_rank : -1,
+                    sync.is_pair() ? sync.from_rank
+                    : assumed      ? sync.bytes
+                                   : -1,
                     sync.is_pair() ? sync.to_rank : -1,
                     static_cast<std::int64_t>(sync.kind),
                     sync.step,
                     0};
             std::int64_t place = places[key]++;
             key.back() = place;
-            keyed.push_back({key, i, MatchRule::order});
+            keyed.push_back({key, i, assumed ? MatchRule::guessed : MatchRule::order});
         }
     }
     std::sort(keyed.begin(), keyed.end(),
@@ -48,7 +51,14 @@ std::vector<Keyed> keys_of(const RankJob& job) {
 
 }  // namespace
 
-std::string_view name_of(MatchRule rule) { return rule == MatchRule::exact ? "sequence number" : "order in the step"; }
+std::string_view name_of(MatchRule rule) {
+    switch (rule) {
+        case MatchRule::exact: return "sequence number";
+        case MatchRule::order: return "order in the step";
+        case MatchRule::guessed: return "order, group assumed";
+    }
+    return "";
+}
 
 MatchedJob MatchedJob::make(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
@@ -70,6 +80,13 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             ++instance.count;
         }
         std::int32_t expected = first.is_pair() ? 2 : job.groups[first.group].size;
+        // Without all ranks, an assumed group was none.
+        if (first.group != kNone && job.groups[first.group].assumed &&
+            instance.count != static_cast<std::uint32_t>(expected)) {
+            matched.mismatched += instance.count;
+            matched.members.resize(instance.first);
+            continue;
+        }
         instance.complete = expected > 0 && instance.count == static_cast<std::uint32_t>(expected);
         for (std::uint32_t i = 0; i < instance.count; ++i)
             matched.instance_of[matched.members[instance.first + i]] =

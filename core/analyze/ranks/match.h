@@ -10,8 +10,8 @@
 
 namespace gpuprof {
 
-enum class MatchRule : std::uint8_t { exact, order };
-// "sequence number", "order in the step".
+enum class MatchRule : std::uint8_t { exact, order, guessed };
+// "sequence number", "order in the step", "order, group assumed".
 std::string_view name_of(MatchRule rule);
 
 struct Instance {

@@ -25,9 +25,11 @@ public:
     // The index of the step that launched a kernel, or steps().size() if none did.
     std::size_t of_kernel(Row kernel) const;
 
+    // The same of a moment on the host.
+    std::size_t at(TimeNs time) const;
+
 private:
     explicit RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {}
-    std::size_t at(TimeNs time) const;
     template <class Table, class Launches>
     void extend(const Table& table, const Launches& launches);
     template <class Launches>

@@ -21,7 +21,12 @@ constexpr std::size_t kMaxKernels = 64;  // with the most time; a job's differen
 class Reduction {
 public:
     Reduction(const Facts& facts, std::int32_t rank, Batch& into)
-        : facts_(facts), trace_(facts.trace()), rank_(rank), into_(into), steps_(RankSteps::make(facts)) {}
+        : facts_(facts),
+          trace_(facts.trace()),
+          rank_(rank),
+          into_(into),
+          steps_(RankSteps::make(facts)),
+          syncs_(sync_points(facts, steps_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -50,14 +55,14 @@ public:
     void write_syncs() {
         RankSyncTable& table = into_.tables.rank_sync;
         const CollectiveTable& records = trace_.tables().collective;
-        for (const SyncPoint& point : sync_points(facts_, steps_)) {
+        for (const SyncPoint& point : syncs_) {
             Row row = table.add();
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
             if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
             table.kind.set(row, into_.intern(to_string(point.message.kind)));
             if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
-            if (trace_.kernel().stream.has(point.kernel)) table.stream.set(row, trace_.kernel().stream[point.kernel]);
+            if (point.stream >= 0) table.stream.set(row, point.stream);
             table.from_time.set(row, point.span.start);
             table.to_time.set(row, point.span.end);
             if (point.record != kNoRow) {
@@ -83,6 +88,8 @@ public:
             std::vector<std::pair<std::int64_t, std::int64_t>> launched = count_kernels(device.device);
             for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i]);
         }
+        if (facts_.get<Activity>().devices.empty())
+            for (const RankStep& step : steps_.steps()) write_host_step(step);
     }
 
     void write_kernels() {
@@ -130,12 +137,11 @@ private:
     void put_process(RankTable& table, Row row, const RankFile& file) {
         const ProcessTable& processes = trace_.tables().process;
         StringId host = kNoString;
-        std::int64_t world = 0;
         for (Row process = 0; process < processes.rows; ++process) {
-            if (world <= 0) world = processes.world_size.value_or(process, 0);
+            if (world_ <= 0) world_ = processes.world_size.value_or(process, 0);
             if (host == kNoString) host = processes.host.value_or(process, kNoString);
         }
-        if (world > 0 && world <= INT32_MAX) table.world_size.set(row, static_cast<std::int32_t>(world));
+        if (world_ > 0 && world_ <= INT32_MAX) table.world_size.set(row, static_cast<std::int32_t>(world_));
         bool recorded = host != kNoString;
         if (recorded || !file.host.empty()) {
             table.host.set(row, into_.intern(recorded ? trace_.text(host) : std::string_view(file.host)));
@@ -155,6 +161,8 @@ private:
     std::optional<std::int64_t> group_of(Row record) {
         const CollectiveTable& records = trace_.tables().collective;
         std::optional<GroupKey> key = group_key(trace_, record);
+        bool assumed = !key && !records.correlation.has(record) && world_ > 1;
+        if (assumed) key = assumed_world(world_);
         if (!key) return std::nullopt;
         std::int64_t id = key->id();
         if (!groups_.insert(id).second) return id;
@@ -163,7 +171,10 @@ private:
         table.rank.set(row, rank_);
         table.group_id.set(row, id);
         put(table.name, row, records.group.get(record));
-        put(table.description, row, records.group_description.get(record));
+        if (assumed)
+            table.description.set(row, into_.intern(kAssumedWorld));
+        else
+            put(table.description, row, records.group_description.get(record));
         if (key->size > 0 && key->size <= INT32_MAX) table.size.set(row, static_cast<std::int32_t>(key->size));
         put(table.ranks, row, records.ranks.get(record));
         return id;
@@ -181,6 +192,22 @@ private:
             counts[step].second += is_collective_kernel(trace_.text(kernels.name.value_or(row, kNoString)));
         }
         return counts;
+    }
+
+    // Of a job without a GPU: collectives, and everything else.
+    void write_host_step(const RankStep& step) {
+        RankStepTable& table = into_.tables.rank_step;
+        Row row = table.add();
+        table.rank.set(row, rank_);
+        table.step.set(row, step.number);
+        table.from_time.set(row, step.window.start);
+        table.to_time.set(row, step.window.end);
+        Intervals spans;
+        for (const SyncPoint& point : syncs_) spans.push_back(point.span);
+        DurNs comm = length_within(unite(std::move(spans)), step.window);
+        table.comm_ns.set(row, comm);
+        table.exposed_comm_ns.set(row, comm);
+        table.host_ns.set(row, step.window.length() - comm);
     }
 
     void write_step(const DeviceActivity& device, const OwnTimes& own, std::size_t index,
@@ -234,7 +261,9 @@ private:
     std::int32_t rank_;
     Batch& into_;
     RankSteps steps_;
+    std::vector<SyncPoint> syncs_;
     std::set<std::int64_t> groups_;
+    std::int64_t world_ = 0;
 };
 
 }  // namespace

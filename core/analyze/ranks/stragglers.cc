@@ -1,5 +1,7 @@
 #include "core/analyze/ranks/stragglers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -163,6 +165,10 @@ Stragglers Stragglers::make(const Facts& facts) {
             "no collective was found on two ranks: the recordings name no process groups, or are of other steps";
     else if (job.steps.empty())
         none.reason = "no steps were found";
+    else if (const std::vector<bool>& compared = facts.get<Peers>().has_peers;
+             std::find(compared.begin(), compared.end(), true) == compared.end())
+        none.reason = fmt::format("no rank has {} others that do the same in a step, so nothing tells what is normal",
+                                  kFewestPeers - 1);
     if (!none.reason.empty()) return none;
     return Pricing(facts).price();
 }

@@ -27,8 +27,30 @@ public:
             if (kernels.device.value_or(row, -1) == device.device &&
                 is_collective(kernels.name.value_or(row, kNoString)))
                 add(row, device.device);
-        link(device, first);
+        OwnTimes own(facts_, device);
+        link(device.compute, first, [&](Interval part) { return own.within(part); });
     }
+
+    // Ranges of host threads that a collective's record names.
+    void add_host() {
+        const CollectiveTable& records = facts_.trace().tables().collective;
+        const RangeTable& ranges = facts_.trace().range();
+        std::map<std::int64_t, Row> by_external;
+        for (Row row = 0; row < records.rows; ++row)
+            if (!records.correlation.has(row) && records.external_id.has(row))
+                by_external.try_emplace(records.external_id[row], row);
+        for (Row row = 0; row < ranges.rows && !by_external.empty(); ++row) {
+            auto record = by_external.find(ranges.external_id.value_or(row, -1));
+            if (record == by_external.end()) continue;
+            SyncPoint& point = points_.emplace_back();
+            point.record = record->second;
+            point.span = {ranges.start[row], ranges.start[row] + ranges.dur[row]};
+            point.step = steps_.at(point.span.start);
+            point.message = message_of(facts_.trace(), point.record);
+        }
+        link({}, 0, [](Interval part) { return OwnTime{.host = part.length()}; });
+    }
+    bool empty() const { return points_.empty(); }
     std::vector<SyncPoint> take() && { return std::move(points_); }
 
 private:
@@ -37,6 +59,7 @@ private:
         SyncPoint& point = points_.emplace_back();
         point.kernel = row;
         point.device = device;
+        point.stream = kernels.stream.value_or(row, -1);
         point.span = {kernels.start[row], kernels.start[row] + kernels.dur[row]};
         point.step = steps_.of_kernel(row);
         point.record = records_.find(row);
@@ -54,9 +77,8 @@ private:
     }
 
     // Points from index `first`, by start.
-    void link(const DeviceActivity& device, std::size_t first) {
-        OwnTimes own(facts_, device);
-        const Column<std::int64_t>& streams = facts_.trace().kernel().stream;
+    template <class Own>
+    void link(const IntervalSet& compute, std::size_t first, Own&& own) {
         std::map<std::int64_t, std::size_t> last_on;  // by stream
         std::vector<std::size_t> in_flight;           // points that may end before a later one begins
         std::optional<std::size_t> waited_for;
@@ -65,15 +87,15 @@ private:
             std::erase_if(in_flight, [&](std::size_t other) {
                 if (points_[other].span.end > point.span.start + tolerance(points_[other].span)) return false;
                 bool later = !waited_for || points_[other].span.end >= points_[*waited_for].span.end;
-                if (later && held_up(device.compute, points_[other].span)) waited_for = other;
+                if (later && held_up(compute, points_[other].span)) waited_for = other;
                 return true;
             });
             if (waited_for) {
                 point.follows = static_cast<std::uint32_t>(i - *waited_for);
-                point.own = own.within({points_[*waited_for].span.end, point.span.start});
+                point.own = own({std::min(points_[*waited_for].span.end, point.span.start), point.span.start});
             }
-            auto [before, none] = last_on.try_emplace(streams.value_or(point.kernel, -1), i);
-            if (!none) {
+            auto [before, none] = last_on.try_emplace(point.stream, i);
+            if (!none && point.stream >= 0) {
                 DurNs pause = point.span.start - points_[before->second].span.end;
                 point.queued = pause >= 0 && pause < kBackToBack;
                 before->second = i;
@@ -100,6 +122,7 @@ private:
 std::vector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
     Points points(facts, steps);
     for (const DeviceActivity& device : facts.get<Activity>().devices) points.add(device);
+    if (points.empty()) points.add_host();
     return std::move(points).take();
 }
 

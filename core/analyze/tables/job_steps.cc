@@ -24,8 +24,8 @@ constexpr ResultColumn kColumns[] = {
      "The rank with most time of its own (compute, copies, input, host) above its peers."},
     {"excess_ns", CellType::integer, Unit::ns, "That time."},
     {"compute_ns", CellType::integer, Unit::ns, "Compute in it."},
-    {"input_ns", CellType::integer, Unit::ns, "Idle in it while the host waited for input."},
-    {"host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched."},
+    {"idle_input_ns", CellType::integer, Unit::ns, "Idle in it while the host waited for input."},
+    {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched."},
 };
 
 DurNs sum_of(const OwnTime& own) { return own.compute + own.copy + own.input + own.host; }

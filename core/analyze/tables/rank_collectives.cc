@@ -22,7 +22,8 @@ constexpr ResultColumn kColumns[] = {
     {"instances", CellType::integer, Unit::count, "Collectives, each counted once for all of its ranks."},
     {"complete_pct", CellType::real, Unit::percent,
      "Share of them that was found on every rank of the group. Waits of the others are lower bounds."},
-    {"matched_by", CellType::text, Unit::none, "sequence number, or order in the step."},
+    {"matched_by", CellType::text, Unit::none,
+     "sequence number, order in the step, or order if the group had to be assumed."},
     {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer."},
     {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer."},
     {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer."},
@@ -36,7 +37,8 @@ constexpr ResultColumn kColumns[] = {
 
 struct Kind {
     std::vector<std::int64_t> transfers;
-    std::uint64_t complete = 0, by_order = 0, members = 0;
+    std::uint64_t complete = 0, members = 0;
+    MatchRule rule = MatchRule::exact;  // the weakest
     WideSum wait, lateness;
     std::int64_t longest = 0;
     std::map<std::int32_t, std::uint64_t> last;
@@ -69,7 +71,7 @@ Result<ResultTable> run(const Facts& facts) {
         to.members += instance.count;
         to.transfers.push_back(transfer);
         to.complete += instance.complete;
-        to.by_order += instance.rule == MatchRule::order;
+        to.rule = std::max(to.rule, instance.rule);
         to.lateness.add(waits.lateness[i]);
         if (waits.last[i] != kNone) ++to.last[job.ranks[job.syncs[waits.last[i]].rank].rank];
     }
@@ -81,9 +83,9 @@ Result<ResultTable> run(const Facts& facts) {
         bool any = last != kind.last.end();
         table.add_row({text_cell(description), size > 0 ? integer(size) : kAbsent, text_cell(to_string(collective)),
                        bytes >= 0 ? integer(bytes) : kAbsent, integer(stat.count), percent(kind.complete, stat.count),
-                       text_cell(name_of(kind.by_order > 0 ? MatchRule::order : MatchRule::exact)), integer(stat.p50),
-                       integer(stat.p95), bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent,
-                       real(kind.wait.over(kind.members)), integer(kind.longest), real(kind.lateness.over(stat.count)),
+                       text_cell(name_of(kind.rule)), integer(stat.p50), integer(stat.p95),
+                       bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent, real(kind.wait.over(kind.members)),
+                       integer(kind.longest), real(kind.lateness.over(stat.count)),
                        any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
     }
     if (matched.mismatched > 0)
