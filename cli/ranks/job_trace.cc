@@ -30,19 +30,21 @@ public:
                     fmt::format("its summary {} is damaged; delete it", file.summary));
             return {};
         }
-        std::int32_t rank = summary->tables().rank.rank[0];
-        world_ = std::max(world_, std::int64_t{summary->tables().rank.world_size.value_or(0, 0)});
         const RankTable& about = summary->tables().rank;
-        File own{file.file.path, about.from_time.value_or(0, 0), about.to_time.value_or(0, 0),
-                 summary->tables().rank_sync.rows};
-        auto [other, fresh] = files_.try_emplace(rank, own);
-        if (!fresh && own.same_recording(other->second)) {
-            rows_.lose(Loss::second_copy, file.file.path);
-            return {};
-        }
-        if (!fresh)
+        for (Row row = 0; row < about.rows; ++row) {
+            if (!about.rank.has(row)) continue;
+            world_ = std::max(world_, std::int64_t{about.world_size.value_or(row, 0)});
+            File own{file.file.path, about.from_time.value_or(row, 0), about.to_time.value_or(row, 0),
+                     summary->tables().rank_sync.rows};
+            auto [other, fresh] = files_.try_emplace(about.rank[row], own);
+            if (fresh) continue;
+            if (own.same_recording(other->second)) {
+                rows_.lose(Loss::second_copy, file.file.path);
+                return {};
+            }
             return Error{ExitCode::unreadable, fmt::format("{} and {} are both of rank {}; name the files of one run",
-                                                           other->second.path, file.file.path, rank)};
+                                                           other->second.path, file.file.path, about.rank[row])};
+        }
         builder_.append(batch_of(std::move(summary).value()));
         return {};
     }

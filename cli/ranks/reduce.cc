@@ -16,6 +16,10 @@ Status reduce_file(const RankFile& given, const Options& options, const ReadLimi
     if (opened->is_foreign()) return Error{ExitCode::empty, fmt::format("{} is not a recording", given.path)};
     Result<Trace> trace = import_file(*opened);
     if (!trace.ok()) return trace.error();
+    auto write = [&](const Trace& summary) {
+        return write_output(output, [&](Sink& sink) { return write_capture(summary, sink, {}); });
+    };
+    if (trace->tables().rank.rows > 0) return write(*trace);  // a summary already
     RankFile file = given;
     std::optional<std::int32_t> rank = rank_of(*trace, file);
     if (!rank)
@@ -31,7 +35,7 @@ Status reduce_file(const RankFile& given, const Options& options, const ReadLimi
     TraceBuilder builder(trace->origin());
     builder.append(std::move(rows));
     Trace summary = std::move(builder).finish();
-    return write_output(output, [&](Sink& sink) { return write_capture(summary, sink, {}); });
+    return write(summary);
 }
 
 }  // namespace gpuprof

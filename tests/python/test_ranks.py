@@ -149,6 +149,19 @@ def test_the_same_bytes_with_any_number_of_workers(program, tmp_path):
     assert saved(program, EXAMPLE, one, "--workers", "1") == saved(program, EXAMPLE, four, "--workers", "4")
 
 
+def test_summaries_made_elsewhere_are_a_job(program, ranks, tmp_path):
+    place = tmp_path / "summaries"
+    place.mkdir()
+    for file in sorted(EXAMPLE.iterdir()):
+        assert program.run("ranks", "reduce", file, "-o", place / f"{file.name}.gpuprof").status == 0
+    tables = ("stragglers", "ranks", "job_steps", "rank_collectives", "hosts")
+    assert ranks(place, *tables) == ranks(EXAMPLE, *tables)
+    job = tmp_path / "job.gpuprof"
+    assert program.run("ranks", place, "ranks", "--save", job, "--cache", tmp_path / "cache").status == 0
+    assert ranks(job, *tables) == ranks(EXAMPLE, *tables)
+    assert program.report(job, "stragglers")["stragglers"].rows[0]["unit"] == "rank 5"
+
+
 def test_a_second_run_reads_the_cache(ranks, tmp_path):
     place = shutil.copytree(EXAMPLE, tmp_path / "job")
     first = ranks(place, "ranks", cache=tmp_path / "cache")
