@@ -125,6 +125,8 @@ def on_page_markdown(markdown, page, config, files):
     """Rewrite links for the site, and put the empty line before each list that Python-Markdown needs."""
     place = page.file.src_uri
     path = config["repository_paths"].get(place)
+    if place.startswith("source/"):
+        page.meta["search"] = {"exclude": True}
     if path is None or not path.endswith(".md"):
         return markdown
     pieces, at = [], 0

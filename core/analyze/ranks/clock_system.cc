@@ -10,6 +10,7 @@ namespace {
 constexpr double kPriorRate = 20e-6;  // of a clock that a time system steers
 constexpr int kRounds = 5;            // of reweighting
 constexpr int kMaxIterations = 400;   // of conjugate gradients; a chain of hosts needs about its length
+constexpr double kEnough = 1e-18;     // of the squared size: offsets of milliseconds to picoseconds
 constexpr double kHuber = 1.5;        // residuals above this many standard deviations count less
 constexpr double kFloorNs = 100;      // no end is more exact
 
@@ -67,9 +68,14 @@ private:
     double half_, prior_;
 };
 
-Vector solve(const Normal& normal, std::size_t size) {
-    Vector x(size, 0.0), rest = normal.right_side(), direction = rest;
-    double left = dot(rest, rest), enough = left * 1e-24;
+// Conjugate gradients from `x`, the solution for slightly different weights.
+Vector solve(const Normal& normal, Vector x) {
+    std::size_t size = x.size();
+    Vector rest = normal.right_side(), begun = normal.times(x);
+    double enough = dot(rest, rest) * kEnough;
+    for (std::size_t k = 0; k < size; ++k) rest[k] -= begun[k];
+    Vector direction = rest;
+    double left = dot(rest, rest);
     for (int i = 0; i < kMaxIterations && left > enough && left > 0; ++i) {
         Vector step = normal.times(direction);
         double curvature = dot(direction, step);
@@ -109,10 +115,11 @@ std::vector<double> residuals_of(const std::vector<ClockEnd>& ends, const ClockS
 ClockSolution fit_clocks(std::vector<ClockEnd>& ends, std::size_t clocks, double half) {
     ClockSolution solution{Vector(clocks, 0.0), Vector(clocks, 0.0)};
     half = std::max(half, 1.0);
+    Vector x(2 * clocks, 0.0);
     double scale = 1e6;  // of the first round: nothing is an outlier yet
     for (int round = 0; round < kRounds && !ends.empty(); ++round) {
         double drift = kPriorRate * half / scale;
-        Vector x = solve(Normal(ends, clocks, half, 1 / std::max(drift * drift, 1e-12)), 2 * clocks);
+        x = solve(Normal(ends, clocks, half, 1 / std::max(drift * drift, 1e-12)), std::move(x));
         solution.offset.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(clocks));
         solution.drift.assign(x.begin() + static_cast<std::ptrdiff_t>(clocks), x.end());
         std::vector<double> residuals = residuals_of(ends, solution, half), sizes;

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint32_t kFewestInstances = 8;
 constexpr double kMaxResidualNs = 1e6;
+// Of one group: more only take time. They are spread over the recording.
+constexpr std::size_t kMostOfGroup = 400;
 
 // Collectives whose ends agree. The ends of others may differ by milliseconds, another way in each step.
 bool ends_together(CollectiveKind kind) {
@@ -70,9 +72,13 @@ private:
 
     // One end of each instance and clock: the median of the clock's ranks.
     void collect(TimeNs middle) {
+        std::vector<std::size_t> usable(job_.groups.size(), 0), seen(job_.groups.size(), 0);
+        for (const Instance& instance : matched_.instances) usable[instance.group] += is_usable(instance);
         for (std::size_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
-            if (instance.count < 2 || !ends_together(job_.syncs[matched_.members[instance.first]].kind)) continue;
+            if (!is_usable(instance)) continue;
+            std::size_t every = (usable[instance.group] + kMostOfGroup - 1) / kMostOfGroup;
+            if (seen[instance.group]++ % every != 0) continue;
             std::vector<std::pair<std::uint32_t, double>> ends;
             for (std::uint32_t k = 0; k < instance.count; ++k) {
                 const JobSync& sync = job_.syncs[matched_.members[instance.first + k]];
@@ -85,6 +91,10 @@ private:
                 ends_.push_back({static_cast<std::uint32_t>(i), ends[begin].first, ends[(begin + end) / 2].second, 1});
             }
         }
+    }
+
+    bool is_usable(const Instance& instance) const {
+        return instance.count > 1 && ends_together(job_.syncs[matched_.members[instance.first]].kind);
     }
 
     void number_islands(AlignedClocks& clocks) {
