@@ -16,6 +16,7 @@
 #include "cli/ranks/reduce.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
+#include "core/importers/reading.h"
 
 namespace gpuprof {
 namespace {
@@ -97,8 +98,14 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
                      [&](std::size_t a, std::size_t b) { return files[a].bytes > files[b].bytes; });
     std::string program = this_executable();
     unsigned workers = options.workers > 0 ? options.workers : usual_workers();
-    run_parallel(order.size(), std::min<unsigned>(workers, 256),
-                 [&](std::size_t task, unsigned) { reduce_one(reduced[order[task]], options, program); });
+    // For the progress line: bytes of the files, whichever process reads them.
+    for (const RankFile& file : files) reading().size += file.bytes;
+    ++reading().open;
+    run_parallel(order.size(), std::min<unsigned>(workers, 256), [&](std::size_t task, unsigned) {
+        reduce_one(reduced[order[task]], options, program);
+        reading().read += reduced[order[task]].file.bytes;
+    });
+    --reading().open;
     return reduced;
 }
 

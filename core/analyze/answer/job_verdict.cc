@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
@@ -43,6 +44,25 @@ std::string most_idle(const RankJob& job) {
 }
 
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
+
+void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
+    std::size_t present = 0, unaligned = 0;
+    std::set<std::uint32_t> islands;
+    for (std::size_t i = 0; i < job.clocks.size(); ++i) {
+        const std::vector<std::uint32_t>& ranks = job.clocks[i].ranks;
+        if (std::none_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return job.ranks[rank].present; }))
+            continue;
+        ++present;
+        unaligned += !clocks.clocks[i].aligned;
+        islands.insert(clocks.clocks[i].island);
+    }
+    if (present > 1 && unaligned > 0)
+        warn(trust, fmt::format("{} of {} clocks could not be aligned; their waits are absent (see the table hosts)",
+                                unaligned, present));
+    if (islands.size() > 1)
+        warn(trust, fmt::format("the hosts share no chain of groups: {} islands of clocks that cannot be compared",
+                                islands.size()));
+}
 
 }  // namespace
 
@@ -98,22 +118,13 @@ Trust job_trust(const Facts& facts) {
     std::string absent;
     for (std::string_view state : {"cut", "unreadable", "missing"})
         if (states[state] > 0) absent += fmt::format("{}{} {}", absent.empty() ? "" : ", ", states[state], state);
+    trust.statements.push_back({false, fmt::format("{} rank{}, {} step{}", present, present == 1 ? "" : "s",
+                                                   job.steps.size(), job.steps.size() == 1 ? "" : "s")});
     if (!absent.empty())
         warn(trust,
              fmt::format("{} of {} ranks: {} (see the table ranks); waits for ranks without a file are lower bounds",
                          present, std::max(rows.rows, job.ranks.size()), absent));
-    else
-        trust.statements.push_back(
-            {false, fmt::format("{} ranks, {} step{}", present, job.steps.size(), job.steps.size() == 1 ? "" : "s")});
-    const AlignedClocks& clocks = facts.get<AlignedClocks>();
-    auto unaligned = static_cast<std::size_t>(
-        std::count_if(clocks.clocks.begin(), clocks.clocks.end(), [](const ClockFit& fit) { return !fit.aligned; }));
-    if (clocks.clocks.size() > 1 && unaligned > 0)
-        warn(trust, fmt::format("{} of {} clocks could not be aligned; their waits are absent (see the table hosts)",
-                                unaligned, clocks.clocks.size()));
-    if (clocks.islands > 1)
-        warn(trust, fmt::format("the hosts share no chain of groups: {} islands of clocks that cannot be compared",
-                                clocks.islands));
+    add_clocks(job, facts.get<AlignedClocks>(), trust);
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,
