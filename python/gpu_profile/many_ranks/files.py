@@ -16,7 +16,7 @@ from ..errors import Error
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["RankFile", "file_system", "is_url", "list_files", "rank_in_name", "without_credentials"]
+__all__ = ["RankFile", "file_system", "is_url", "list_files", "rank_in_name", "said", "without_credentials"]
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(://|::)")
 _URL_IN_TEXT = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S*")
@@ -77,6 +77,27 @@ def file_system(url: str, options: Mapping[str, Any]) -> tuple[Any, str]:
     return found
 
 
+def said(problem: Exception, url: str, options: Mapping[str, Any]) -> str:
+    """Return what a storage says of a failure as one line, without what opens the storage."""
+    text = without_credentials(" ".join(str(problem).split()))
+    for secret in _secrets(url, options):
+        text = text.replace(secret, "***")
+    return text if isinstance(problem, ImportError) else f"{type(problem).__name__}: {text}"
+
+
+def _secrets(url: str, options: Mapping[str, Any]) -> list[str]:
+    user = _USER.search(url)
+    found = [user[0] if user else "", url.partition("?")[2]]
+    values = list(options.values())
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values += value.values()
+        elif isinstance(value, str):
+            found.append(value)
+    return [secret for secret in found if len(secret) > 5]  # shorter ones are names of regions and modes
+
+
 def _local(path: str) -> list[RankFile]:
     path = os.path.abspath(path)
     if os.path.isdir(path):
@@ -105,7 +126,7 @@ def _in_storage(url: str, options: Mapping[str, Any]) -> list[RankFile]:
     except Error:
         raise
     except Exception as problem:  # each storage has its own
-        raise Error(3, f"cannot read {without_credentials(url)}: {_said(problem)}") from None
+        raise Error(3, f"cannot read {without_credentials(url)}: {said(problem, url, options)}") from None
     files = []
     for each in sorted(found):
         about = found[each]
@@ -117,6 +138,3 @@ def _in_storage(url: str, options: Mapping[str, Any]) -> list[RankFile]:
     return files
 
 
-def _said(problem: Exception) -> str:
-    text = without_credentials(" ".join(str(problem).split()))
-    return text if isinstance(problem, ImportError) else f"{type(problem).__name__}: {text}"

@@ -52,7 +52,7 @@ class Ranks(Trace):
     @property
     def losses(self) -> Table:
         """One row per rank without a whole recording: rank, file, status (cut, unreadable, missing) and reason. Files
-        that are no recordings are rows of report("losses")."""
+        of unknown formats are rows of report("losses")."""
         return self.sql("SELECT rank, file, status, reason FROM rank WHERE status <> 'whole' ORDER BY rank")
 
     def rank(self, number: int) -> Trace:

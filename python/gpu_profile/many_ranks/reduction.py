@@ -19,11 +19,11 @@ from typing import Any, Optional
 
 from ..errors import Error
 from ..program import binary
-from .files import RankFile, file_system, without_credentials
+from .files import RankFile, file_system, said
 
 __all__ = ["Outcome", "copy_file", "program_version", "reduce_batch"]
 
-# The summary, or None and why there is none; whether the file is no recording at all.
+# The summary, or None and why there is none; whether the file has an unknown format.
 Outcome = tuple[Optional[bytes], str, bool]
 
 _NO_RECORDING = 4  # exit code of `ranks reduce`
@@ -60,8 +60,7 @@ def copy_file(file: RankFile, options: Mapping[str, Any], folder: str) -> str:
     except Error:
         raise
     except Exception as problem:  # each storage has its own
-        text = without_credentials(" ".join(str(problem).split()))
-        raise Error(3, f"cannot read {file.name}: {type(problem).__name__}: {text}") from None
+        raise Error(3, f"cannot read {file.name}: {said(problem, file.url, options)}") from None
     if file.bytes not in (-1, copied):
         raise Error(3, f"cannot read {file.name}: {copied} bytes arrived, but {file.bytes} were listed")
     return path
@@ -90,8 +89,8 @@ def _run(path: str, folder: str, seconds: float) -> Outcome:
         return None, f"the process that read it was ended by {signal.strsignal(-done.returncode)}", False
     if done.returncode > 0:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        said = lines[-1] if lines else f"the process that read it ended with status {done.returncode}"
-        return None, said[len("gpu-profile: "):] if said.startswith("gpu-profile: ") else said, done.returncode == _NO_RECORDING
+        problem = lines[-1].partition("gpu-profile: ")[2] or lines[-1] if lines else f"the process that read it ended with status {done.returncode}"
+        return None, problem, done.returncode == _NO_RECORDING
     with open(summary, "rb") as made:
         return made.read(), "", False
 
