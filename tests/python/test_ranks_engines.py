@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -140,8 +141,9 @@ def test_a_changed_file_is_read_again(cache, tmp_path):
     assert engine.tasks == [["rank00006.json.gz"]]
 
 
-def test_a_killed_worker_costs_nothing(expected, cache, impostor, one_file_per_task, tmp_path):
+def test_a_killed_worker_costs_nothing(expected, cache, impostor, one_file_per_task, tmp_path, monkeypatch):
     """It breaks a ProcessPoolExecutor for good; threads of this process read what is left."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # for what a killed process leaves
     impostor(f'*reduce*rank00003*) mkdir "{tmp_path}/once" 2>/dev/null && kill -KILL $PPID ;;')
     with ProcessPoolExecutor(2) as executor, pytest.warns(RuntimeWarning, match="the executor is broken"):
         found = gpu_profile.ranks(EXAMPLE, executor, cache=cache)

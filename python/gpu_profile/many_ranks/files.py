@@ -93,7 +93,7 @@ def _secrets(url: str, options: Mapping[str, Any]) -> list[str]:
         value = values.pop()
         if isinstance(value, dict):
             values += value.values()
-        elif isinstance(value, str):
+        elif isinstance(value, str) and not is_url(value):
             found.append(value)
     return [secret for secret in found if len(secret) > 5]  # shorter ones are names of regions and modes
 
@@ -117,6 +117,7 @@ def _local(path: str) -> list[RankFile]:
 def _in_storage(url: str, options: Mapping[str, Any]) -> list[RankFile]:
     try:
         storage, path = file_system(url, options)
+        storage.invalidate_cache()  # of listings: this process may have listed the folder before
         if "*" in path:
             found = storage.glob(path, detail=True)
         elif url.endswith("/") or storage.info(path)["type"] == "directory":

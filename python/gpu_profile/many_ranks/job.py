@@ -12,6 +12,7 @@ import glob
 import os
 import shutil
 import tempfile
+import weakref
 from typing import TYPE_CHECKING, Any, Callable
 
 from ..atomic_file import atomic_replace
@@ -39,9 +40,10 @@ class Ranks(Trace):
     """A job of many ranks: a recording of summaries, whose analyses are `ranks`, `stragglers`, `job_steps`,
     `rank_collectives` and `hosts`."""
 
-    def __init__(self, folder: tempfile.TemporaryDirectory[str], files: Iterable[RankFile], options: Mapping[str, Any]) -> None:
-        super().__init__(os.path.join(folder.name, "job.gpuprof"))
-        self._folder = folder  # deleted with this object
+    def __init__(self, folder: str, files: Iterable[RankFile], options: Mapping[str, Any]) -> None:
+        super().__init__(os.path.join(folder, "job.gpuprof"))
+        self._folder = folder
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._files = {file.name: file for file in files}
         self._options = options
 
@@ -63,7 +65,7 @@ class Ranks(Trace):
         file = self._files.get(names[0])
         if file is None:
             return Trace(names[0])
-        return Trace(os.path.join(self._folder.name, copy_file(file, self._options, self._folder.name)))
+        return Trace(os.path.join(self._folder, copy_file(file, self._options, self._folder)))
 
     def save(self, path: Path) -> None:
         """Write the job's summaries to one capture, which every command and `gpu_profile.open` read."""
@@ -96,20 +98,20 @@ def ranks(
     if not named:
         raise Error(2, "name the recordings, or a folder with one file of each rank")
     kept = os.path.abspath(os.path.expanduser(os.fspath(cache))) if cache is not None else usual_cache()
-    folder = tempfile.TemporaryDirectory(prefix="gpu-profile-")
     limits = ["--workers", str(workers or 0), *(["--expect", str(expect)] if expect is not None else [])]
-    if client is None and progress is None and not any(is_url(path) for path in named):
-        _join(_existing(named), folder.name, kept, limits)
-        return Ranks(folder, (), {})
     options = dict(storage_options or {})
-    files = list_files(named, options)
-    os.mkdir(os.path.join(folder.name, "summaries"))
-    foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), progress, folder.name)
+    folder = tempfile.mkdtemp(prefix="gpu-profile-")
     try:
-        _join([os.path.join(folder.name, "summaries"), *foreign], folder.name, os.path.join(folder.name, "joined"), limits)
-    except Error as problem:
-        raise Error(problem.code, _by_name(problem.message, files, folder.name)) from None
-    return Ranks(folder, (file for file in files if file.url), options)
+        if client is None and progress is None and not any(is_url(path) for path in named):
+            _join(_existing(named), folder, kept, limits)
+            return Ranks(folder, (), options)
+        files = list_files(named, options)
+        foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), progress, folder)
+        _join_summaries(files, foreign, folder, limits)
+        return Ranks(folder, (file for file in files if file.url), options)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _existing(paths: Iterable[str]) -> list[str]:
@@ -145,6 +147,7 @@ def _reduce(files: Sequence[RankFile], client: Any, workers: int | None, options
         if progress is not None:
             progress(done, len(files), read, len(problems))
 
+    os.mkdir(os.path.join(folder, "summaries"))
     ranks_named = _ranks_named_once(files)
     missing = []
     for number, file in enumerate(files):
@@ -194,7 +197,11 @@ def _join(paths: Sequence[str], folder: str, cache: str, limits: Sequence[str]) 
     answer("ranks", *paths, "losses", "--save", "job.gpuprof", "--cache", cache, *limits, folder=folder)
 
 
-def _by_name(message: str, files: Sequence[RankFile], folder: str) -> str:
-    for number, file in enumerate(files):
-        message = message.replace(_summary_path(folder, number), file.name)
-    return message
+def _join_summaries(files: Sequence[RankFile], foreign: Sequence[str], folder: str, limits: Sequence[str]) -> None:
+    try:
+        _join([os.path.join(folder, "summaries"), *foreign], folder, os.path.join(folder, "joined"), limits)
+    except Error as problem:
+        message = problem.message
+        for number, file in enumerate(files):
+            message = message.replace(_summary_path(folder, number), file.name)
+        raise Error(problem.code, message) from None
