@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from .decorator import gpu_profile as gpu_profile
     from .errors import Error as Error
     from .errors import GpuBackendError as GpuBackendError
+    from .many_ranks.job import Ranks as Ranks
+    from .many_ranks.job import ranks as ranks
     from .measurement import Comparison as Comparison
     from .measurement import Measurement as Measurement
     from .monitor import GpuMonitor as GpuMonitor
@@ -62,6 +64,7 @@ _HOMES = {
     "MemoryUse": "bench_memory",
     "MultiRunResult": "repeats",
     "ProfiledResult": "call",
+    "Ranks": "many_ranks.job",
     "RunStats": "repeats",
     "SampleSeries": "samples",
     "Table": "trace",
@@ -76,6 +79,7 @@ _HOMES = {
     "open": "trace",
     "perf_report": "sweep",
     "profile_repeats": "repeats",
+    "ranks": "many_ranks.job",
     "report": "program",
     "start": "recording",
     "step": "recording",

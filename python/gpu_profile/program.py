@@ -14,7 +14,7 @@ from .errors import Error
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["binary", "report"]
+__all__ = ["answer", "binary", "report"]
 
 
 def binary() -> str:
@@ -72,17 +72,23 @@ def report(file: str | os.PathLike[str], *analyses: str, **options: Any) -> dict
     Raises Error with the program's exit code and message.
     """
     import json
+
+    envelope: dict[str, Any] = json.loads(answer("report", os.fspath(file), *analyses, "--format", "json", *_arguments(options)))
+    return envelope
+
+
+def answer(*arguments: str, folder: str | None = None) -> bytes:
+    """Run the program, in a folder, and return what it prints. Raises Error with its exit code and message."""
     import subprocess
 
-    command = [binary(), "report", os.fspath(file), *analyses, "--format", "json", *_arguments(options)]
+    command = [os.path.abspath(binary()), *arguments]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     except OSError as problem:
         raise Error(None, f"cannot start {command[0]}: {problem.strerror}") from problem
     if done.returncode != 0:
         raise Error(done.returncode, _last_line(done.stderr) or f"gpu-profile failed with exit code {done.returncode}")
-    envelope: dict[str, Any] = json.loads(done.stdout)
-    return envelope
+    return done.stdout
 
 
 def run_program() -> NoReturn:
