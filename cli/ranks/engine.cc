@@ -16,6 +16,7 @@
 #include "cli/ranks/reduce.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
+#include "core/importers/importer.h"
 #include "core/importers/reading.h"
 
 namespace gpuprof {
@@ -25,6 +26,8 @@ namespace fs = std::filesystem;
 
 // A file of common size needs less; of memory that is free now, each worker may count on this much.
 constexpr std::uint64_t kMemoryPerWorker = std::uint64_t{400} << 20;
+
+constexpr std::uint64_t kLargestSummary = std::uint64_t{16} << 20;
 
 unsigned usual_workers() {
     auto pages = static_cast<std::uint64_t>(std::max(sysconf(_SC_AVPHYS_PAGES), 0L));
@@ -48,7 +51,18 @@ std::string summary_name(const RankFile& file, const EngineOptions& options) {
     return fmt::format("{:016x}{:016x}.gpuprof", hash[0], hash[1]);
 }
 
+// A small capture that is a summary already. Captures are our own: reading one needs no process of its own.
+bool is_summary(const RankFile& file) {
+    if (file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
+    Result<Trace> trace = open_file(file.path);
+    return trace.ok() && trace->tables().rank.rows > 0;
+}
+
 void reduce_one(ReducedFile& into, const EngineOptions& options, const std::string& program) {
+    if (is_summary(into.file)) {
+        into.summary = into.file.path;
+        return;
+    }
     std::string name = summary_name(into.file, options);
     if (name.empty()) {
         into.problem = fmt::format("cannot read {}", into.file.path);
