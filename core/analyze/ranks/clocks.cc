@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint32_t kFewestInstances = 8;
 constexpr double kMaxResidualNs = 1e6;
-// Of one group: more only take time. They are spread over the recording.
-constexpr std::size_t kMostOfGroup = 400;
+// Collectives of one group, and of all groups: more only take time. They are spread over the recording.
+constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'000;
 
 // Collectives whose ends agree. The ends of others may differ by milliseconds, another way in each step.
 bool ends_together(CollectiveKind kind) {
@@ -74,10 +74,12 @@ private:
     void collect(TimeNs middle) {
         std::vector<std::size_t> usable(job_.groups.size(), 0), seen(job_.groups.size(), 0);
         for (const Instance& instance : matched_.instances) usable[instance.group] += is_usable(instance);
+        std::size_t most =
+            std::clamp(kMostOfAll / std::max<std::size_t>(job_.groups.size(), 1), kFewestOfGroup, kMostOfGroup);
         for (std::size_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
             if (!is_usable(instance)) continue;
-            std::size_t every = (usable[instance.group] + kMostOfGroup - 1) / kMostOfGroup;
+            std::size_t every = (usable[instance.group] + most - 1) / most;
             if (seen[instance.group]++ % every != 0) continue;
             std::vector<std::pair<std::uint32_t, double>> ends;
             for (std::uint32_t k = 0; k < instance.count; ++k) {
