@@ -36,7 +36,7 @@ public:
         table.step.set(row, number);
         table.from_time.set(row, from);
         table.to_time.set(row, to);
-        table.compute_ns.set(row, to - from);
+        if (to > from) table.compute_ns.set(row, to - from);
     }
     void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
               std::string_view kind = "all_reduce") {
