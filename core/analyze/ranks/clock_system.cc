@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/analyze/ranks/quantile.h"
+
 namespace gpuprof {
 namespace {
 
@@ -87,13 +89,6 @@ Vector solve(const Normal& normal, Vector x) {
         left = next;
     }
     return x;
-}
-
-double median_of(std::vector<double> values) {
-    if (values.empty()) return 0;
-    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 }  // namespace

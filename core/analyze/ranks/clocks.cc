@@ -6,6 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clock_system.h"
+#include "core/analyze/ranks/quantile.h"
 
 namespace gpuprof {
 namespace {
@@ -19,13 +20,6 @@ constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'0
 bool ends_together(CollectiveKind kind) {
     return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
            kind == CollectiveKind::send_recv;
-}
-
-double quantile_of(std::vector<double> values, double share) {
-    if (values.empty()) return 0;
-    auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
 }
 
 class Aligner {

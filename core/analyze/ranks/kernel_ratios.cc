@@ -4,6 +4,8 @@
 #include <tuple>
 #include <vector>
 
+#include "core/analyze/ranks/quantile.h"
+
 namespace gpuprof {
 namespace {
 
@@ -42,10 +44,9 @@ KernelRatios KernelRatios::make(const Facts& facts) {
         if (rows.size() < kFewestRanks) continue;
         std::vector<std::int64_t> medians;
         for (Row row : rows) medians.push_back(table.p50_ns[row]);
-        auto middle = medians.begin() + static_cast<std::ptrdiff_t>(medians.size() / 2);
-        std::nth_element(medians.begin(), middle, medians.end());
+        std::int64_t middle = median_of(std::move(medians));
         for (Row row : rows)
-            ratios[table.rank[row]].push_back({static_cast<double>(table.p50_ns[row]) / static_cast<double>(*middle),
+            ratios[table.rank[row]].push_back({static_cast<double>(table.p50_ns[row]) / static_cast<double>(middle),
                                                static_cast<double>(table.total_ns[row])});
     }
     KernelRatios found;

@@ -5,16 +5,10 @@
 #include <map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/quantile.h"
 
 namespace gpuprof {
 namespace {
-
-template <class T>
-T median_of(std::vector<T>& values) {
-    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 // How a collective looks to its rank: kind of group, kind, direction, and place in the group if that is a pipeline.
 using Shape = std::array<std::int64_t, 5>;

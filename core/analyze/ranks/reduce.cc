@@ -10,8 +10,8 @@
 #include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/own_time.h"
 #include "core/analyze/ranks/rank_steps.h"
+#include "core/analyze/ranks/step_samples.h"
 #include "core/analyze/ranks/sync_points.h"
-#include "core/schema/throttle.h"
 
 namespace gpuprof {
 namespace {
@@ -86,7 +86,8 @@ public:
         for (const DeviceActivity& device : facts_.get<Activity>().devices) {
             OwnTimes own(facts_, device);
             std::vector<std::pair<std::int64_t, std::int64_t>> launched = count_kernels(device.device);
-            for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i]);
+            std::vector<StepSamples> sampled = step_samples(trace_, steps_.steps(), device.device);
+            for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i], sampled[i]);
         }
         if (facts_.get<Activity>().devices.empty())
             for (const RankStep& step : steps_.steps()) write_host_step(step);
@@ -141,6 +142,8 @@ private:
             if (world_ <= 0) world_ = processes.world_size.value_or(process, 0);
             if (host == kNoString) host = processes.host.value_or(process, kNoString);
         }
+        if (processes.rows > 0 && processes.local_rank.has(0) && processes.local_rank[0] <= INT32_MAX)
+            table.local_rank.set(row, static_cast<std::int32_t>(processes.local_rank[0]));
         if (world_ > 0 && world_ <= INT32_MAX) table.world_size.set(row, static_cast<std::int32_t>(world_));
         bool recorded = host != kNoString;
         if (recorded || !file.host.empty()) {
@@ -211,7 +214,7 @@ private:
     }
 
     void write_step(const DeviceActivity& device, const OwnTimes& own, std::size_t index,
-                    std::pair<std::int64_t, std::int64_t> launched) {
+                    std::pair<std::int64_t, std::int64_t> launched, const StepSamples& sampled) {
         const RankStep& step = steps_.steps()[index];
         RankStepTable& table = into_.tables.rank_step;
         Row row = table.add();
@@ -231,9 +234,19 @@ private:
         table.input_ns.set(row, parts.input);
         table.host_ns.set(row, parts.host);
         table.unknown_ns.set(row, parts.unknown);
+        put_samples(table, row, sampled, step.window);
         table.kernels.set(row, launched.first);
         table.collectives.set(row, launched.second);
     }
+    static void put_samples(RankStepTable& table, Row row, const StepSamples& sums, Interval window) {
+        if (sums.with_clock > 0) table.sm_clock_mhz.set(row, sums.clock / static_cast<double>(sums.with_clock));
+        if (sums.with_heat > 0) table.temperature_c.set(row, sums.hottest);
+        if (sums.with_reasons > 0)
+            table.throttled_ns.set(
+                row, static_cast<DurNs>(static_cast<double>(window.length()) * static_cast<double>(sums.throttled) /
+                                        static_cast<double>(sums.with_reasons)));
+    }
+
     static DurNs head_of(const IntervalSet& busy, Interval window) {
         auto next = std::upper_bound(busy.begin(), busy.end(), window.start,
                                      [](TimeNs time, const Interval& each) { return time < each.end; });

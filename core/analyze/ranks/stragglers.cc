@@ -8,6 +8,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/quantile.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/slow_units.h"
 
@@ -29,13 +30,6 @@ std::vector<double> differences(const std::vector<DurNs>& from, const std::vecto
     std::vector<double> result;
     for (std::size_t i = 0; i < from.size(); ++i) result.push_back(static_cast<double>(from[i] - to[i]));
     return result;
-}
-
-double median_of(std::vector<double> values) {
-    if (values.empty()) return 0;
-    auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 // The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.

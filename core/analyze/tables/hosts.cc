@@ -3,6 +3,7 @@
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
 
 namespace gpuprof {
 namespace {
@@ -25,10 +26,7 @@ constexpr ResultColumn kColumns[] = {
 
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("hosts", kColumns);
-    if (facts.trace().tables().rank.rows == 0) {
-        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
-        return table;
-    }
+    if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     for (std::size_t i = 0; i < job.clocks.size(); ++i) {

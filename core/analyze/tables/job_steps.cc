@@ -9,6 +9,7 @@
 #include "core/analyze/ranks/stragglers.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
 
 namespace gpuprof {
 namespace {
@@ -32,10 +33,7 @@ DurNs sum_of(const OwnTime& own) { return own.compute + own.copy + own.input + o
 
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("job_steps", kColumns);
-    if (facts.trace().tables().rank.rows == 0) {
-        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
-        return table;
-    }
+    if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const Peers& peers = facts.get<Peers>();
     const Stragglers& prices = facts.get<Stragglers>();

@@ -10,6 +10,7 @@
 #include "core/analyze/ranks/waits.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
 
 namespace gpuprof {
 namespace {
@@ -46,10 +47,7 @@ struct Kind {
 
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("rank_collectives", kColumns);
-    if (facts.trace().tables().rank.rows == 0) {
-        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
-        return table;
-    }
+    if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const JobReplay& replay = facts.get<JobReplay>();

@@ -9,6 +9,7 @@
 #include "core/analyze/ranks/waits.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
 
 namespace gpuprof {
 namespace {
@@ -46,10 +47,7 @@ Result<ResultTable> run(const Facts& facts) {
     ResultTable table("ranks", kColumns);
     const Trace& trace = facts.trace();
     const RankTable& rows = trace.tables().rank;
-    if (rows.rows == 0) {
-        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
-        return table;
-    }
+    if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const JobHosts& hosts = facts.get<JobHosts>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();

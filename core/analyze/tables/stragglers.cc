@@ -6,6 +6,7 @@
 #include "core/analyze/ranks/stragglers.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
 #include "core/base/readable.h"
 
 namespace gpuprof {
@@ -30,10 +31,7 @@ constexpr ResultColumn kColumns[] = {
 
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("stragglers", kColumns);
-    if (facts.trace().tables().rank.rows == 0) {
-        table.notes.push_back("This needs the recordings of several ranks: gpu-profile ranks FOLDER.");
-        return table;
-    }
+    if (!has_ranks(facts, table)) return table;
     const Stragglers& found = facts.get<Stragglers>();
     if (!found.reason.empty()) table.notes.push_back(fmt::format("No prices: {}.", found.reason));
     for (const Straggler& unit : found.units)
