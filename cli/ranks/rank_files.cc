@@ -6,7 +6,8 @@
 #include <charconv>
 #include <filesystem>
 #include <regex>
-#include <set>
+
+#include "core/importers/open_trace.h"
 
 namespace gpuprof {
 namespace {
@@ -36,21 +37,6 @@ std::string group_in(const std::string& name, const std::regex& pattern) {
     return std::regex_search(name, found, pattern) ? found[1].str() : std::string();
 }
 
-Status add_folder(const std::string& folder, std::vector<std::string>& files) {
-    std::error_code failed;
-    std::set<std::string> found;
-    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-        std::error_code unknown;
-        if (!entry->path().filename().string().starts_with('.') && entry->is_regular_file(unknown))
-            found.insert(entry->path().string());
-    }
-    if (failed) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, failed.message())};
-    if (found.empty())
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: the folder has no files", folder)};
-    files.insert(files.end(), found.begin(), found.end());
-    return {};
-}
-
 }  // namespace
 
 std::optional<std::int32_t> rank_in_name(const std::string& name) {
@@ -68,9 +54,11 @@ Result<std::vector<RankFile>> list_rank_files(std::span<const std::string> paths
         std::error_code unknown;
         if (!fs::is_directory(path, unknown)) {
             paths_found.push_back(path);
-        } else if (Status added = add_folder(path, paths_found); !added) {
-            return added.error();
+            continue;
         }
+        Result<FolderFiles> folder = files_of_folder(path);
+        if (!folder.ok()) return folder.error();
+        paths_found.insert(paths_found.end(), folder->files.begin(), folder->files.end());
     }
     std::vector<RankFile> files;
     for (const std::string& path : paths_found) {

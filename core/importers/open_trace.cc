@@ -54,26 +54,11 @@ bool has_preferred_duplicate(const std::string& path, const std::set<std::string
 }
 
 Status list_folder(const std::string& folder, std::vector<File>& files, Batch& about) {
-    std::error_code failed;
-    std::set<std::string> found;
-    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
-        std::error_code unknown;
-        bool hidden = entry->path().filename().string().starts_with('.');
-        if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
-    }
-    auto fail = [&](std::string_view why) {
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
-    };
-    if (failed) return fail(failed.message());
-    if (found.empty())
-        return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
-    std::set<std::string> names;
-    for (const std::string& path : found) names.insert(uncompressed(path));
-    for (const std::string& path : found)
-        if (has_preferred_duplicate(path, names))
-            lose(about, Loss::second_copy, fs::path(path).filename().string());
-        else
-            files.push_back({path, true});
+    Result<FolderFiles> found = files_of_folder(folder);
+    if (!found.ok()) return found.error();
+    for (const std::string& path : found->files) files.push_back({path, true});
+    for (const std::string& path : found->duplicates)
+        lose(about, Loss::second_copy, fs::path(path).filename().string());
     return {};
 }
 
@@ -130,6 +115,28 @@ std::vector<std::string> named(std::span<const std::string> paths, Naming naming
 }
 
 }  // namespace
+
+Result<FolderFiles> files_of_folder(const std::string& folder) {
+    std::error_code failed;
+    std::set<std::string> found;
+    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+        std::error_code unknown;
+        bool hidden = entry->path().filename().string().starts_with('.');
+        if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
+    }
+    auto fail = [&](std::string_view why) {
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
+    };
+    if (failed) return fail(failed.message());
+    if (found.empty())
+        return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
+    std::set<std::string> names;
+    for (const std::string& path : found) names.insert(uncompressed(path));
+    FolderFiles files;
+    for (const std::string& path : found)
+        (has_preferred_duplicate(path, names) ? files.duplicates : files.files).push_back(path);
+    return files;
+}
 
 Result<Trace> open_trace(const std::string& path, const ReadLimits& limits, Naming naming) {
     return open_trace(std::span(&path, 1), limits, naming);

@@ -12,6 +12,13 @@
 
 namespace gpuprof {
 
+// The files of a folder that may be recordings, in name order. Of two that one tool wrote for one recording (a database
+// next to its report), the second is a duplicate.
+struct FolderFiles {
+    std::vector<std::string> files, duplicates;
+};
+Result<FolderFiles> files_of_folder(const std::string& folder);
+
 // The names of files in a trace: as given, or without their folders, for output that others will see.
 enum class Naming { as_given, base_names };
 
