@@ -150,8 +150,15 @@ private:
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
         if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
-        std::int64_t back = table.follows.value_or(row, 0);
-        if (back > 0 && back <= index - job_.ranks[rank].first) sync.follows = index - static_cast<std::uint32_t>(back);
+        auto back_by = [&](const Column<std::int32_t>& rows) {
+            std::int64_t back = rows.value_or(row, 0);
+            bool known = back > 0 && back <= index - job_.ranks[rank].first;
+            return known ? index - static_cast<std::uint32_t>(back) : kNone;
+        };
+        sync.follows = back_by(table.follows);
+        sync.waited_for = back_by(table.waited_for);
+        sync.lead = part(table.lead_ns, row);
+        sync.lead_input = std::min(part(table.lead_input_ns, row), sync.lead);
         auto [before, none] = last_on.try_emplace(table.stream.value_or(row, -1), index);
         if (!none) {
             if (table.queued.value_or(row, 0) != 0) sync.before = before->second;

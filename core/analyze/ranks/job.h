@@ -55,6 +55,10 @@ struct JobSync {
     std::uint32_t follows = kNone;  // the sync that the rank waited for last
     std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
     OwnTime own;
+    // The sync that had ended last when the host last waited for the device, and the host's time from its end until it
+    // launched this one.
+    std::uint32_t waited_for = kNone;
+    DurNs lead = 0, lead_input = 0;
     bool is_pair() const { return kind == CollectiveKind::send_recv; }
 };
 

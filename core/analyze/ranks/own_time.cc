@@ -36,4 +36,6 @@ OwnTime OwnTimes::within(Interval part) const {
             length_within(host_, part), length_within(unknown_, part)};
 }
 
+DurNs OwnTimes::unknown(Interval part) const { return length_within(unknown_, part); }
+
 }  // namespace gpuprof

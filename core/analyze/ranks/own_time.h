@@ -23,6 +23,7 @@ class OwnTimes {
 public:
     OwnTimes(const Facts& facts, const DeviceActivity& device);
     OwnTime within(Interval part) const;
+    DurNs unknown(Interval part) const;  // of within()
 
 private:
     const IntervalSet& compute_;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/quantile.h"
@@ -26,8 +29,9 @@ public:
         settle_own();
         settle_transfers();
         settle_steps();
+        settle_lateness();
         peers_.replay = replay_;
-        peers_.replay.order(job_, matched_, peers_.times.follows);
+        peers_.replay.order(job_, matched_, peers_.times);
         return std::move(peers_);
     }
 
@@ -72,6 +76,11 @@ private:
     }
 
     void settle_own() {
+        JobTimes& times = peers_.times;
+        After own{replay_.recorded.follows, times.own, times.follows,
+                  [this](std::uint32_t sync, std::uint32_t from) { return own_after(sync, from); }};
+        After lead{replay_.recorded.waited_for, times.lead, times.waited_for,
+                   [this](std::uint32_t sync, std::uint32_t from) { return lead_after(sync, from); }};
         std::vector<std::uint32_t> order(job_.syncs.size());
         for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
         auto settle = [&](auto&& key, std::size_t fewest, bool by_peers) {
@@ -81,7 +90,10 @@ private:
             });
             for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
                 while (end < order.size() && key(order[end]) == key(order[begin])) ++end;
-                if (end - begin >= fewest) settle_equals(order, begin, end, by_peers);
+                if (end - begin < fewest) continue;
+                std::span<const std::uint32_t> equals(order.data() + begin, end - begin);
+                settle_equals(own, equals, by_peers);
+                settle_equals(lead, equals, by_peers);
             }
         };
         // First the rank's own other steps, then, where there are enough, the peers.
@@ -93,14 +105,22 @@ private:
         settle([&](std::uint32_t i) { return places_[i]; }, kFewestPeers, true);
     }
 
-    // What a sync follows, in terms that hold for every rank: shape and turn, and how many steps before.
-    using Followed = std::array<std::int64_t, 3>;
-    Followed followed(std::uint32_t i) const {
-        std::uint32_t follows = replay_.recorded.follows[i];
-        if (follows == kNone) return {-1, -1, -1};
-        return {places_[follows].shape, places_[follows].turn, places_[i].step - places_[follows].step};
+    // A sync begins some time after the end of another one: its own time after the one that it follows, its launch after
+    // the one that the host waited for.
+    struct After {
+        const std::vector<std::uint32_t>& from;  // as recorded
+        std::vector<DurNs>& time;                // to set: as most equals have it, and from where
+        std::vector<std::uint32_t>& settled;
+        std::function<std::optional<DurNs>(std::uint32_t sync, std::uint32_t from)> recorded;
+    };
+
+    // Where a time counts from, in terms that hold for every rank: shape and turn, and how many steps before.
+    using Base = std::array<std::int64_t, 3>;
+    Base base_of(std::uint32_t i, std::uint32_t from) const {
+        if (from == kNone) return {-1, -1, -1};
+        return {places_[from].shape, places_[from].turn, places_[i].step - places_[from].step};
     }
-    std::uint32_t find_followed(std::uint32_t i, const Followed& what) const {
+    std::uint32_t find_base(std::uint32_t i, const Base& what) const {
         const JobRank& rank = job_.ranks[job_.syncs[i].rank];
         for (std::uint32_t k = i + 1; k-- > rank.first;) {
             if (places_[i].step - places_[k].step > what[2]) return kNone;
@@ -111,32 +131,42 @@ private:
         return kNone;
     }
 
-    // What most equals follow, and the median time that they need from there. One that follows another sync, because it
-    // is late or early, would follow as they do.
-    void settle_equals(const std::vector<std::uint32_t>& order, std::size_t begin, std::size_t end, bool by_peers) {
-        std::map<Followed, std::size_t> counts;
-        for (std::size_t i = begin; i < end; ++i) ++counts[followed(order[i])];
-        const Followed most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-                                  return a.second < b.second;
-                              })->first;
-        std::vector<DurNs> owns;
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, what it follows
-        for (std::size_t i = begin; i < end; ++i) {
-            std::uint32_t sync = order[i], own = replay_.recorded.follows[sync];
-            std::uint32_t follows = followed(sync) == most ? own : find_followed(sync, most);
-            if (follows == kNone) continue;
-            settled.emplace_back(sync, follows);
-            DurNs whole = job_.syncs[sync].span.start - job_.syncs[follows].span.end;
-            owns.push_back(follows == own ? replay_.recorded.own[sync]
-                                          : std::max<DurNs>(whole - job_.syncs[sync].own.unknown, 0));
+    // Where the times of most equals count from, and the median of these times. One that counts from another sync,
+    // because it is late or early, would count from there as they do.
+    void settle_equals(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
+        std::map<Base, std::size_t> counts;
+        for (std::uint32_t sync : equals) ++counts[base_of(sync, after.from[sync])];
+        const Base most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+                              return a.second < b.second;
+                          })->first;
+        std::vector<DurNs> times;
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, from where
+        for (std::uint32_t sync : equals) {
+            std::uint32_t own = after.from[sync];
+            std::uint32_t from = base_of(sync, own) == most ? own : find_base(sync, most);
+            std::optional<DurNs> time = from == kNone ? std::nullopt : after.recorded(sync, from);
+            if (!time) continue;
+            settled.emplace_back(sync, from);
+            times.push_back(*time);
         }
-        if (owns.empty()) return;
-        DurNs median = median_of(owns);
-        for (auto [sync, follows] : settled) {
-            peers_.times.own[sync] = median;
-            peers_.times.follows[sync] = follows;
+        if (times.empty()) return;
+        DurNs median = median_of(times);
+        for (auto [sync, from] : settled) {
+            after.time[sync] = median;
+            after.settled[sync] = from;
             peers_.by_peers[sync] = by_peers;
         }
+    }
+
+    std::optional<DurNs> own_after(std::uint32_t sync, std::uint32_t from) const {
+        if (from == replay_.recorded.follows[sync]) return replay_.recorded.own[sync];
+        DurNs whole = job_.syncs[sync].span.start - job_.syncs[from].span.end;
+        return std::max<DurNs>(whole - job_.syncs[sync].own.unknown, 0);
+    }
+    std::optional<DurNs> lead_after(std::uint32_t sync, std::uint32_t from) const {
+        std::uint32_t own = replay_.recorded.waited_for[sync];
+        if (own == kNone) return std::nullopt;
+        return std::max<DurNs>(job_.syncs[sync].lead + job_.syncs[own].span.end - job_.syncs[from].span.end, 0);
     }
 
     // The parts of whole steps: they do not depend on what followed what.
@@ -144,15 +174,14 @@ private:
         std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> roles;  // rank, step
         for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
             roles[{job_.syncs[i].rank, job_.syncs[i].step}] = peers_.role[i];
-        std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<std::uint32_t>> equal;  // role, step
         for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i)
             if (auto role = roles.find({job_.rank_steps[i].rank, job_.rank_steps[i].step}); role != roles.end())
-                equal[{role->second, job_.rank_steps[i].step}].push_back(i);
+                alike_[{role->second, job_.rank_steps[i].step}].push_back(i);
         std::vector<DurNs> spreads;
         peers_.excess.resize(job_.rank_steps.size());
         peers_.has_peers.assign(job_.rank_steps.size(), false);
-        for (const auto& [key, steps] : equal) {
-            if (steps.size() < kFewestPeers) continue;
+        std::erase_if(alike_, [](const auto& each) { return each.second.size() < kFewestPeers; });
+        for (const auto& [key, steps] : alike_) {
             for (DurNs OwnTime::*part :
                  {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
                 std::vector<DurNs> values;
@@ -170,6 +199,39 @@ private:
             spreads.push_back(own[65 * own.size() / 100] - own[35 * own.size() / 100]);
         }
         if (!spreads.empty()) peers_.spread = median_of(spreads);
+    }
+
+    // The longest delay of a launch in each step. It counts as input as far as the host waited for that longer than its
+    // peers.
+    void settle_lateness() {
+        peers_.late.resize(job_.rank_steps.size());
+        std::vector<DurNs> input(job_.rank_steps.size(), 0);
+        for (std::uint32_t i = 0; i < job_.syncs.size(); ++i) {
+            std::uint32_t from = peers_.times.waited_for[i];
+            std::optional<std::size_t> cell = cell_of(i);
+            if (!cell || from == kNone || !peers_.by_peers[i]) continue;
+            input[*cell] = std::max(input[*cell], job_.syncs[i].lead_input);
+            DurNs more = lead_after(i, from).value_or(0) - peers_.times.lead[i];
+            peers_.late[*cell].host = std::max(peers_.late[*cell].host, more);
+        }
+        for (const auto& [key, steps] : alike_) {
+            std::vector<DurNs> values;
+            for (std::uint32_t i : steps) values.push_back(input[i]);
+            DurNs median = median_of(values);
+            for (std::uint32_t i : steps) {
+                OwnTime& late = peers_.late[i];
+                late.input = std::clamp<DurNs>(input[i] - median, 0, late.host);
+                late.host -= late.input;
+            }
+        }
+    }
+    std::optional<std::size_t> cell_of(std::uint32_t sync) const {
+        std::pair key(job_.syncs[sync].rank, job_.syncs[sync].step);
+        auto found = std::lower_bound(
+            job_.rank_steps.begin(), job_.rank_steps.end(), key,
+            [](const JobRankStep& step, const auto& wanted) { return std::pair(step.rank, step.step) < wanted; });
+        if (found == job_.rank_steps.end() || std::pair(found->rank, found->step) != key) return std::nullopt;
+        return static_cast<std::size_t>(found - job_.rank_steps.begin());
     }
 
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
@@ -213,6 +275,7 @@ private:
     const JobReplay& replay_;
     Peers peers_;
     std::vector<Place> places_;
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<std::uint32_t>> alike_;  // role, step: rank_steps
     std::map<Shape, std::uint32_t> shapes_;
     std::map<std::string, std::size_t> descriptions_;
     std::map<std::vector<std::int64_t>, std::uint32_t> roles_;

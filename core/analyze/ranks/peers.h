@@ -22,6 +22,9 @@ struct Peers {
     // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
     std::vector<OwnTime> excess;
     std::vector<bool> has_peers;  // of a rank's step
+    // How much later than by its peers' hosts the step's collectives were launched, at most, whether or not the device
+    // had to wait: input and host only.
+    std::vector<OwnTime> late;
     // Between the 35th and the 65th percentile of the peers' own times in a step, the median over steps. If it is large, about half of the
     // peers are slower than the others, and no median can tell which half is right.
     DurNs spread = 0;

@@ -72,6 +72,11 @@ public:
                          point.message.kind == CollectiveKind::send_recv);
             }
             table.queued.set(row, point.queued ? 1 : 0);
+            if (point.waited_for != kFollowsNothing) {
+                table.waited_for.set(row, static_cast<std::int32_t>(point.waited_for));
+                table.lead_ns.set(row, point.lead);
+                table.lead_input_ns.set(row, point.lead_input);
+            }
             if (point.follows == kFollowsNothing) continue;
             table.follows.set(row, static_cast<std::int32_t>(point.follows));
             table.compute_ns.set(row, point.own.compute);

@@ -19,7 +19,7 @@ std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends) {
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
-void JobReplay::order(const RankJob& job, const MatchedJob& matched, const std::vector<std::uint32_t>& others) {
+void JobReplay::order(const RankJob& job, const MatchedJob& matched, const JobTimes& others) {
     nodes_.clear();
     std::size_t nodes = matched.instances.size();
     std::vector<std::uint32_t> node_of = matched.instance_of;
@@ -37,7 +37,8 @@ void JobReplay::order(const RankJob& job, const MatchedJob& matched, const std::
     std::vector<std::vector<std::uint32_t>> next(nodes);
     std::vector<std::uint32_t> waiting(nodes, 0);
     for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
-        for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others[sync]})
+        for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others.follows[sync],
+                                    job.syncs[sync].waited_for, others.waited_for[sync]})
             if (other != kNone && node_of[other] != node_of[sync]) {
                 next[node_of[other]].push_back(node_of[sync]);
                 ++waiting[node_of[sync]];
@@ -90,6 +91,8 @@ JobReplay JobReplay::make(const Facts& facts) {
     for (std::uint32_t i = 0; i < count; ++i) {
         const JobSync& sync = job.syncs[i];
         replay.recorded.follows.push_back(sync.follows);
+        replay.recorded.waited_for.push_back(sync.waited_for);
+        replay.recorded.lead.push_back(sync.lead);
         replay.before_.push_back(sync.before);
         replay.start_[i] = replay.common[i].start - zero;
         if (sync.follows != kNone) {
@@ -111,7 +114,7 @@ JobReplay JobReplay::make(const Facts& facts) {
             end = std::max(end, replay.common[i].end - zero);
         }
     }
-    replay.order(job, matched, replay.recorded.follows);
+    replay.order(job, matched, replay.recorded);
     return replay;
 }
 
@@ -128,6 +131,8 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times) const {
                 arrival[i] = std::max(end[before_[i]], end[follows] + std::min(least_own_[i], times.own[i]));
             else
                 arrival[i] = end[follows] + times.own[i];
+            if (std::uint32_t base = times.waited_for[i]; base != kNone)
+                arrival[i] = std::max(arrival[i], end[base] + times.lead[i]);
             last = std::max(last, arrival[i]);
         }
         for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {

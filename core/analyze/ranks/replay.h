@@ -1,5 +1,5 @@
 // The job as a graph of collectives, replayed with other times: before each collective a rank does its own work since
-// the one that it waited for last; a collective begins when its last rank arrives. Unexplained gaps of a rank count as
+// the one that it waited for last, and its host launches it; a collective begins when its last rank arrives. Unexplained gaps of a rank count as
 // zero in every replay: they may hide a wait for something that was not recorded.
 #pragma once
 
@@ -16,7 +16,9 @@ namespace gpuprof {
 struct JobTimes {
     std::vector<DurNs> own;       // from the end of what it follows to its arrival
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
-    std::vector<std::uint32_t> follows;  // the sync whose end `own` counts from; kNone: none
+    std::vector<std::uint32_t> follows;     // the sync whose end `own` counts from; kNone: none
+    std::vector<DurNs> lead;                // no sync begins before its launch, which the host does this long after
+    std::vector<std::uint32_t> waited_for;  // the end of this sync; kNone: not recorded
 };
 
 struct JobReplay {
@@ -28,8 +30,8 @@ struct JobReplay {
 
     static JobReplay make(const Facts& facts);
 
-    // Prepares for replays in which syncs may follow `others` instead.
-    void order(const RankJob& job, const MatchedJob& matched, const std::vector<std::uint32_t>& others);
+    // Prepares for replays in which syncs may follow or wait for what they do in `others` instead.
+    void order(const RankJob& job, const MatchedJob& matched, const JobTimes& others);
     // When each step ended, by index in RankJob::steps, from the start of the job; the last entry of a job without
     // steps is its end.
     std::vector<TimeNs> run(const JobTimes& times) const;

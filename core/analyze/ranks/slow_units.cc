@@ -40,6 +40,10 @@ struct RankExcess {
     std::map<std::int64_t, Excess> steps;
     Excess whole{};
 
+    void add(std::int64_t step, const Excess& excess) {
+        steps[step] = excess;
+        for (std::size_t part = 0; part < kParts; ++part) whole[part] += excess[part];
+    }
     std::size_t delayed(double least) const {
         return static_cast<std::size_t>(
             std::count_if(steps.begin(), steps.end(), [&](const auto& step) { return sum_of(step.second) >= least; }));
@@ -71,22 +75,28 @@ public:
 private:
     void measure() {
         excess_.resize(job_.ranks.size());
+        std::vector<RankExcess> hidden(job_.ranks.size());  // with delays of launches that the device did not feel
         for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i) {
             if (!peers_.has_peers[i]) continue;
             const OwnTime& more = peers_.excess[i];
-            RankExcess& to = excess_[job_.rank_steps[i].rank];
-            Excess& step = to.steps[job_.rank_steps[i].step];
-            step = {static_cast<double>(more.compute), static_cast<double>(more.copy), static_cast<double>(more.input),
-                    static_cast<double>(more.host)};
-            for (std::size_t part = 0; part < kParts; ++part) to.whole[part] += step[part];
+            std::uint32_t rank = job_.rank_steps[i].rank;
+            std::int64_t step = job_.rank_steps[i].step;
+            Excess seen{static_cast<double>(more.compute), static_cast<double>(more.copy),
+                        static_cast<double>(more.input), static_cast<double>(more.host)};
+            excess_[rank].add(step, seen);
+            seen[input] = std::max(seen[input], static_cast<double>(peers_.late[i].input));
+            seen[host] = std::max(seen[host], static_cast<double>(peers_.late[i].host));
+            hidden[rank].add(step, seen);
         }
         for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank) {
-            double least = kWorthwhile * step_ns_ * static_cast<double>(steps_);
-            if (sum_of(excess_[rank].whole) < least) continue;
-            std::size_t delayed = excess_[rank].delayed(kWorthwhile * step_ns_);
-            bool steady = static_cast<double>(delayed) >= kSteady * static_cast<double>(excess_[rank].steps.size());
-            if (steady) slow_.insert(rank);
+            if (!is_slow(excess_[rank])) excess_[rank] = std::move(hidden[rank]);
+            if (is_slow(excess_[rank])) slow_.insert(rank);
         }
+    }
+    bool is_slow(const RankExcess& excess) const {
+        if (sum_of(excess.whole) < kWorthwhile * step_ns_ * static_cast<double>(steps_)) return false;
+        std::size_t delayed = excess.delayed(kWorthwhile * step_ns_);
+        return static_cast<double>(delayed) >= kSteady * static_cast<double>(excess.steps.size());
     }
 
     // Most ranks of a host, all the time: the host.

@@ -72,7 +72,12 @@ private:
     std::vector<DurNs> run(const JobTimes& times) const { return lengths_of(peers_.replay.run(times)); }
 
     void fix(const SlowUnit& unit, JobTimes& times) const {
-        for (std::uint32_t i : unit.own) times.own[i] = peers_.times.own[i], times.follows[i] = peers_.times.follows[i];
+        for (std::uint32_t i : unit.own) {
+            times.own[i] = peers_.times.own[i];
+            times.follows[i] = peers_.times.follows[i];
+            times.lead[i] = peers_.times.lead[i];
+            times.waited_for[i] = peers_.times.waited_for[i];
+        }
         for (std::uint32_t i : unit.transfer) times.transfer[i] = peers_.times.transfer[i];
     }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/analyze/facts/activity.h"
+#include "core/analyze/ranks/host_leads.h"
 
 namespace gpuprof {
 namespace {
@@ -29,6 +30,7 @@ public:
                 add(row, device.device);
         OwnTimes own(facts_, device);
         link(device.compute, first, [&](Interval part) { return own.within(part); });
+        find_leads(facts_, own, first, points_);
     }
 
     // Ranges of host threads that a collective's record names.

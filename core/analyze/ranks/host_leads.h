@@ -1,0 +1,18 @@
+// When the host launched each collective, counted from the last moment at which it waited for the device. The host is
+// ahead of the device most of the time, so a delay of the host shows on the device only where nothing else is later;
+// here it shows always.
+#pragma once
+
+#include <vector>
+
+#include "core/analyze/ranks/sync_point.h"
+
+namespace gpuprof {
+
+class Facts;
+
+// Sets waited_for, lead and lead_input of points[first], ..., the collectives of one device. Without recorded launches
+// or waits of the host, they stay as they are.
+void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, std::vector<SyncPoint>& points);
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// A collective of one rank (sync_points.h).
+#pragma once
+
+#include <cstdint>
+
+#include "core/analyze/facts/collective_records.h"
+#include "core/analyze/ranks/own_time.h"
+
+namespace gpuprof {
+
+inline constexpr std::uint32_t kFollowsNothing = 0;
+
+struct SyncPoint {
+    Row kernel = kNoRow;       // kNoRow: executed by the CPU
+    Row record = kNoRow;       // of table collective; kNoRow: not recorded
+    std::int32_t device = -1;  // -1: the CPU
+    std::int64_t stream = -1;
+    std::size_t step = 0;  // index in RankSteps
+    Interval span;
+    CollectiveMessage message;
+    std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
+    bool queued = false;                      // began when the one before it on its stream ended
+    OwnTime own;                              // between the end of what it follows and its start
+    // When the host launched it (host_leads.h): how many points before is the one that had ended last when the host last
+    // waited for the device, and the time from that end to the launch.
+    std::uint32_t waited_for = kFollowsNothing;
+    DurNs lead = 0, lead_input = 0;
+};
+
+}  // namespace gpuprof

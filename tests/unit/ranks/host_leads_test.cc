@@ -1,0 +1,73 @@
+#include "core/analyze/ranks/host_leads.h"
+
+#include <gtest/gtest.h>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/sync_points.h"
+#include "tests/unit/analyze/draft.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr TimeNs kUs = 1000;
+constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+
+class HostLeads : public testing::Test {
+protected:
+    void call(TimeNs start, TimeNs end, std::string_view name, std::int64_t correlation = Draft::kNone) {
+        draft_.call("main", start * kUs, end * kUs, name, correlation);
+    }
+    void reduce(TimeNs start, TimeNs end, std::int64_t correlation) {
+        draft_.kernel(0, 7, start * kUs, end * kUs, kReduce, correlation);
+    }
+    std::vector<SyncPoint> points() {
+        trace_ = draft_.finish();
+        Facts facts(trace_, {});
+        return sync_points(facts, RankSteps::make(facts));
+    }
+
+    Draft draft_;
+    Trace trace_;
+};
+
+TEST_F(HostLeads, CountFromTheCollectiveThatEndedBeforeTheHostStoppedWaiting) {
+    call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
+    call(20, 105, "cudaStreamSynchronize", 9);
+    draft_.range("main", 105 * kUs, 145 * kUs, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    call(150, 155, "cudaLaunchKernel", 2), reduce(160, 200, 2);
+    call(156, 160, "cudaLaunchKernel", 3), reduce(210, 300, 3);
+    std::vector<SyncPoint> found = points();
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].waited_for, kFollowsNothing);
+    EXPECT_EQ(found[1].waited_for, 1U);
+    EXPECT_EQ(found[1].lead, 50 * kUs);
+    EXPECT_EQ(found[1].lead_input, 40 * kUs);
+    EXPECT_EQ(found[2].waited_for, 2U);  // no wait since
+    EXPECT_EQ(found[2].lead, 56 * kUs);
+}
+
+TEST_F(HostLeads, ACallThatReturnsAtOnceDidNotWait) {
+    call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
+    call(110, 111, "cudaStreamSynchronize", 9);
+    call(150, 155, "cudaLaunchKernel", 2), reduce(160, 200, 2);
+    EXPECT_EQ(points()[1].waited_for, kFollowsNothing);
+}
+
+TEST_F(HostLeads, ALaunchWaitsForRoomInTheQueue) {
+    call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
+    call(6, 120, "cudaLaunchKernel", 2), reduce(130, 190, 2);
+    call(121, 125, "cudaLaunchKernel", 3), reduce(200, 290, 3);
+    std::vector<SyncPoint> found = points();
+    EXPECT_EQ(found[1].waited_for, kFollowsNothing);
+    EXPECT_EQ(found[2].waited_for, 2U);
+    EXPECT_EQ(found[2].lead, 21 * kUs);
+}
+
+TEST_F(HostLeads, WithoutLaunchesThereAreNone) {
+    call(20, 105, "cudaStreamSynchronize", 9);
+    reduce(10, 100, 1), reduce(160, 200, 2);
+    for (const SyncPoint& point : points()) EXPECT_EQ(point.waited_for, kFollowsNothing);
+}
+
+}  // namespace
+}  // namespace gpuprof
