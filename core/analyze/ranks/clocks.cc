@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <optional>
+#include <set>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/clock_jump.h"
 #include "core/analyze/ranks/clock_system.h"
 #include "core/analyze/ranks/quantile.h"
 
@@ -13,6 +17,11 @@ namespace {
 
 constexpr std::uint32_t kFewestInstances = 8;
 constexpr double kMaxResidualNs = 1e6;
+// No time system steers a clock faster.
+constexpr double kMaxRate = 600e-6;
+// Clocks of one host, each of a rank, are wrong alike.
+constexpr double kAlmostWorst = 0.9;
+constexpr int kMostRounds = 16;  // of excluding clocks: if most contradict each other, nothing tells who is right
 // Collectives of one group, and of all groups: more only take time. They are spread over the recording.
 constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'000;
 
@@ -32,7 +41,7 @@ public:
         find_middle(clocks);
         collect(clocks.middle);
         number_islands(clocks);
-        ClockSolution whole = fit_clocks(ends_, job_.clocks.size(), half_);
+        ClockSolution whole = fit(clocks);
         std::vector<double> residuals = residuals_of(ends_, whole, half_);
         std::vector<std::vector<double>> sizes(job_.clocks.size());
         for (std::size_t i = 0; i < ends_.size(); ++i) {
@@ -43,9 +52,13 @@ public:
         for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
             ClockFit& fit = clocks.clocks[i];
             fit.residual_ns = quantile_of(sizes[i], 0.5);
-            fit.aligned = fit.instances >= kFewestInstances && fit.residual_ns <= kMaxResidualNs;
+            fit.aligned = fit.instances >= kFewestInstances && fit.residual_ns <= kMaxResidualNs &&
+                          !bent_.contains(static_cast<std::uint32_t>(i));
             if (clocks.clocks.size() == 1) fit.aligned = true;  // nothing to align it with
-            if (!fit.aligned) continue;
+            if (!fit.aligned) {
+                fit.jump_ns = 0;
+                continue;
+            }
             fit.offset_ns = whole.offset[i];
             fit.rate_ppm = whole.drift[i] / half_ * 1e6;
             fit.error_ns = differences[i] + quantile_of(sizes[i], 0.95);
@@ -54,6 +67,74 @@ public:
     }
 
 private:
+    // Clocks that no offset and rate describe would bend all others: they are excluded, or their jump is removed.
+    ClockSolution fit(AlignedClocks& clocks) {
+        std::vector<ClockEnd> all = ends_;
+        ClockSolution solution = fit_without(all);
+        if (bent_.empty()) return solution;
+        bool any = false;
+        for (std::uint32_t clock : bent_) {
+            std::vector<ClockLead> leads = leads_of(clock, all, solution);
+            std::optional<ClockJump> jump = find_jump(leads);
+            if (!jump) continue;
+            any = true;
+            clocks.clocks[clock].jump_ns = jump->size;
+            clocks.clocks[clock].jump_at = clocks.middle + std::llround(jump->time);
+            for (ClockEnd& end : all)
+                if (end.clock == clock && end.time > jump->time) end.time -= jump->size;
+        }
+        if (any) {
+            bent_.clear();
+            solution = fit_without(all);
+        }
+        for (std::uint32_t clock : bent_) clocks.clocks[clock].jump_ns = 0;
+        // What is excluded has distances from the others all the same, and no weight.
+        auto kept = ends_.begin();
+        for (ClockEnd& end : all) end.weight = bent_.contains(end.clock) ? 0 : (kept++)->weight;
+        ends_ = std::move(all);
+        return solution;
+    }
+
+    // Fits ends_, which become `all` without the clocks that contradict the others, the worst ones first.
+    ClockSolution fit_without(const std::vector<ClockEnd>& all) {
+        ends_ = all;
+        for (int round = 0;; ++round) {
+            ClockSolution solution = fit_clocks(ends_, job_.clocks.size(), half_);
+            std::vector<double> residuals = residuals_of(ends_, solution, half_);
+            std::vector<std::vector<double>> sizes(job_.clocks.size());
+            for (std::size_t i = 0; i < ends_.size(); ++i) sizes[ends_[i].clock].push_back(std::abs(residuals[i]));
+            std::vector<double> medians;
+            for (std::vector<double>& of_clock : sizes) medians.push_back(median_of(std::move(of_clock)));
+            double worst = medians.empty() ? 0 : *std::max_element(medians.begin(), medians.end());
+            double usual = median_of(solution.drift);
+            std::size_t before = bent_.size();
+            for (std::uint32_t clock = 0; clock < medians.size(); ++clock) {
+                bool wild = std::abs(solution.drift[clock] - usual) > kMaxRate * half_;
+                if (wild || (worst > kMaxResidualNs && medians[clock] >= kAlmostWorst * worst)) bent_.insert(clock);
+            }
+            if (bent_.size() == before || round == kMostRounds) return solution;
+            std::erase_if(ends_, [&](const ClockEnd& end) { return bent_.contains(end.clock); });
+        }
+    }
+
+    // Its ends against the mean of the other clocks' at the same instances.
+    std::vector<ClockLead> leads_of(std::uint32_t clock, const std::vector<ClockEnd>& all,
+                                    const ClockSolution& solution) const {
+        std::map<std::uint32_t, std::pair<double, double>> moments;  // by instance: sum, number
+        for (const ClockEnd& end : ends_) {
+            auto& [sum, number] = moments[end.instance];
+            sum += end.time - solution.offset[end.clock] - solution.drift[end.clock] * end.time / half_;
+            number += 1;
+        }
+        std::vector<ClockLead> leads;
+        for (const ClockEnd& end : all) {
+            if (end.clock != clock) continue;
+            if (auto moment = moments.find(end.instance); moment != moments.end())
+                leads.push_back({end.time, end.time - moment->second.first / moment->second.second});
+        }
+        return leads;
+    }
+
     void find_middle(AlignedClocks& clocks) {
         TimeNs first = 0, last = 0;
         for (const JobSync& sync : job_.syncs) {
@@ -119,6 +200,7 @@ private:
         std::uint32_t turn = 0;
         for (std::size_t i = 0; i < ends_.size(); ++i) {
             if (i > 0 && ends_[i].instance != ends_[i - 1].instance) ++turn;
+            if (ends_[i].weight <= 0) continue;
             // Not simply odd and even: the two directions of a pair take turns.
             halves[(turn ^ (turn >> 1) ^ (turn >> 3)) & 1U].push_back(
                 {ends_[i].instance, ends_[i].clock, ends_[i].time, 1});
@@ -134,6 +216,7 @@ private:
     const RankJob& job_;
     const MatchedJob& matched_;
     std::vector<ClockEnd> ends_;
+    std::set<std::uint32_t> bent_;  // clocks that no offset and rate describe
     double half_ = 1;
 };
 
@@ -146,6 +229,7 @@ AlignedClocks AlignedClocks::make(const Facts& facts) {
 TimeNs AlignedClocks::common(std::uint32_t clock, TimeNs time) const {
     const ClockFit& fit = clocks[clock];
     if (!fit.aligned) return time;
+    if (fit.jump_ns != 0 && time > fit.jump_at) time -= std::llround(fit.jump_ns);
     return time - std::llround(fit.offset_ns + fit.rate_ppm * 1e-6 * static_cast<double>(time - middle));
 }
 

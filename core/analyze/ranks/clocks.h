@@ -21,6 +21,8 @@ struct ClockFit {
     double residual_ns = 0;  // median distance of its ends from those of the other hosts, after the fit
     std::uint32_t instances = 0;
     std::uint32_t island = 0;
+    double jump_ns = 0;  // by which it was set forward during the recording, at jump_at of its own time; 0: it was not
+    TimeNs jump_at = 0;
     bool aligned = false;
 };
 

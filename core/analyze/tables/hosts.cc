@@ -15,6 +15,7 @@ constexpr ResultColumn kColumns[] = {
      "Its times were brought to the common clock; else they are as recorded."},
     {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording."},
     {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million."},
+    {"jump_ns", CellType::real, Unit::ns, "By how much it was set forward during the recording; absent if it was not."},
     {"error_ns", CellType::real, Unit::ns,
      "Error of an aligned time: 95 % of the difference between fits to two halves of the data, plus the 95th "
      "percentile of the residuals."},
@@ -33,8 +34,8 @@ Result<ResultTable> run(const Facts& facts) {
         const ClockFit& fit = clocks.clocks[i];
         auto known = [&](double value) { return fit.aligned ? Cell{value} : kAbsent; };
         table.add_row({text_cell(job.clocks[i].name), integer(job.clocks[i].ranks.size()), fit.aligned,
-                       known(fit.offset_ns), known(fit.rate_ppm), known(fit.error_ns),
-                       fit.instances > 0 ? Cell{fit.residual_ns} : kAbsent, integer(fit.instances),
+                       known(fit.offset_ns), known(fit.rate_ppm), fit.jump_ns != 0 ? Cell{fit.jump_ns} : kAbsent,
+                       known(fit.error_ns), fit.instances > 0 ? Cell{fit.residual_ns} : kAbsent, integer(fit.instances),
                        integer(fit.island)});
     }
     return table;
