@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "core/analyze/facts/facts.h"
 
@@ -49,6 +50,51 @@ std::vector<Keyed> keys_of(const RankJob& job) {
     return keyed;
 }
 
+// Counted collectives of one group, kind and step; their keys differ in the place only.
+bool same_but_place(const Keyed& a, const Keyed& b) {
+    return std::equal(a.key.begin(), a.key.end() - 1, b.key.begin());
+}
+
+// Where the ranks do not have equally many, one lost some, or its recording begins or ends there: the k-th of one may be
+// the next one's k+1st. Such rows are left alone; returns their number.
+std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
+    std::vector<Keyed> certain;
+    for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
+        std::map<std::uint32_t, std::size_t> counts;  // by rank
+        while (end < keyed.size() && same_but_place(keyed[end], keyed[begin]))
+            ++counts[job.syncs[keyed[end++].sync].rank];
+        bool equal = std::all_of(counts.begin(), counts.end(),
+                                 [&](const auto& each) { return each.second == counts.begin()->second; });
+        if (equal || keyed[begin].rule == MatchRule::exact)
+            certain.insert(certain.end(), keyed.begin() + static_cast<std::ptrdiff_t>(begin),
+                           keyed.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    std::size_t dropped = keyed.size() - certain.size();
+    keyed = std::move(certain);
+    return dropped;
+}
+
+// Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
+void count_lost(const RankJob& job, MatchedJob& matched) {
+    std::map<std::int32_t, std::uint32_t> index;
+    std::set<std::pair<std::uint32_t, std::int64_t>> recorded;
+    for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) index[job.ranks[rank].rank] = rank;
+    for (const JobRankStep& step : job.rank_steps) recorded.insert({step.rank, step.step});
+    for (const Instance& instance : matched.instances) {
+        matched.expected += instance.count;
+        if (instance.complete || instance.rule != MatchRule::exact) continue;
+        std::int64_t step = job.syncs[matched.members[instance.first]].step;
+        std::size_t should = 0;
+        for (std::int32_t number : job.groups[instance.group].ranks)
+            if (auto rank = index.find(number); rank != index.end()) should += recorded.contains({rank->second, step});
+        if (should <= instance.count) continue;
+        matched.expected += should - instance.count;
+        matched.lost += should - instance.count;
+    }
+    matched.expected += matched.uncertain;
+    matched.lost += matched.uncertain;
+}
+
 }  // namespace
 
 std::string_view name_of(MatchRule rule) {
@@ -65,6 +111,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     MatchedJob matched;
     matched.instance_of.assign(job.syncs.size(), kNone);
     std::vector<Keyed> keyed = keys_of(job);
+    matched.uncertain = drop_uncertain(job, keyed);
     for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
         while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;
         const JobSync& first = job.syncs[keyed[begin].sync];
@@ -93,6 +140,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
                 static_cast<std::uint32_t>(matched.instances.size());
         matched.instances.push_back(instance);
     }
+    count_lost(job, matched);
     return matched;
 }
 

@@ -1,6 +1,7 @@
 // Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
 // kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step.
-// Rows that differ in kind are never one collective.
+// Rows that differ in kind are never one collective. Where the order decides, ranks with unequal numbers of them in a
+// step lost some, and none of that step is matched.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,9 @@ struct MatchedJob {
     std::vector<Instance> instances;
     std::vector<std::uint32_t> members;      // indices of syncs, instance by instance, by rank
     std::vector<std::uint32_t> instance_of;  // by sync; kNone: alone
-    std::size_t mismatched = 0;              // rows whose kind or size contradicts the others of their key
+    std::size_t mismatched = 0;              // rows whose kind contradicts the others of their key
+    std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
+    std::size_t uncertain = 0;               // rows of steps of which ranks have unequal numbers
 
     static MatchedJob make(const Facts& facts);
 };

@@ -86,6 +86,10 @@ Result<ResultTable> run(const Facts& facts) {
                        integer(kind.longest), real(kind.lateness.over(stat.count)),
                        any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
     }
+    if (matched.uncertain > 0)
+        table.notes.push_back(std::to_string(matched.uncertain) +
+                              " records without sequence numbers were not matched: their ranks have unequal numbers of "
+                              "them in a step, so some were not recorded.");
     if (matched.mismatched > 0)
         table.notes.push_back(std::to_string(matched.mismatched) +
                               " records contradict the others of their collective and were skipped.");
