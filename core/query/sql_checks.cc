@@ -111,6 +111,9 @@ constexpr SqlCheck kChecks[] = {
     {"job_steps", "SELECT step, count(DISTINCT rank) AS ranks FROM rank_step GROUP BY step",
      "SELECT step, ranks FROM job_steps", "Lengths come from replays."},
     {"rank_collectives", "", "", "Collectives of ranks are matched by rules, and their times moved to one clock."},
+    {"imbalance", "", "", "Ranks that do the same are found by the collectives of their steps."},
+    {"pipeline", "", "", "Stages are found by who sends to whom, and waits need one clock."},
+    {"links", "", "", "Transfers begin with the last arrival on one clock, and are compared with equal ones."},
     {"hosts", "", "", "Offsets and rates of clocks are the solution of a least-squares problem."},
     {"samples",
      "SELECT device, metric, pid, count(value) AS count, avg(value) AS mean, min(value) AS min, max(value) AS max "

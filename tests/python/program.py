@@ -68,9 +68,9 @@ class Program:
         """The folder with the fake drivers of the same build."""
         return Path(self.path).parent / "fakes"
 
-    def run(self, *arguments, stdin=b""):
+    def run(self, *arguments, stdin=b"", seconds=TIME_LIMIT_S):
         done = subprocess.run([self.path, *map(str, arguments)], input=stdin, capture_output=True,
-                              timeout=TIME_LIMIT_S, check=False)
+                              timeout=seconds, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def report(self, source, *arguments, stdin=b""):

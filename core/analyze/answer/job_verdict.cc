@@ -8,7 +8,9 @@
 
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/stages.h"
 #include "core/analyze/ranks/stragglers.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
@@ -18,6 +20,13 @@ namespace {
 
 // Unexplained gaps of more than this share of the steps may change the answer.
 constexpr double kGapsMatter = 0.05;
+
+// Ranks that lost more than this share of their collectives look different from their peers for no other reason.
+constexpr double kMostLost = 0.01;
+
+// A share of the step that even stages must save to be worth a sentence.
+constexpr double kUneven = 0.03;
+constexpr const char* kUnevenStages = "uneven stages";
 
 // The middle third of the peers that is further apart than this share of the step.
 constexpr double kHalvesDiffer = 0.02;
@@ -41,6 +50,25 @@ std::string most_idle(const RankJob& job) {
     if (most == idle.end() || most->second == 0 || job.steps.empty()) return {};
     return fmt::format(" (rank {} most, {} per step)", job.ranks[most->first].rank,
                        readable_duration(most->second / static_cast<DurNs>(job.steps.size())));
+}
+
+// What even stages of a pipeline would save; empty if that is little.
+std::string uneven_stages(const Facts& facts) {
+    const StagePrice& price = facts.get<StagePrice>();
+    double gain = price.step_ns - price.even_ns;
+    if (price.stages.empty() || gain < kUneven * price.step_ns) return {};
+    auto most = std::max_element(price.stages.begin(), price.stages.end(),
+                                 [](const auto& a, const auto& b) { return a.compute_ns < b.compute_ns; });
+    return fmt::format(
+        "the stages of the pipeline are uneven: stage {} computes {:.2f} x their mean, and even ones would save {} per "
+        "step ({:.1f} %, see the table pipeline)",
+        most - price.stages.begin(), most->compute_ns / price.mean_compute(), readable_duration(gain),
+        100 * gain / price.step_ns);
+}
+
+// The share of collectives that ranks should have recorded and did not.
+double share_lost(const MatchedJob& matched) {
+    return static_cast<double>(matched.lost) / std::max(static_cast<double>(matched.expected), 1.0);
 }
 
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
@@ -70,8 +98,14 @@ Verdict job_verdict(const Facts& facts) {
     const Stragglers& found = facts.get<Stragglers>();
     Verdict verdict;
     verdict.conclude(Limit::unknown);
+    std::string uneven = uneven_stages(facts);
     if (!found.reason.empty()) {
-        verdict.because = found.reason;
+        verdict.because =
+            uneven.empty() ? found.reason : fmt::format("{}. No prices of ranks: {}", uneven, found.reason);
+        if (uneven.empty()) return verdict;
+        verdict.name = kUnevenStages;
+        verdict.basis = Basis::timeline;
+        verdict.confidence = Rating::medium;
         return verdict;
     }
     std::vector<const Straggler*> named;
@@ -79,19 +113,26 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
+    bool lossy = share_lost(facts.get<MatchedJob>()) > kMostLost;
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (halves) verdict.confidence = Rating::low;
+    if (halves || lossy) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
                                        readable_duration(spread))
                                  : "";
+    if (!uneven.empty()) uneven = "; " + uneven;
+    if (named.empty() && lossy) {
+        verdict.conclude(Limit::unknown);
+        verdict.because = "ranks lost a part of their collectives, so their steps cannot be compared" + uneven;
+        return verdict;
+    }
     if (named.empty()) {
-        verdict.name = "no stragglers";
-        verdict.because = fmt::format("no rank, host or group costs 1 % of a step of {}{}",
-                                      readable_duration(found.step_ns), divided);
+        verdict.name = uneven.empty() ? "no stragglers" : kUnevenStages;
+        verdict.because = fmt::format("no rank, host or group costs 1 % of a step of {}{}{}",
+                                      readable_duration(found.step_ns), uneven, divided);
         return verdict;
     }
     verdict.name = "stragglers";
@@ -102,7 +143,7 @@ Verdict job_verdict(const Facts& facts) {
     for (std::size_t i = 1; i < std::min<std::size_t>(named.size(), 4); ++i)
         verdict.because += "; " + sentence_of(*named[i], found.step_ns);
     if (named.size() > 4) verdict.because += fmt::format("; {} more", named.size() - 4);
-    verdict.because += divided;
+    verdict.because += uneven + divided;
     return verdict;
 }
 
@@ -125,6 +166,11 @@ Trust job_trust(const Facts& facts) {
              fmt::format("{} of {} ranks: {} (see the table ranks); waits for ranks without a file are lower bounds",
                          present, std::max(rows.rows, job.ranks.size()), absent));
     add_clocks(job, facts.get<AlignedClocks>(), trust);
+    if (double lost = share_lost(facts.get<MatchedJob>()); lost > kMostLost)
+        warn(trust, fmt::format("{:.0f} % of the collectives are missing on ranks that took part in them, or cannot be "
+                                "matched: the recordings "
+                                "lost events, so waits and prices are unreliable",
+                                100 * lost));
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,

@@ -180,7 +180,7 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     if (const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups; !groups.empty())
         answer.next_steps.push_back(fmt::format("gpu-profile report {} kernel {}", file, groups.front().handle));
     if (tables.rank.rows > 0) {
-        answer.next_steps.push_back(fmt::format("gpu-profile ranks {} job_steps rank_collectives hosts", file));
+        answer.next_steps.push_back(fmt::format("gpu-profile ranks {} job_steps rank_collectives imbalance pipeline links hosts", file));
         return answer;
     }
     answer.next_steps.push_back(analyses.empty() ? fmt::format("gpu-profile export csv {}", file)

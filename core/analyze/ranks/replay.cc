@@ -84,7 +84,7 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.recorded.own.resize(count);
     replay.recorded.transfer.resize(count);
     replay.waits.assign(count, true);
-    replay.least_own_.resize(count);
+    replay.recorded.least.resize(count);
     replay.start_.resize(count);
     replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
     replay.ends.assign(replay.steps_, 0);
@@ -100,7 +100,7 @@ JobReplay JobReplay::make(const Facts& facts) {
             DurNs gap = std::min(sync.own.unknown, whole);
             replay.recorded.own[i] =
                 std::min(whole - gap, sync.own.compute + sync.own.copy + sync.own.input + sync.own.host);
-            replay.least_own_[i] = std::min(whole, sync.own.compute + sync.own.copy);
+            replay.recorded.least[i] = std::min(whole, sync.own.compute + sync.own.copy);
         }
         std::uint32_t instance = matched.instance_of[i];
         TimeNs arrival = instance == kNone ? replay.common[i].start : replay.last_arrival[instance];
@@ -128,7 +128,7 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times) const {
             if (follows == kNone)
                 arrival[i] = start_[i];
             else if (before_[i] != kNone)
-                arrival[i] = std::max(end[before_[i]], end[follows] + std::min(least_own_[i], times.own[i]));
+                arrival[i] = std::max(end[before_[i]], end[follows] + std::min(times.least[i], times.own[i]));
             else
                 arrival[i] = end[follows] + times.own[i];
             if (std::uint32_t base = times.waited_for[i]; base != kNone)

@@ -15,6 +15,7 @@ namespace gpuprof {
 // What a replay varies, by sync.
 struct JobTimes {
     std::vector<DurNs> own;       // from the end of what it follows to its arrival
+    std::vector<DurNs> least;     // of a queued sync: what it needs of that without the queue
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
     std::vector<std::uint32_t> follows;     // the sync whose end `own` counts from; kNone: none
     std::vector<DurNs> lead;                // no sync begins before its launch, which the host does this long after
@@ -42,7 +43,6 @@ private:
     };
     std::vector<Node> nodes_;  // in an order in which every node comes after those that its ranks waited for
     std::vector<std::uint32_t> members_, before_;
-    std::vector<DurNs> least_own_;        // of a queued sync: what it needs without the queue
     std::vector<TimeNs> start_;           // of syncs that follow nothing
     std::vector<std::uint32_t> step_of_;  // index of the step
     std::size_t steps_ = 0;

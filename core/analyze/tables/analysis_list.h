@@ -33,6 +33,9 @@
     ANALYSIS(Stragglers)           \
     ANALYSIS(JobSteps)             \
     ANALYSIS(RankCollectives)      \
+    ANALYSIS(Imbalance)            \
+    ANALYSIS(Pipeline)             \
+    ANALYSIS(Links)                \
     ANALYSIS(Hosts)                \
     ANALYSIS(Samples)              \
     ANALYSIS(Cpu)                  \

@@ -1,0 +1,177 @@
+#include "core/analyze/ranks/stages.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/knowledge/group_name.h"
+#include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/quantile.h"
+#include "core/analyze/ranks/replay.h"
+#include "core/analyze/ranks/waits.h"
+
+namespace gpuprof {
+namespace {
+
+// The place of a rank in its group; the group's size if it is not there.
+std::uint32_t place_in(const JobGroup& group, std::int32_t rank) {
+    return static_cast<std::uint32_t>(std::find(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin());
+}
+
+// What the transfers of a group look like.
+struct Traffic {
+    bool forth = false, back = false, around = false, others = false;
+
+    // Both ways between neighbours and not around: rings of attention go one way and around.
+    bool is_pipeline(const JobGroup& group) const {
+        if (names_pipeline(group.description)) return forth && back && !others;
+        return group.ranks.size() > 2 && forth && back && !around && !others;
+    }
+};
+
+std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
+    std::map<std::uint32_t, Traffic> found;
+    for (const JobSync& sync : job.syncs) {
+        if (!sync.is_pair() || sync.group == kNone) continue;
+        const JobGroup& group = job.groups[sync.group];
+        auto size = static_cast<std::uint32_t>(group.ranks.size());
+        std::uint32_t from = place_in(group, sync.from_rank), to = place_in(group, sync.to_rank);
+        if (size < 2 || from >= size || to >= size) continue;
+        Traffic& traffic = found[sync.group];
+        if (to == from + 1)
+            traffic.forth = true;
+        else if (from == to + 1)
+            traffic.back = true;
+        else if ((from == 0 && to == size - 1) || (to == 0 && from == size - 1))
+            traffic.around = true;
+        else
+            traffic.others = true;
+    }
+    return found;
+}
+
+double mean_of(const std::vector<DurNs>& values) {
+    double sum = 0;
+    for (DurNs value : values) sum += static_cast<double>(value);
+    return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+// Compute of each stage's ranks, by step. The median of a stage is its share of the model; its mean would also have the
+// delays of slow ranks.
+using Computed = std::map<std::int64_t, std::vector<double>>;
+
+Computed computed_by(const RankJob& job, const JobStages& stages) {
+    std::map<std::int64_t, std::vector<std::vector<double>>> values;
+    for (const JobRankStep& step : job.rank_steps) {
+        std::uint32_t stage = stages.of_rank[step.rank];
+        if (stage == kNone) continue;
+        auto& of_step = values[step.step];
+        of_step.resize(stages.count);
+        of_step[stage].push_back(static_cast<double>(step.own.compute));
+    }
+    Computed found;
+    for (auto& [step, by_stage] : values) {
+        std::vector<double> medians;
+        for (std::vector<double>& stage : by_stage) medians.push_back(median_of(std::move(stage)));
+        // A step that some stage did not record says nothing.
+        if (std::find(medians.begin(), medians.end(), 0.0) == medians.end()) found[step] = std::move(medians);
+    }
+    return found;
+}
+
+}  // namespace
+
+double JobStages::bubble() const {
+    double batches = micro_batches();
+    if (count < 2 || batches <= 0) return 0;
+    return (count - 1) / (sends + count - 1);
+}
+
+JobStages JobStages::make(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    JobStages found;
+    found.of_rank.assign(job.ranks.size(), kNone);
+    std::map<std::int32_t, std::uint32_t> index;
+    for (std::uint32_t i = 0; i < job.ranks.size(); ++i) index[job.ranks[i].rank] = i;
+    std::vector<bool> pipeline(job.groups.size(), false);
+    for (const auto& [number, traffic] : traffic_of(job)) {
+        const JobGroup& group = job.groups[number];
+        auto size = static_cast<std::uint32_t>(group.ranks.size());
+        if (!traffic.is_pipeline(group)) continue;
+        if (found.count > 0 && found.count != size) return {0, std::move(found.of_rank)};  // of two kinds
+        found.count = size;
+        pipeline[number] = true;
+        for (std::uint32_t stage = 0; stage < size; ++stage)
+            if (auto rank = index.find(group.ranks[stage]); rank != index.end()) found.of_rank[rank->second] = stage;
+    }
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sent;  // by rank and step
+    for (const JobSync& sync : job.syncs) {
+        if (!sync.is_pair() || sync.group == kNone || !pipeline[sync.group]) continue;
+        const JobGroup& group = job.groups[sync.group];
+        if (job.ranks[sync.rank].rank != group.ranks.front() || sync.from_rank != group.ranks.front()) continue;
+        std::uint32_t to = place_in(group, sync.to_rank);
+        auto& [forth, around] = sent[{sync.rank, sync.step}];
+        forth += to == 1;
+        around += to > 1 && to + 1 == found.count;
+    }
+    std::vector<double> forth, around;
+    for (const auto& [key, counts] : sent) {
+        forth.push_back(static_cast<double>(counts.first));
+        around.push_back(static_cast<double>(counts.second));
+    }
+    found.sends = median_of(forth);
+    found.wraps = median_of(around);
+    return found;
+}
+
+double StagePrice::mean_compute() const {
+    double sum = 0;
+    for (const StageTimes& stage : stages) sum += stage.compute_ns;
+    return stages.empty() ? 0 : sum / static_cast<double>(stages.size());
+}
+
+StagePrice StagePrice::make(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    const JobStages& stages = facts.get<JobStages>();
+    const JobReplay& replay = facts.get<JobReplay>();
+    StagePrice price;
+    if (stages.count == 0) return price;
+    Computed computed = computed_by(job, stages);
+    if (computed.empty()) return price;
+    price.stages.resize(stages.count);
+    std::map<std::int64_t, std::vector<double>> share;  // step: by stage, the mean of the stages over its own
+    for (const auto& [step, medians] : computed) {
+        double all = 0;
+        for (std::uint32_t stage = 0; stage < stages.count; ++stage) {
+            price.stages[stage].compute_ns += medians[stage] / static_cast<double>(computed.size());
+            all += medians[stage] / stages.count;
+        }
+        for (double median : medians) share[step].push_back(all / median);
+    }
+    JobTimes even = replay.recorded;
+    const RankWaits& waits = facts.get<RankWaits>();
+    std::vector<double> cells(stages.count, 0);
+    for (const JobRankStep& step : job.rank_steps)
+        if (stages.of_rank[step.rank] != kNone) ++cells[stages.of_rank[step.rank]];
+    for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
+        const JobSync& sync = job.syncs[i];
+        std::uint32_t stage = stages.of_rank[sync.rank];
+        if (stage == kNone) continue;
+        if (sync.is_pair()) {
+            price.stages[stage].wait_ns += static_cast<double>(waits.wait[i]) / std::max(cells[stage], 1.0);
+            price.stages[stage].transfer_ns +=
+                static_cast<double>(replay.recorded.transfer[i]) / std::max(cells[stage], 1.0);
+        }
+        auto factor = share.find(sync.step);
+        if (factor == share.end()) continue;
+        double change = static_cast<double>(sync.own.compute) * (factor->second[stage] - 1);
+        for (DurNs* time : {&even.own[i], &even.least[i]})
+            *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
+    }
+    const JobReplay& any = facts.get<Peers>().replay;
+    price.step_ns = mean_of(lengths_of(any.run(replay.recorded)));
+    price.even_ns = mean_of(lengths_of(any.run(even)));
+    return price;
+}
+
+}  // namespace gpuprof

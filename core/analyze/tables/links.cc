@@ -1,0 +1,126 @@
+// `links`: transfers by the hosts that they connect, beside equal ones elsewhere. A slow link shows in every group that
+// crosses it.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/quantile.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/analyze/tables/rank_rows.h"
+#include "core/base/rank_list.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kSlow = 1.2;
+constexpr std::size_t kMostNames = 4;  // of hosts that are written out
+
+constexpr ResultColumn kColumns[] = {
+    {"hosts", CellType::text, Unit::none,
+     "Hosts that the group connects; of a large one the first ones and the number."},
+    {"group", CellType::text, Unit::none, "Description of the group."},
+    {"ranks", CellType::text, Unit::none, "Its ranks."},
+    {"instances", CellType::integer, Unit::count, "Transfers that all of its ranks recorded."},
+    {"transfer_ns", CellType::real, Unit::ns, "Mean transfer."},
+    {"ratio", CellType::real, Unit::none,
+     "Median of each transfer over the median of equal ones: of the same kind, bytes, number of ranks, and within one "
+     "host or between hosts."},
+    {"slow", CellType::boolean, Unit::none, "The ratio is at least 1.2."},
+    {"common_hosts", CellType::text, Unit::none,
+     "Of a slow group: hosts that are in all slow groups; absent without such a host."},
+};
+
+struct Link {
+    std::vector<double> ratios;
+    WideSum transfer;
+    std::set<std::uint32_t> hosts;
+
+    double ratio() const { return median_of(ratios); }
+    bool slow() const { return ratio() >= kSlow; }
+};
+
+std::string names_of(const std::set<std::uint32_t>& hosts, const JobHosts& known) {
+    std::string text;
+    std::size_t count = 0;
+    for (std::uint32_t host : hosts) {
+        if (count++ == kMostNames) return text + " and " + std::to_string(hosts.size() - kMostNames) + " more";
+        text += (text.empty() ? "" : ", ") + known.hosts[host].name;
+    }
+    return text;
+}
+
+std::set<std::uint32_t> common_of(const std::map<std::uint32_t, Link>& links) {
+    std::set<std::uint32_t> common;
+    bool first = true;
+    for (const auto& [group, link] : links) {
+        if (!link.slow()) continue;
+        if (first) common = link.hosts;
+        std::erase_if(common, [&](std::uint32_t host) { return !link.hosts.contains(host); });
+        first = false;
+    }
+    return common;
+}
+
+std::map<std::uint32_t, Link> links_of(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    const JobReplay& replay = facts.get<JobReplay>();
+    const Peers& peers = facts.get<Peers>();
+    const JobHosts& hosts = facts.get<JobHosts>();
+    std::map<std::uint32_t, Link> links;
+    for (const Instance& instance : matched.instances) {
+        if (instance.count < 2 || !instance.complete) continue;
+        Link& link = links[instance.group];
+        // The first to end: later ends may have waited for the rank's own work.
+        DurNs transfer = std::numeric_limits<DurNs>::max(), usual = transfer;
+        for (std::uint32_t k = 0; k < instance.count; ++k) {
+            std::uint32_t sync = matched.members[instance.first + k];
+            if (replay.recorded.transfer[sync] < transfer) {
+                transfer = replay.recorded.transfer[sync];
+                usual = peers.times.transfer[sync];
+            }
+            link.hosts.insert(hosts.of_rank[job.syncs[sync].rank]);
+        }
+        link.transfer.add(transfer);
+        if (usual > 0) link.ratios.push_back(static_cast<double>(transfer) / static_cast<double>(usual));
+    }
+    return links;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable table("links", kColumns);
+    if (!has_ranks(facts, table)) return table;
+    const RankJob& job = facts.get<RankJob>();
+    const JobHosts& hosts = facts.get<JobHosts>();
+    std::map<std::uint32_t, Link> links = links_of(facts);
+    std::string common = names_of(common_of(links), hosts);
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (const auto& [group, link] : links)
+        if (!link.ratios.empty()) order.emplace_back(-link.ratio(), group);
+    std::sort(order.begin(), order.end());
+    for (auto [ratio, group] : order) {
+        const Link& link = links.at(group);
+        std::string connected = names_of(link.hosts, hosts);
+        table.add_row({text_cell(connected), text_cell(job.groups[group].description),
+                       text_cell(job.groups[group].ranks_text), integer(link.ratios.size()),
+                       real(link.transfer.over(link.ratios.size())), real(-ratio), link.slow(),
+                       link.slow() ? text_cell(common) : kAbsent});
+    }
+    if (table.rows() == 0) table.notes.push_back("No collective was found on all ranks of its group.");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kLinks{"links", "", "Transfers by the hosts that they connect, beside equal ones elsewhere.", kColumns,
+                      run};
+
+}  // namespace gpuprof
