@@ -172,6 +172,9 @@ Trust job_trust(const Facts& facts) {
                                 "lost events, so waits and prices are unreliable",
                                 100 * lost));
     const Stragglers& found = facts.get<Stragglers>();
+    if (found.reason.empty() && found.counted.size() < job.steps.size())
+        trust.statements.push_back({false, fmt::format("prices rest on {} of {} steps (--steps all for all of them)",
+                                                       found.counted.size(), job.steps.size())});
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,
              fmt::format(

@@ -8,14 +8,50 @@
 
 namespace gpuprof {
 
-std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends) {
+std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins) {
     std::vector<DurNs> lengths;
     TimeNs before = 0;
-    for (TimeNs end : ends) {
-        lengths.push_back(std::max<DurNs>(end - before, 0));
-        before = std::max(before, end);
+    for (std::size_t step = 0; step < ends.size(); ++step) {
+        before = std::max(before, begins[step]);
+        lengths.push_back(std::max<DurNs>(ends[step] - before, 0));
+        before = std::max(before, ends[step]);
     }
     return lengths;
+}
+
+std::vector<DurNs> JobReplay::lengths(const std::vector<TimeNs>& step_ends) const {
+    return lengths_of(step_ends, begins_);
+}
+
+double JobReplay::mean_step(const JobTimes& times) const {
+    std::vector<DurNs> found = lengths(run(times));
+    std::vector<std::size_t> steps = counted();
+    double sum = 0;
+    for (std::size_t step : steps) sum += static_cast<double>(found[step]);
+    return sum / static_cast<double>(std::max<std::size_t>(steps.size(), 1));
+}
+
+std::vector<std::size_t> JobReplay::counted() const {
+    std::vector<std::size_t> steps;
+    for (std::size_t step = 0; step < steps_; ++step)
+        if (read_[step] && (step == 0 || begins_[step] == 0)) steps.push_back(step);
+    return steps;
+}
+
+// Steps of which no sync depends on another step: the one before was not read.
+void JobReplay::find_begins(const RankJob& job) {
+    std::vector<bool> linked(steps_, false);
+    begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
+    read_.assign(steps_, false);
+    for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
+        if (step_of_[i] == kNone) continue;
+        for (std::uint32_t other : {job.syncs[i].follows, job.syncs[i].waited_for})
+            if (other != kNone && step_of_[other] != step_of_[i]) linked[step_of_[i]] = true;
+        read_[step_of_[i]] = true;
+        begins_[step_of_[i]] = std::min(begins_[step_of_[i]], start_[i]);
+    }
+    for (std::size_t step = 0; step < steps_; ++step)
+        if (linked[step] || begins_[step] == std::numeric_limits<TimeNs>::max()) begins_[step] = 0;
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
@@ -114,6 +150,7 @@ JobReplay JobReplay::make(const Facts& facts) {
             end = std::max(end, replay.common[i].end - zero);
         }
     }
+    replay.find_begins(job);
     replay.order(job, matched, replay.recorded);
     return replay;
 }

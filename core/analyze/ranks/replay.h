@@ -22,6 +22,10 @@ struct JobTimes {
     std::vector<std::uint32_t> waited_for;  // the end of this sync; kNone: not recorded
 };
 
+// The length of each step from the ends of steps: it begins with the end of the one before, or, if that one was not read,
+// where it began itself; `begins` is 0 otherwise.
+std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins);
+
 struct JobReplay {
     JobTimes recorded;
     std::vector<Interval> common;      // each sync on the common clock
@@ -36,8 +40,15 @@ struct JobReplay {
     // When each step ended, by index in RankJob::steps, from the start of the job; the last entry of a job without
     // steps is its end.
     std::vector<TimeNs> run(const JobTimes& times) const;
+    std::vector<DurNs> lengths(const std::vector<TimeNs>& step_ends) const;
+    // Of the counted steps.
+    double mean_step(const JobTimes& times) const;
+    // Indices of steps whose collectives were read, without those that others are read with because these begin in them.
+    std::vector<std::size_t> counted() const;
 
 private:
+    void find_begins(const RankJob& job);
+
     struct Node {
         std::uint32_t first, count;  // in order_members_
     };
@@ -45,10 +56,9 @@ private:
     std::vector<std::uint32_t> members_, before_;
     std::vector<TimeNs> start_;           // of syncs that follow nothing
     std::vector<std::uint32_t> step_of_;  // index of the step
+    std::vector<TimeNs> begins_;          // of each step, if it depends on no other; else 0
+    std::vector<bool> read_;              // by step: it has collectives
     std::size_t steps_ = 0;
 };
-
-// The length of each step from its ends; the first one begins at 0.
-std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends);
 
 }  // namespace gpuprof

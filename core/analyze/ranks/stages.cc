@@ -5,7 +5,6 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/knowledge/group_name.h"
-#include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/quantile.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/waits.h"
@@ -48,12 +47,6 @@ std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
             traffic.others = true;
     }
     return found;
-}
-
-double mean_of(const std::vector<DurNs>& values) {
-    double sum = 0;
-    for (DurNs value : values) sum += static_cast<double>(value);
-    return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 // Compute of each stage's ranks, by step. The median of a stage is its share of the model; its mean would also have the
@@ -168,9 +161,8 @@ StagePrice StagePrice::make(const Facts& facts) {
         for (DurNs* time : {&even.own[i], &even.least[i]})
             *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
     }
-    const JobReplay& any = facts.get<Peers>().replay;
-    price.step_ns = mean_of(lengths_of(any.run(replay.recorded)));
-    price.even_ns = mean_of(lengths_of(any.run(even)));
+    price.step_ns = replay.mean_step(replay.recorded);
+    price.even_ns = replay.mean_step(even);
     return price;
 }
 

@@ -20,18 +20,6 @@ constexpr double kCertain = 3;      // times its error
 constexpr std::size_t kFewestSteps = 3;
 constexpr double kShareOfSteps = 0.2;
 
-double mean_of(const std::vector<DurNs>& values) {
-    double sum = 0;
-    for (DurNs value : values) sum += static_cast<double>(value);
-    return values.empty() ? 0 : sum / static_cast<double>(values.size());
-}
-
-std::vector<double> differences(const std::vector<DurNs>& from, const std::vector<DurNs>& to) {
-    std::vector<double> result;
-    for (std::size_t i = 0; i < from.size(); ++i) result.push_back(static_cast<double>(from[i] - to[i]));
-    return result;
-}
-
 // The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
 double error_of(const std::vector<double>& values) {
     if (values.size() < 2) return 0;
@@ -44,15 +32,20 @@ double error_of(const std::vector<double>& values) {
 class Pricing {
 public:
     explicit Pricing(const Facts& facts)
-        : facts_(facts), job_(facts.get<RankJob>()), replay_(facts.get<JobReplay>()), peers_(facts.get<Peers>()) {}
+        : facts_(facts),
+          job_(facts.get<RankJob>()),
+          replay_(facts.get<JobReplay>()),
+          peers_(facts.get<Peers>()),
+          counted_(replay_.counted()) {}
 
     Stragglers price() {
         Stragglers found;
+        found.counted = counted_;
         found.recorded = run(replay_.recorded);
         found.ideal = run(peers_.times);
         found.step_ns = mean_of(found.recorded);
         found.ideal_ns = mean_of(found.ideal);
-        found.actual_ns = mean_of(lengths_of(replay_.ends));
+        found.actual_ns = mean_of(replay_.lengths(replay_.ends));
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         for (SlowUnit& unit : units) set_cost(unit, found);
         JobTimes without = replay_.recorded;
@@ -69,7 +62,19 @@ public:
     }
 
 private:
-    std::vector<DurNs> run(const JobTimes& times) const { return lengths_of(peers_.replay.run(times)); }
+    std::vector<DurNs> run(const JobTimes& times) const { return peers_.replay.lengths(peers_.replay.run(times)); }
+
+    double mean_of(const std::vector<DurNs>& lengths) const {
+        double sum = 0;
+        for (std::size_t step : counted_) sum += static_cast<double>(lengths[step]);
+        return sum / static_cast<double>(std::max<std::size_t>(counted_.size(), 1));
+    }
+    // Of the counted steps.
+    std::vector<double> differences(const std::vector<DurNs>& from, const std::vector<DurNs>& to) const {
+        std::vector<double> result;
+        for (std::size_t step : counted_) result.push_back(static_cast<double>(from[step] - to[step]));
+        return result;
+    }
 
     void fix(const SlowUnit& unit, JobTimes& times) const {
         for (std::uint32_t i : unit.own) {
@@ -106,15 +111,15 @@ private:
     }
     void count_steps(Straggler& unit, const std::vector<double>& gains, double step_ns) const {
         unit.steps = 0;
-        for (std::size_t i = 0; i < gains.size() && i < job_.steps.size(); ++i) {
+        for (std::size_t i = 0; i < gains.size() && counted_[i] < job_.steps.size(); ++i) {
             if (gains[i] < kMaterial * step_ns) continue;
-            if (unit.steps++ == 0) unit.first_step = job_.steps[i];
-            unit.last_step = job_.steps[i];
+            if (unit.steps++ == 0) unit.first_step = job_.steps[counted_[i]];
+            unit.last_step = job_.steps[counted_[i]];
         }
     }
     bool is_certain(const Straggler& unit, double step_ns) const {
         double price = std::max(unit.cost_ns, unit.alone_ns);
-        auto steps = static_cast<double>(job_.steps.size());
+        auto steps = static_cast<double>(counted_.size());
         bool often = unit.steps >= kFewestSteps || static_cast<double>(unit.steps) >= kShareOfSteps * steps;
         return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns && unit.steps > 0 && often;
     }
@@ -123,6 +128,7 @@ private:
     const RankJob& job_;
     const JobReplay& replay_;
     const Peers& peers_;
+    std::vector<std::size_t> counted_;  // steps that prices rest on
 };
 
 }  // namespace

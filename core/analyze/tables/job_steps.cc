@@ -53,7 +53,7 @@ Result<ResultTable> run(const Facts& facts) {
     }
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         const Slowest& most = slowest[job.steps[i]];
-        bool priced = prices.reason.empty() && i < prices.recorded.size();
+        bool priced = std::binary_search(prices.counted.begin(), prices.counted.end(), i);
         bool known = most.rank != kNone;
         auto excess = [&](DurNs value) { return known ? integer(value) : kAbsent; };
         table.add_row({integer(job.steps[i]), integer(most.ranks), priced ? integer(prices.recorded[i]) : kAbsent,

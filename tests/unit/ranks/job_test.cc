@@ -138,8 +138,9 @@ TEST(RankJob, NumbersOfSteps) {
 }
 
 TEST(RankJob, LengthsOfStepsThatOverlap) {
-    EXPECT_EQ(lengths_of({10, 30, 25, 40}), (std::vector<DurNs>{10, 20, 0, 10}));
-    EXPECT_TRUE(lengths_of({}).empty());
+    EXPECT_EQ(lengths_of({10, 30, 25, 40}, {0, 0, 0, 0}), (std::vector<DurNs>{10, 20, 0, 10}));
+    EXPECT_EQ(lengths_of({10, 90, 100}, {0, 70, 0}), (std::vector<DurNs>{10, 20, 10}));  // one was not read
+    EXPECT_TRUE(lengths_of({}, {}).empty());
 }
 
 }  // namespace
