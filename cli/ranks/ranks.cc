@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/ranks/aligned_timeline.h"
 #include "cli/ranks/engine.h"
 #include "cli/ranks/job_trace.h"
 #include "cli/ranks/rank_files.h"
@@ -42,7 +43,7 @@ struct Arguments {
     std::vector<std::string> words;  // recordings and analyses
     AnalysisRequest request;
     RankNames names;
-    std::string save, cache, host;
+    std::string save, cache, host, timeline;
     ServeChoice serve;
     std::int64_t workers = 0, expect = 0, rank = -1, memory = 0;
 };
@@ -99,13 +100,15 @@ Result<Trace> read_job(const Arguments& arguments, const std::vector<std::string
     return job;
 }
 
-// The page of the job, served until Ctrl-C.
+// The page of the job, or one timeline of some of its ranks, served until Ctrl-C.
 Result<ExitCode> view(const Arguments& arguments) {
     if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
     std::vector<std::string> paths(arguments.words.begin() + 1, arguments.words.end()), names;
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     for (const std::string& path : paths) names.push_back(base_name(path));
     Result<Trace> job = read_job(arguments, paths, shell_quoted_files(names));
+    if (!job.ok()) return job.error();
+    if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, arguments.request.limits);
     if (!job.ok()) return job.error();
     RankRecordings ranks(*job, arguments.request.limits);
     Result<ViewPair> pair = view_pair(
@@ -173,6 +176,10 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .integer_range(0, 65535)
         .value("N");
     line.flag("!--no-open", arguments->serve.open_browser, fmt::format("With view: {}", kNoOpenDoc));
+    line.option("--timeline", arguments->timeline,
+                "With view: show the recordings of these ranks, at most 16, as one timeline on the job's common clock "
+                "(3,7 or 0-7).")
+        .value("RANKS");
     declare_options(line, arguments->request.options);
     declare_read_limits(line, arguments->request.limits);
     return [arguments] { return run(*arguments); };

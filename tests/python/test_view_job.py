@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from test_view import TIMEOUT_S, Server
-from view_document import Document, payload
+from view_document import Document, payload, split_framed
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ranks"
 RANKS, STEPS = 8, range(10, 18)
@@ -196,3 +196,31 @@ def test_other_recordings_have_no_ranks(program):
 def test_a_view_needs_recordings(program):
     outcome = program.run("ranks", "view")
     assert (outcome.status, outcome.errors) == (2, ["gpu-profile: name the recordings, or a folder with one file of each rank"])
+
+
+def test_one_timeline_has_the_ranks_on_one_clock(program, tmp_path):
+    """The clocks of the two hosts are 4 ms apart; the ends of sends and receives between ranks 1 and 5 are not."""
+    with served(program, "ranks", "view", EXAMPLE, "--timeline", "1,5", "--cache", tmp_path) as server:
+        manifest = json.loads(ask(server, "/manifest")[2])
+        assert manifest["job"] is None
+        wanted = next(table["blobs"] for table in manifest["tables"] if table["name"] == "kernel")
+        framed = ask(server, f"/blobs/{','.join(map(str, wanted))}")[2]
+    ends = {0: [], 1: []}
+    for blob in split_framed(framed):
+        columns = payload(blob)[2]
+        for name, device, start, dur in zip(*(columns[name] for name in ("name", "device", "start", "dur")), strict=True):
+            if b"SendRecv" in (name.encode() if isinstance(name, str) else name):
+                ends[device].append(start + dur)
+    assert len(ends[0]) > 50 and len(ends[1]) > 50
+    distances = sorted(min(abs(end - other) for other in ends[1]) for end in ends[0])
+    assert distances[len(distances) // 2] < 50_000
+
+
+@pytest.mark.parametrize(("ranks", "message"), [
+    ("9", "rank 9 has no recording"),
+    ("x", "--timeline 'x' is not a list of ranks, as in 3,7 or 0-7"),
+    ("0-16", "--timeline 0-16 names 17 ranks; the limit is 16"),
+])
+def test_wrong_timelines(program, tmp_path, ranks, message):
+    outcome = program.run("ranks", "view", EXAMPLE, "--timeline", ranks, "--cache", tmp_path)
+    assert outcome.status == 2 and message in outcome.errors[-1]
