@@ -57,7 +57,12 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
 Status write_page(const Arguments& arguments) {
     Result<std::string_view> page = viewer_page();
     if (!page.ok()) return page.error();
-    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.sources, arguments.limits);
+    Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
+    if (!trace.ok()) return trace.error();
+    Result<ViewPair> pair = view_pair(std::move(trace).value(), {.name = arguments.files.front(),
+                                                                 .base = arguments.base,
+                                                                 .sources = arguments.sources,
+                                                                 .limits = arguments.limits});
     if (!pair.ok()) return pair.error();
     return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }

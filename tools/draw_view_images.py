@@ -27,6 +27,7 @@ KINETO = ROOT / "tests" / "fixtures" / "kineto"
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 TRANSFORMER = KINETO / "transformer-stacks-shapes-memory.json.gz"
 COUNTERS = ROOT / "tests" / "fixtures" / "ncu" / "kernels.raw.csv.gz"
+RANKS = ROOT / "examples" / "ranks"
 TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.gz"
 
 WIDTH = 1280  # CSS pixels
@@ -80,6 +81,7 @@ ALL = [
     Image("view-two-gpus", TWO_GPUS, "timeline", height=620, theme="dark"),
     Image("view-charts", TRANSFORMER, "charts", until="#steps"),
     Image("view-kernel", COUNTERS, "kernels", until="section[aria-label=Memory]"),
+    Image("view-job", RANKS, "job", until="main .job-columns"),
     Image("view-comparison", TRANSFORMER, "comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
 ]
 
@@ -87,7 +89,11 @@ ALL = [
 def export(program, image, folder):
     out = folder / f"{image.name}.html"
     base = [] if image.base is None else ["--base", image.base]
-    subprocess.run([program, "export", "html", image.recording, *base, "-o", out], check=True)
+    recording = image.recording
+    if recording.is_dir():  # one file of each rank
+        recording = folder / "job.gpuprof"
+        subprocess.run([program, "ranks", image.recording, "--cache", folder, "--save", recording], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([program, "export", "html", recording, *base, "-o", out], check=True)
     return out
 
 

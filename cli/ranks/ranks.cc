@@ -17,11 +17,15 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/ranks/aligned_timeline.h"
 #include "cli/ranks/engine.h"
 #include "cli/ranks/job_trace.h"
 #include "cli/ranks/rank_files.h"
 #include "cli/ranks/reduce.h"
 #include "cli/report/report.h"
+#include "cli/view/page.h"
+#include "cli/view/pair.h"
+#include "cli/view/serve_view.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/shell_words.h"
 #include "core/base/temporary_file.h"
@@ -31,7 +35,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::string_view kReduce = "reduce";
+constexpr std::string_view kReduce = "reduce", kView = "view";
 constexpr std::string_view kTables[] = {"ranks",     "stragglers", "job_steps", "rank_collectives",
                                         "imbalance", "pipeline",   "links",     "hosts"};
 constexpr std::int64_t kMaxRanks = 1 << 20;
@@ -40,7 +44,8 @@ struct Arguments {
     std::vector<std::string> words;  // recordings and analyses
     AnalysisRequest request;
     RankNames names;
-    std::string save, cache, host;
+    std::string save, cache, host, timeline;
+    ServeChoice serve;
     std::int64_t workers = 0, expect = 0, rank = -1, memory = 0;
 };
 
@@ -71,19 +76,8 @@ Result<ExitCode> reduce(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-Result<ExitCode> run(Arguments arguments) {
-    if (arguments.words.front() == kReduce) return reduce(arguments);
-    std::vector<std::string> paths;
-    for (const std::string& word : arguments.words) {
-        bool is_table = find_analysis(word) != nullptr;
-        if (!is_table && !is_path(word))
-            return Error{ExitCode::usage,
-                         fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
-                                     fmt::join(kTables, ", "))};
-        (is_table ? arguments.request.analyses : paths).push_back(word);
-    }
-    if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
-    if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
+// The summaries of these recordings as one trace.
+Result<Trace> read_job(const Arguments& arguments, const std::vector<std::string>& paths, const std::string& name) {
     Progress progress;
     Result<std::vector<RankFile>> files = list_rank_files(paths, arguments.names);
     if (!files.ok()) return files.error();
@@ -100,20 +94,54 @@ Result<ExitCode> run(Arguments arguments) {
         return Error{ExitCode::unreadable,
                      fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}",
                                  shell_quoted_files(paths), reduced->size(), reduced->front().problem)};
-    Result<Trace> job = job_trace(*reduced, arguments.expect, shell_quoted_files(paths), arguments.request.limits);
+    Result<Trace> job = job_trace(*reduced, arguments.expect, name, arguments.request.limits);
+    if (!job.ok() || arguments.save.empty()) return job;
+    Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
+    if (!saved) return saved.error();
+    return job;
+}
+
+// The page of the job, or one timeline of some of its ranks, served until Ctrl-C.
+Result<ExitCode> view(const Arguments& arguments) {
+    if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
+    std::vector<std::string> paths(arguments.words.begin() + 1, arguments.words.end()), names;
+    if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
+    for (const std::string& path : paths) names.push_back(base_name(path));
+    Result<Trace> job = read_job(arguments, paths, shell_quoted_files(names));
     if (!job.ok()) return job.error();
-    if (!arguments.save.empty())
-        if (Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
-            !saved)
-            return saved.error();
+    if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, arguments.request.limits);
+    if (!job.ok()) return job.error();
+    RankRecordings ranks(*job, arguments.request.limits);
+    Result<ViewPair> pair = view_pair(
+        std::move(job).value(), {.name = names.front(), .limits = arguments.request.limits, .detail = StepDetail::all});
+    if (!pair.ok()) return pair.error();
+    return serve_view(std::move(pair).value(), ranks, shell_quoted_files(paths), arguments.serve);
+}
+
+Result<ExitCode> run(Arguments arguments) {
+    if (arguments.words.front() == kReduce) return reduce(arguments);
+    if (arguments.words.front() == kView) return view(arguments);
+    std::vector<std::string> paths;
+    for (const std::string& word : arguments.words) {
+        bool is_table = find_analysis(word) != nullptr;
+        if (!is_table && !is_path(word))
+            return Error{ExitCode::usage,
+                         fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
+                                     fmt::join(kTables, ", "))};
+        (is_table ? arguments.request.analyses : paths).push_back(word);
+    }
+    if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
+    if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
+    Result<Trace> job = read_job(arguments, paths, shell_quoted_files(paths));
+    if (!job.ok()) return job.error();
     return report_trace(std::move(job).value(), arguments.request);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
     auto arguments = std::make_shared<Arguments>();
     line.option("PATH", arguments->words,
-                "Folders with one file of each rank, or such files, and the tables to show; `ranks reduce FILE -o "
-                "SUMMARY` makes the summary of one file.")
+                "Folders with one file of each rank, or such files, and the tables to show; `ranks view PATH` shows "
+                "the job in the browser, and `ranks reduce FILE -o SUMMARY` makes the summary of one file.")
         .required()
         .value("");
     line.option("--format", arguments->request.format, "Output format: text, csv, json or md (default: text).")
@@ -145,6 +173,14 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .integer_range(0, kMaxRanks)
         .value("N");
     line.option("--host", arguments->host, "With reduce: the host, if the file names none.").value("NAME");
+    line.option("--port", arguments->serve.port, fmt::format("With view: {}", kPortDoc))
+        .integer_range(0, 65535)
+        .value("N");
+    line.flag("!--no-open", arguments->serve.open_browser, fmt::format("With view: {}", kNoOpenDoc));
+    line.option("--timeline", arguments->timeline,
+                "With view: show the recordings of these ranks, at most 16, as one timeline on the job's common clock "
+                "(3,7 or 0-7).")
+        .value("RANKS");
     declare_options(line, arguments->request.options);
     declare_read_limits(line, arguments->request.limits);
     return [arguments] { return run(*arguments); };

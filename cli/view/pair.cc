@@ -10,6 +10,18 @@
 #include "core/view/answer_json.h"
 
 namespace gpuprof {
+Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
+    Result<Trace> trace = open_trace(files, limits, Naming::base_names);
+    if (trace.ok()) return trace;
+    Error error = trace.error();
+    for (const std::string& file : files)
+        if (std::string name = base_name(file); error.message.starts_with(name + ":")) {
+            error.message.replace(0, name.size(), file);
+            break;
+        }
+    return error;
+}
+
 namespace {
 
 Result<std::string> comparison_json(const compare::Run& base, const compare::Run& next) {
@@ -29,19 +41,6 @@ std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next)
     return compare::runs_by_same_steps(copy_of(base), copy_of(next), options);
 }
 
-// The page may be shared, so it contains no folders. Messages show the path as the user typed it.
-Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
-    Result<Trace> trace = open_trace(files, limits, Naming::base_names);
-    if (trace.ok()) return trace;
-    Error error = trace.error();
-    for (const std::string& file : files)
-        if (std::string name = base_name(file); error.message.starts_with(name + ":")) {
-            error.message.replace(0, name.size(), file);
-            break;
-        }
-    return error;
-}
-
 Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const Options& options,
                                      const ReadLimits& limits) {
     Result<Trace> trace = open_for_page({base}, limits);
@@ -56,23 +55,21 @@ Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next,
 
 }  // namespace
 
-Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const std::string& sources,
-                           const ReadLimits& limits) {
+Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
     Options options;
-    options.sources = sources;
-    Result<Trace> trace = open_for_page(files, limits);
-    if (!trace.ok()) return trace.error();
-    note_damage(*trace);
+    options.sources = choice.sources;
+    note_damage(trace);
     std::optional<Result<ViewPair::Base>> before;
-    if (!base.empty()) before.emplace(compared_with(base, *trace, options, limits));
+    if (!choice.base.empty()) before.emplace(compared_with(choice.base, trace, options, choice.limits));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version(), options);
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version(), options, choice.detail);
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())
-        return Error{ExitCode::empty,
-                     fmt::format("cannot compare {} with {}: counters of kernels have no times; view each file alone",
-                                 document->timed() ? base : files.front(), document->timed() ? files.front() : base)};
+        return Error{
+            ExitCode::empty,
+            fmt::format("cannot compare {} with {}: the former has no timeline; view each file alone",
+                        document->timed() ? choice.base : choice.name, document->timed() ? choice.name : choice.base)};
     return ViewPair{std::move(document).value(), std::move(*before).value()};
 }
 

@@ -13,9 +13,18 @@ namespace gpuprof {
 inline constexpr char kBaseDoc[] = "Compare with this earlier recording of the same program.";
 inline constexpr char kSourcesDoc[] = "Folder of source files whose lines the page shows beside their samples.";
 
-// `files` are one recording, as for open_trace(); if `base` is not empty, it is compared with it.
-// `sources`: the folder of the source files whose lines it shows; "" shows none.
-Result<ViewPair> view_pair(const std::vector<std::string>& files, const std::string& base, const std::string& sources,
-                           const ReadLimits& limits);
+// `files` are one recording, as for open_trace(). The page may be shared, so the trace names no folders; messages show
+// paths as the user typed them.
+Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits);
+
+struct PairChoice {
+    std::string name;          // of the trace, in messages
+    std::string base = {};     // a recording to compare with; "" for none
+    std::string sources = {};  // the folder of the source files whose lines the page shows; "" shows none
+    ReadLimits limits = {};
+    StepDetail detail = StepDetail::slowest;
+};
+
+Result<ViewPair> view_pair(Trace trace, const PairChoice& choice);
 
 }  // namespace gpuprof

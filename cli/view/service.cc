@@ -1,6 +1,7 @@
 #include "cli/view/service.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/random.h>
 
 #include <charconv>
@@ -46,6 +47,13 @@ bool has_cookie(std::string_view cookies, std::string_view name, std::string_vie
     return false;
 }
 
+template <class Number>
+std::optional<Number> number_of(std::string_view text) {
+    Number number = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return problem == std::errc{} && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 // Parses "12,13,40"; absent if a blob does not exist.
 std::optional<std::vector<std::size_t>> numbers_of(std::string_view ids, std::size_t blobs) {
     std::vector<std::size_t> numbers;
@@ -84,11 +92,11 @@ HttpReply document_reply(const ViewDocument& document, std::string_view path) {
 
 }  // namespace
 
-ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t port)
-    : pair_(std::move(pair)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
+ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t port, RankPages ranks)
+    : pair_(std::move(pair)), ranks_(std::move(ranks)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
 
-Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port) {
-    ViewService service(std::move(pair), page, port);
+Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port, RankPages ranks) {
+    ViewService service(std::move(pair), page, port, std::move(ranks));
     if (service.token_.empty() || service.cookie_.empty())
         return Error{ExitCode::internal, "cannot create an access token: the system provides no random numbers"};
     return service;
@@ -124,10 +132,10 @@ HttpReply ViewService::answer(const HttpRequest& request) {
         return rejected(401, "not authorised; open the address that gpu-profile view printed");
     HttpReply reply =
         request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
-    reply.headers = {{"Cross-Origin-Resource-Policy", "same-origin"},
-                     {"Content-Security-Policy", "frame-ancestors 'none'"},
-                     {"X-Frame-Options", "DENY"},
-                     {"Referrer-Policy", "no-referrer"}};
+    reply.headers.insert(reply.headers.end(), {{"Cross-Origin-Resource-Policy", "same-origin"},
+                                               {"Content-Security-Policy", "frame-ancestors 'none'"},
+                                               {"X-Frame-Options", "DENY"},
+                                               {"Referrer-Policy", "no-referrer"}});
     return reply;
 }
 
@@ -142,9 +150,34 @@ HttpReply ViewService::session(const HttpRequest& request) {
                 {"Set-Cookie", fmt::format("gpu-profile-{}={}; HttpOnly; SameSite=Strict; Path=/", port_, cookie_)}}};
 }
 
+// "5/" is the page of rank 5, "5/step/12" leads there at step 12, and the rest is as for any document.
+HttpReply ViewService::rank(std::string_view path) const {
+    HttpReply unknown = rejected(404, "not found: this server has no recording of that rank");
+    std::size_t slash = path.find('/');
+    std::optional<std::int32_t> number = number_of<std::int32_t>(path.substr(0, slash));
+    if (!number || slash == std::string_view::npos || !ranks_.open || !ranks_.step) return unknown;
+    path.remove_prefix(slash);
+    if (path == "/") return {.type = "text/html; charset=utf-8", .body = page_};
+    constexpr std::string_view kStep = "/step/";
+    if (path.substr(0, kStep.size()) == kStep) {
+        std::optional<std::int64_t> step = number_of<std::int64_t>(path.substr(kStep.size()));
+        std::optional<Interval> window = step ? ranks_.step(*number, *step) : std::nullopt;
+        std::string view = window ? fmt::format("#page=timeline&abs={}-{}", window->start, window->end) : "";
+        return {.status = 302, .headers = {{"Location", fmt::format("/rank/{}/{}", *number, view)}}};
+    }
+    Result<const ViewDocument*> document = ranks_.open(*number);
+    return document.ok() ? document_reply(**document, path) : rejected(404, document.error().message);
+}
+
 HttpReply ViewService::content(std::string_view path) const {
     if (path == "/comparison")
         return {.type = "application/json", .body = pair_.base ? pair_.base->comparison : "null"};
+    if (path == "/recordings")
+        return {.type = "application/json",
+                .body = fmt::format("[{}]",
+                                    fmt::join(ranks_.openable ? ranks_.openable() : std::vector<std::int32_t>(), ","))};
+    constexpr std::string_view kRank = "/rank/";
+    if (path.substr(0, kRank.size()) == kRank) return rank(path.substr(kRank.size()));
     constexpr std::string_view kBase = "/base";
     if (path.substr(0, kBase.size()) != kBase) return document_reply(pair_.document, path);
     return pair_.base ? document_reply(pair_.base->document, path.substr(kBase.size()))

@@ -1,97 +1,37 @@
-// `view`: shows a recording in the browser, from a server that only this machine can reach, until Ctrl-C.
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cstdlib>
+// `view`: shows a recording in the browser.
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/command_line.h"
-#include "cli/http/endpoint.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
-#include "cli/view/service.h"
-#include "core/base/clock.h"
-#include "core/base/path_search.h"
-
-extern char** environ;
+#include "cli/view/serve_view.h"
 
 namespace gpuprof {
 namespace {
 
-// The server exits after this time without a request: the viewer is then considered closed.
-constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;
-
 struct Arguments {
     std::vector<std::string> files;
     std::string base, sources;
-    std::uint16_t port = 0;
-    bool open_browser = true;
+    ServeChoice serve;
     ReadLimits limits;
 };
 
-// Starts `program address` without standard streams; false if the program does not exist.
-bool start(const char* name, const std::string& address) {
-    std::string program = find_program(name);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
-    const char* arguments[] = {name, address.c_str(), nullptr};
-    pid_t child = 0;
-    int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed == 0;
-}
-
-// Starts $BROWSER if set, otherwise xdg-open, which needs a display.
-bool open_browser(const std::string& address) {
-    if (const char* chosen = std::getenv("BROWSER"); chosen != nullptr && *chosen != '\0')
-        return start(chosen, address);
-    if (std::getenv("DISPLAY") == nullptr && std::getenv("WAYLAND_DISPLAY") == nullptr) return false;
-    return start("xdg-open", address);
-}
-
-void announce(const Arguments& arguments, const std::string& address) {
-    static_cast<void>(print(address + '\n'));
-    bool opened = arguments.open_browser && open_browser(address);
-    note(fmt::format("{}serving {} until Ctrl-C; the address works once",
-                     arguments.open_browser && !opened ? "cannot start a browser: open the address above; " : "",
-                     arguments.files.front()));
-}
-
 Result<ExitCode> view(const Arguments& arguments) {
-    Result<std::string_view> viewer = viewer_page();
-    if (!viewer.ok()) return viewer.error();
-    Result<ViewPair> pair = view_pair(arguments.files, arguments.base, arguments.sources, arguments.limits);
+    if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
+    Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
+    if (!trace.ok()) return trace.error();
+    RankRecordings ranks(*trace, arguments.limits);
+    Result<ViewPair> pair = view_pair(std::move(trace).value(), {.name = arguments.files.front(),
+                                                                 .base = arguments.base,
+                                                                 .sources = arguments.sources,
+                                                                 .limits = arguments.limits,
+                                                                 .detail = StepDetail::all});
     if (!pair.ok()) return pair.error();
-    Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open({"127.0.0.1", arguments.port});
-    if (!endpoint.ok()) return endpoint.error();
-    Result<ViewService> service = ViewService::make(std::move(pair).value(), *viewer, (*endpoint)->at().port);
-    if (!service.ok()) return service.error();
-    std::string address = fmt::format("http://{}/#{}", (*endpoint)->at().text(), service->token());
-    TimeNs last_request = monotonic_ns();
-    auto page = [&](const HttpRequest& request) {
-        last_request = monotonic_ns();
-        return service->answer(request);
-    };
-    auto every_second = [&] {
-        while (waitpid(-1, nullptr, WNOHANG) > 0) {
-        }  // the process that started the browser
-        if (monotonic_ns() - last_request < kIdleTimeout) return;
-        note("no request for 8 hours; exiting");
-        (*endpoint)->end();
-    };
-    if (Status served = (*endpoint)->serve(page, every_second, [&] { announce(arguments, address); }); !served)
-        return served.error();
-    return ExitCode::ok;
+    return serve_view(std::move(pair).value(), ranks, arguments.files.front(), arguments.serve);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -99,10 +39,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
     line.option("--sources", arguments->sources, kSourcesDoc).value("DIR");
-    line.option("--port", arguments->port, "Port on 127.0.0.1; 0 picks a free one (default: 0).")
-        .integer_range(0, 65535)
-        .value("N");
-    line.flag("!--no-open", arguments->open_browser, "Print the address without starting a browser.");
+    line.option("--port", arguments->serve.port, kPortDoc).integer_range(0, 65535).value("N");
+    line.flag("!--no-open", arguments->serve.open_browser, kNoOpenDoc);
     declare_read_limits(line, arguments->limits);
     return [arguments] { return view(*arguments); };
 }

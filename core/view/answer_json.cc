@@ -38,7 +38,7 @@ std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {
     return sink.text();
 }
 
-Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
+Result<AnswerJson> answer_of(const Facts& facts, std::string_view version, StepDetail detail) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
@@ -66,18 +66,19 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version) {
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
     return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
-                      kernel_pages(tables), facts.get<Replayed>().too_large ? ViewPath() : view_path(facts)};
+                      kernel_pages(tables), facts.get<Replayed>().too_large ? ViewPath() : view_path(facts),
+                      job_pages(facts, detail)};
 }
 
 }  // namespace
 
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version) {
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail) {
     Options options = facts.options();
     options.limit = kReportRows;
     std::optional<Interval> part = interval_for_first_answer(facts);
-    if (!part) return answer_of(Facts(facts.trace(), options), version);
+    if (!part) return answer_of(Facts(facts.trace(), options), version, detail);
     Trace trace = select_interval(copy_of(facts.trace()), *part);
-    Result<AnswerJson> answer = answer_of(Facts(trace, options), version);
+    Result<AnswerJson> answer = answer_of(Facts(trace, options), version, detail);
     if (answer.ok()) answer->part = trace.window();
     return answer;
 }

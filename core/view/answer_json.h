@@ -9,6 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/view/critical_path_lanes.h"
+#include "core/view/job_pages.h"
 #include "core/view/kernel_pages.h"
 
 namespace gpuprof {
@@ -21,11 +22,12 @@ struct AnswerJson {
     std::string busy_shares;  // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
     KernelPages kernels;
     ViewPath path;                      // empty if the replay abstains
+    JobPages job;                       // of a recording of summaries of ranks
     std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
 };
 
 // `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was
 // recorded too.
-Result<AnswerJson> answer_json(const Facts& facts, std::string_view version);
+Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest);
 
 }  // namespace gpuprof

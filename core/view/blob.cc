@@ -133,6 +133,9 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         case Blob::kReport: return parts.answer.report;
         case Blob::kKernel: return parts.answer.kernels.pages[blob.of];
         case Blob::kBusyShares: return parts.answer.busy_shares;
+        case Blob::kJob: return parts.answer.job.about;
+        case Blob::kCells: return parts.answer.job.cells[blob.of].payload(goal);
+        case Blob::kStep: return parts.answer.job.steps[blob.of].bars;
     }
     return {};
 }

@@ -24,8 +24,8 @@ ViewDocument::ViewDocument(ViewDocument&&) noexcept = default;
 
 namespace {
 
-// The window of events, or of samples if nothing else was recorded; empty for counters of kernels
-// and instructions, which have no time.
+// The window of events, or of samples if nothing else was recorded; empty for counters of kernels and instructions,
+// which have no time, and for summaries of ranks, whose times are of several clocks.
 std::optional<Interval> window_of(const Trace& trace) {
     if (trace.window().length() > 0) return trace.window();
     std::optional<Interval> window;
@@ -36,13 +36,15 @@ std::optional<Interval> window_of(const Trace& trace) {
         window = {std::min(window->start, first), std::max(window->end, last + 1)};
     }
     const auto& tables = trace.tables();
-    if (!window && tables.profiled_kernel.rows + tables.instruction_counter.rows > 0) window = Interval{0, 0};
+    if (!window && tables.profiled_kernel.rows + tables.instruction_counter.rows + tables.rank.rows > 0)
+        window = Interval{0, 0};
     return window;
 }
 
 }  // namespace
 
-Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, const Options& options) {
+Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, const Options& options,
+                                        StepDetail detail) {
     constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
@@ -56,7 +58,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
-    Result<AnswerJson> answer = answer_json(Facts(trace, options), version);
+    Result<AnswerJson> answer = answer_json(Facts(trace, options), version, detail);
     if (!answer.ok()) return answer.error();
     std::unique_ptr<Parts> parts(
         new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});

@@ -14,15 +14,17 @@
 #include "core/format/column_encoder.h"
 #include "core/model/trace.h"
 #include "core/schema/options.h"
+#include "core/view/job_pages.h"
 
 namespace gpuprof {
 
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
-    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions.
-    // `options`: of the analyses in it.
-    static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {});
+    // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions nor ranks.
+    // `options`: of the analyses in it; `detail`: of a job of many ranks.
+    static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {},
+                                     StepDetail detail = StepDetail::slowest);
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 

@@ -129,6 +129,28 @@ void write_table(JsonWriter& json, const EventTable& table, std::size_t first_bl
     json.end_object();
 }
 
+void write_job(JsonWriter& json, const ViewParts& parts) {
+    json.key("job");
+    if (parts.answer.job.about.empty()) return json.null();
+    json.begin_object();
+    for (std::size_t id = 0; id < parts.early; ++id)
+        if (parts.blobs[id].kind == Blob::kJob) json.member("about", static_cast<std::int64_t>(id));
+    json.key("cells");
+    json.begin_array();
+    for (std::size_t blob : parts.blob_of_cells) json.integer(static_cast<std::int64_t>(blob));
+    json.end_array();
+    json.key("steps");
+    json.begin_array();
+    for (std::size_t i = 0; i < parts.blob_of_steps.size(); ++i) {
+        json.begin_array();
+        json.integer(static_cast<std::int64_t>(parts.answer.job.steps[i].step));
+        json.integer(static_cast<std::int64_t>(parts.blob_of_steps[i]));
+        json.end_array();
+    }
+    json.end_array();
+    json.end_object();
+}
+
 void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     std::optional<std::size_t> names, report, busy_shares;
     for (std::size_t id = 0; id < parts.early; ++id) {
@@ -143,6 +165,7 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
     member("names", names);
     member("report", report);
     member("pictures", busy_shares);
+    write_job(json, parts);
     json.key("kernels");
     json.begin_array();
     for (std::size_t i = 0; i < parts.answer.kernels.pages.size(); ++i)

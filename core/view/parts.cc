@@ -84,6 +84,23 @@ void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
     }
 }
 
+// The first frame needs one quantity.
+void ViewParts::number_job(bool first_frame) {
+    const JobPages& job = answer.job;
+    if (job.about.empty()) return;
+    if (first_frame) blobs.push_back({Blob::kJob});
+    std::size_t first = first_frame ? 0 : 1,
+                end = first_frame ? std::min<std::size_t>(1, job.cells.size()) : job.cells.size();
+    for (std::size_t i = first; i < end; ++i) {
+        blob_of_cells.push_back(blobs.size());
+        blobs.push_back({Blob::kCells, static_cast<std::uint32_t>(i)});
+    }
+    for (std::size_t i = 0; !first_frame && i < job.steps.size(); ++i) {
+        blob_of_steps.push_back(blobs.size());
+        blobs.push_back({Blob::kStep, static_cast<std::uint32_t>(i)});
+    }
+}
+
 void ViewParts::number_blobs() {
     std::size_t max_levels = 0;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
@@ -93,7 +110,9 @@ void ViewParts::number_blobs() {
     blobs.push_back({Blob::kBusyShares});
     blobs.push_back({Blob::kReport});
     if (!names.empty()) blobs.push_back({Blob::kNames});
+    number_job(true);
     early = blobs.size();
+    number_job(false);
     first_blob_of_kernels = blobs.size();
     for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
         blobs.push_back({Blob::kKernel, kernel});

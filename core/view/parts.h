@@ -18,8 +18,8 @@ inline constexpr std::size_t kChunkRows = 8192;
 
 // The rows that a blob contains.
 struct Blob {
-    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kBusyShares, kKernel } kind;
-    std::uint32_t of = 0;     // index of the lane, table or kernel
+    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kBusyShares, kKernel, kJob, kCells, kStep } kind;
+    std::uint32_t of = 0;     // index of the lane, table, kernel, quantity or step of a job
     std::uint32_t level = 0;  // of a lane; 0: the events
     std::size_t first = 0, count = 0;
 };
@@ -64,12 +64,14 @@ struct ViewParts {
     std::vector<Blob> blobs;
     std::vector<std::size_t> first_blob_of_table;
     std::size_t first_blob_of_kernels = 0;
-    std::size_t early = 0;  // number of blobs for the first frame
+    std::vector<std::size_t> blob_of_cells, blob_of_steps;  // of a job
+    std::size_t early = 0;                                  // number of blobs for the first frame
 
 private:
     void add_lane(const Lane& lane);
     void count_names();
     void number_blobs();
+    void number_job(bool first_frame);
     void number_level(std::uint32_t lane, std::size_t level);
 };
 

@@ -29,7 +29,14 @@ ViewService service_at(std::uint16_t port) {
     draft.call("main", 0, 10, "cudaLaunchKernel", 1);
     Result<ViewDocument> document = ViewDocument::make(draft.finish(), "fuzz");
     promise(document.ok(), "a document is made");
-    Result<ViewService> service = ViewService::make({std::move(document).value()}, kPage, port);
+    RankPages ranks{[] { return std::vector<std::int32_t>{5}; },
+                    [](std::int32_t, std::int64_t) {
+                        return std::optional(Interval{1, 2});
+                    },
+                    [](std::int32_t) -> Result<const ViewDocument*> {
+                        return Error{ExitCode::unreadable, "cannot open rank 5: it is not there"};
+                    }};
+    Result<ViewService> service = ViewService::make({std::move(document).value()}, kPage, port, std::move(ranks));
     promise(service.ok(), "a service is made");
     return std::move(service).value();
 }

@@ -258,7 +258,7 @@ def test_counters_of_kernels_have_no_times_to_compare(program, tmp_path):
     for new, base in [(KERNELS, timeline), (timeline, KERNELS), (KERNELS, KERNELS)]:
         outcome = program.run("export", "html", new, "--base", base, "-o", tmp_path / "x.html")
         assert outcome.status == 4
-        assert outcome.errors[0].startswith(f"gpu-profile: cannot compare {KERNELS} with {timeline if timeline in (new, base) else KERNELS}: counters of kernels have no times")
+        assert outcome.errors[0].startswith(f"gpu-profile: cannot compare {KERNELS} with {timeline if timeline in (new, base) else KERNELS}: the former has no timeline")
         assert not (tmp_path / "x.html").exists()
 
 

@@ -101,11 +101,11 @@ def exported(program, tmp_path_factory):
 
 @pytest.fixture
 def served(program):
-    """Return the address that `view` prints for its arguments; it serves until the end of the test."""
+    """Return the address that `view`, or another command, prints for its arguments; it serves until the end of the test."""
     running = []
 
-    def serve(*arguments):
-        started = subprocess.Popen([program.path, "view", "--no-open", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    def serve(*arguments, command=("view",)):
+        started = subprocess.Popen([program.path, *command, "--no-open", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         running.append(started)
         found = re.search(r"http://127\.0\.0\.1:\d+/#\S+", started.stdout.readline().decode())
         if found is None:

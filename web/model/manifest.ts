@@ -63,6 +63,13 @@ export interface SampledKernel {
   timeline: string | null; // its name on the timeline; null: it is not there
 }
 
+/** Blobs of a job of many ranks. */
+export interface JobBlobs {
+  about: number;
+  cells: number[]; // by quantity
+  steps: Map<number, number>; // by index of the step; longest first
+}
+
 export interface Manifest {
   program: string;
   source: { file: string; words: string; importer: string; tool: string };
@@ -75,6 +82,7 @@ export interface Manifest {
   names: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
+  job: JobBlobs | null; // null: one recording, not a job
   kernels: number[]; // blobs, one per row of `limits`, then one per sampled kernel that is none of them
   sampled: SampledKernel[];
   part_ns: [number, number] | null;
@@ -123,6 +131,7 @@ export function readManifest(json: string): Result<Manifest> {
     names: isCount(raw.names) ? raw.names : null,
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,
+    job: readJobBlobs(object(raw.job)),
     kernels: (Array.isArray(raw.kernels) ? raw.kernels : []).filter(isCount),
     sampled: list(raw.sampled).flatMap(readSampled),
     part_ns: Array.isArray(part) && isTime(part[0]) && isTime(part[1]) ? [part[0], part[1]] : null,
@@ -133,6 +142,12 @@ export function readManifest(json: string): Result<Manifest> {
 /** The length of a recording without events (counters only, for example): up to the last value. */
 function extentOf(lanes: readonly Lane[]): number {
   return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
+}
+
+function readJobBlobs({ about, cells, steps }: Json): JobBlobs | null {
+  if (!isCount(about)) return null;
+  const pairs = (Array.isArray(steps) ? steps : []).filter((pair): pair is [number, number] => Array.isArray(pair) && isCount(pair[0]) && isCount(pair[1]));
+  return { about, cells: (Array.isArray(cells) ? cells : []).filter(isCount), steps: new Map(pairs) };
 }
 
 function readSampled({ name, samples, share_pct, kernel, timeline }: Json): SampledKernel[] {

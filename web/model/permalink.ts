@@ -1,8 +1,10 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
 // range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
 // counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
-// choice. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
+// choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
+// clock is read only: what a job knows of one of its recordings. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
+import { ROW_ORDERS, type RowOrder } from "./job_order.ts";
 import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
@@ -28,6 +30,11 @@ export interface Link {
   counterFilter?: string;
   criticalPath?: boolean;
   aligned?: number;
+  jobRank?: number;
+  jobStep?: number;
+  quantity?: string;
+  rowOrder?: RowOrder;
+  absolute?: [from: bigint, to: bigint];
 }
 
 const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.round(to)}`;
@@ -49,6 +56,10 @@ export function linkOf(state: State, side: Side = "new"): string {
   if (state.line !== null) parts.push(`line=${encodeURIComponent(state.line)}`);
   if (state.counterFilter !== "") parts.push(`counters=${encodeURIComponent(state.counterFilter)}`);
   if (state.criticalPath) parts.push("path=1");
+  if (state.jobRank !== null) parts.push(`rank=${state.jobRank}`);
+  if (state.jobStep !== null) parts.push(`jobstep=${state.jobStep}`);
+  if (state.quantity !== null) parts.push(`cells=${encodeURIComponent(state.quantity)}`);
+  if (state.rowOrder !== "rank") parts.push(`rows=${state.rowOrder}`);
   if (state.page === "comparison") parts.push(`step=${state.aligned}`);
   return parts.join("&");
 }
@@ -100,6 +111,23 @@ export function readLink(fragment: string): Link {
       case "step":
         if (/^\d+$/.test(value)) link.aligned = Number(value);
         break;
+      case "rank":
+        if (/^\d+$/.test(value)) link.jobRank = Number(value);
+        break;
+      case "jobstep":
+        if (/^-?\d+$/.test(value)) link.jobStep = Number(value);
+        break;
+      case "cells":
+        link.quantity = value;
+        break;
+      case "rows":
+        if ((ROW_ORDERS as readonly string[]).includes(value)) link.rowOrder = value as RowOrder;
+        break;
+      case "abs": {
+        const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];
+        if (from !== undefined && to !== undefined) link.absolute = [BigInt(from), BigInt(to)];
+        break;
+      }
       case "path":
         link.criticalPath = value === "1";
         break;

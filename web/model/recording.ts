@@ -5,10 +5,12 @@ import type { Column } from "../read/column.ts";
 import type { Value } from "../read/column.ts";
 import type { Source } from "../read/source.ts";
 import { Chunks } from "./chunks.ts";
+import { readJob, type Job } from "./job.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, readTables } from "./read_report.ts";
 import type { BusyShares, Report, ReportTable } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
+import { readStep, type StepPicture } from "./step_bars.ts";
 import { Strings } from "./strings.ts";
 
 /** One row of a table with all its recorded fields. */
@@ -27,12 +29,13 @@ export class Recording {
   readonly childrenOf: Track[][];
   readonly lanesOf: Lane[][];
   private reportRead: Promise<Report> | undefined;
+  private jobRead: Promise<Job> | undefined;
   private namesRead: Promise<Name[]> | undefined;
   private busySharesRead: Promise<BusyShares | null> | undefined;
 
   constructor(
     readonly manifest: Manifest,
-    source: Source,
+    private readonly source: Source,
   ) {
     this.chunks = new Chunks(source, this.strings);
     this.childrenOf = manifest.tracks.map(() => []);
@@ -51,6 +54,38 @@ export class Recording {
     const blob = this.manifest.busy_shares;
     this.busySharesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as BusyShares);
     return this.busySharesRead;
+  }
+
+  /** Fails if the document is of no job. */
+  job(): Promise<Job> {
+    this.jobRead ??= this.text(this.manifest.job?.about ?? -1).then(readJob);
+    return this.jobRead;
+  }
+
+  /** Ranks of a job whose recordings the program that serves the page can open; null: the page is a file. */
+  async openRanks(): Promise<ReadonlySet<number> | null> {
+    const ranks = await this.source.recordings?.();
+    return ranks === undefined ? null : new Set(ranks);
+  }
+
+  /** One quantity of a job, by rank, then step; NaN where unknown. */
+  async jobCells(quantity: number): Promise<Float64Array> {
+    const job = await this.job();
+    const blob = this.manifest.job?.cells[quantity];
+    const payload = blob === undefined ? null : await this.chunks.loadPayload(blob);
+    const column = payload?.columns.get("value");
+    const cells = column?.cells();
+    if (payload === null || payload.rows !== job.recorded.length || !column || cells?.kind !== "number") throw new Error("the cells of this quantity cannot be read");
+    const { quantum } = job.quantities[quantity]!;
+    return cells.values.map((value, cell) => (column.has(cell) ? value * quantum : NaN));
+  }
+
+  /** A step of a job as bars; null if the document does not have it. */
+  async jobStep(step: number): Promise<StepPicture | null> {
+    const blob = this.manifest.job?.steps.get(step);
+    if (blob === undefined) return null;
+    const job = await this.job();
+    return readStep(await this.text(blob), job.ranks.length, job.parts.length);
   }
 
   names(): Promise<Name[]> {

@@ -2,6 +2,7 @@
 // user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text
 // form.
 
+import type { RowOrder } from "./job_order.ts";
 import type { Marks } from "./marks.ts";
 
 export interface Range {
@@ -25,7 +26,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["comparison", "overview", "timeline", "kernels", "tables", "charts"] as const;
+export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -49,6 +50,10 @@ export interface State {
   line: string | null; // FILE:LINE, of the kernel on the kernels page
   counterFilter: string; // of the counters on the kernels page
   criticalPath: boolean; // marked on the timeline
+  jobRank: number | null; // the selected cell of a job: numbers of a rank and a step
+  jobStep: number | null;
+  quantity: string | null; // of its cells; null: the first
+  rowOrder: RowOrder; // of its ranks
   problem: string | null;
 }
 

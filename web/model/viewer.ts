@@ -22,7 +22,7 @@ export class Viewer {
     const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
     this.bounds = { from: 0, to: window_ns };
     this.current = {
-      page: "overview",
+      page: recording.manifest.job === null ? "overview" : "job",
       view: clampRange(part, this.bounds),
       selection: null,
       range: null,
@@ -42,6 +42,10 @@ export class Viewer {
       line: null,
       counterFilter: "",
       criticalPath: false,
+      jobRank: null,
+      jobStep: null,
+      quantity: null,
+      rowOrder: "rank",
       problem: null,
     };
   }

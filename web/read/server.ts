@@ -1,5 +1,5 @@
 // Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 at the page's address, and under /base those of the
-// baseline. The token in the address (#TOKEN) is exchanged once for a cookie and removed from the address, as described
+// baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the address (#TOKEN) is exchanged once for a cookie and removed from the address, as described
 // in the view format.
 
 import { splitFrames } from "./frames.ts";
@@ -7,10 +7,11 @@ import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // maximum blobs per request
 
-export function serverSources(token: string | null): Sources {
+/** `path` of the page. */
+export function serverSources(token: string | null, path = "/"): Sources {
   const session = token === null ? Promise.resolve() : openSession(token);
   return {
-    document: new Server(session, ""),
+    document: new Server(session, /^\/rank\/\d+(?=\/)/.exec(path)?.[0] ?? ""),
     base: new Server(session, "/base"),
     comparison: async () => {
       await session;
@@ -36,6 +37,12 @@ class Server implements Source {
     const parts: Promise<Uint8Array[]>[] = [];
     for (let i = 0; i < ids.length; i += MAX_IDS) parts.push(this.part(ids.slice(i, i + MAX_IDS)));
     return (await Promise.all(parts)).flat();
+  }
+
+  async recordings(): Promise<number[]> {
+    await this.session;
+    const ranks: unknown = await (await get("/recordings")).json();
+    return Array.isArray(ranks) ? ranks.filter((rank) => Number.isInteger(rank)) : [];
   }
 
   private async part(ids: readonly number[]): Promise<Uint8Array[]> {

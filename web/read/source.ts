@@ -5,6 +5,8 @@ export interface Source {
   manifest(): Promise<string>;
   /** The blobs in the requested order. */
   blobs(ids: readonly number[]): Promise<Uint8Array[]>;
+  /** Ranks of a job whose recordings can be opened at /rank/N/; only from the program. */
+  recordings?(): Promise<number[]>;
 }
 
 /** The documents of a page: one, and possibly its baseline. */

@@ -1,5 +1,6 @@
 // Keeps the state of the view in the page's address: a copied address restores the same view.
 
+import { around } from "../model/state.ts";
 import { linkOf, readLink, type Link } from "../model/permalink.ts";
 import type { Workspace } from "../model/workspace.ts";
 
@@ -27,7 +28,7 @@ export function syncAddress(workspace: Workspace, fragment: string): void {
 }
 
 function apply(workspace: Workspace, link: Link): void {
-  const { selection, collapsed, hidden, side, view, ...rest } = link;
+  const { selection, collapsed, hidden, side, view, absolute, ...rest } = link;
   if (side !== undefined) workspace.show(side);
   const { viewer, comparison } = workspace;
   viewer.set({
@@ -37,5 +38,9 @@ function apply(workspace: Workspace, link: Link): void {
   });
   if (viewer.state.page === "comparison") comparison?.align(viewer.state.aligned);
   if (view) viewer.set({ view });
+  if (absolute) {
+    const [from, to] = absolute.map((time) => Number(time - viewer.recording.manifest.time_origin_ns)) as [number, number];
+    viewer.set({ view: around({ from, to }, 0.05), range: { from, to } });
+  }
   if (selection) void viewer.select(selection.table, selection.row, false);
 }

@@ -9,15 +9,17 @@ import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
 import { Charts } from "./charts.tsx";
+import { JobPage } from "./job.tsx";
 import { Kernels } from "./kernels.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
+  job: JobPage,
   overview: Overview,
   timeline: Timeline,
   kernels: Kernels,
@@ -30,7 +32,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
   const page = useViewerState(viewer, (state) => state.page);
   const { comparison } = workspace;
   const pages = PAGES.filter((each) => (each === "comparison" ? comparison !== null : hasContent(viewer, each)));
-  const name = pages.includes(page) ? page : "overview";
+  const name = pages.includes(page) ? page : pages.includes("overview") ? "overview" : pages[0]!;
   const Page = name === "comparison" ? null : COMPONENTS[name];
   return (
     <>
@@ -53,8 +55,10 @@ export function Shell({ workspace }: { workspace: Workspace }) {
   );
 }
 
-/** Counters of kernels have no times: a file that has only these has no timeline and no charts. */
+/** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have a page of their own instead. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
+  if (page === "job") return manifest.job !== null;
+  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables";
   if (page === "kernels") return manifest.kernels.length > 0;
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
 }

@@ -60,5 +60,5 @@ function openSources(page: Document): Sources {
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);
-  return serverSources(token);
+  return serverSources(token, location.pathname);
 }

@@ -9,75 +9,10 @@
 #include "core/analyze/ranks/rank_steps.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/stragglers.h"
-#include "core/model/trace_builder.h"
+#include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {
 namespace {
-
-class JobRows {
-public:
-    void rank(std::int32_t number) {
-        RankTable& table = batch_.tables.rank;
-        Row row = table.add();
-        table.rank.set(row, number);
-        table.status.set(row, batch_.intern("whole"));
-    }
-    void group(std::int32_t rank, std::int64_t id, std::string_view ranks) {
-        RankGroupTable& table = batch_.tables.rank_group;
-        Row row = table.add();
-        table.rank.set(row, rank);
-        table.group_id.set(row, id);
-        table.ranks.set(row, batch_.intern(ranks));
-    }
-    void step(std::int32_t rank, std::int64_t number, TimeNs from, TimeNs to) {
-        RankStepTable& table = batch_.tables.rank_step;
-        Row row = table.add();
-        table.rank.set(row, rank);
-        table.step.set(row, number);
-        table.from_time.set(row, from);
-        table.to_time.set(row, to);
-        if (to > from) table.compute_ns.set(row, to - from);
-    }
-    void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
-              std::string_view kind = "all_reduce") {
-        RankSyncTable& table = batch_.tables.rank_sync;
-        Row row = table.add();
-        table.rank.set(row, rank);
-        table.step.set(row, seq);
-        table.group_id.set(row, 7);
-        table.seq.set(row, seq);
-        table.kind.set(row, batch_.intern(kind));
-        table.from_time.set(row, from);
-        table.to_time.set(row, to);
-        if (follows > 0) table.follows.set(row, follows);
-        table.compute_ns.set(row, follows > 0 ? 1'000'000 : 0);
-    }
-    Trace trace() {
-        TraceBuilder builder({"job", "ranks", {}});
-        batch_.tables.close();
-        builder.append(std::move(batch_));
-        return std::move(builder).finish();
-    }
-
-private:
-    Batch batch_;
-};
-
-// Ranks that each compute for 1 ms and then reduce; `late` needs `more` longer.
-Trace even_job(std::int32_t ranks, std::int32_t late, DurNs more, std::int64_t steps) {
-    JobRows rows;
-    DurNs step = 1'000'000 + more + 100'000;
-    for (std::int32_t rank = 0; rank < ranks; ++rank) {
-        rows.rank(rank);
-        rows.group(rank, 7, "0-" + std::to_string(ranks - 1));
-        for (std::int64_t n = 0; n < steps; ++n) {
-            TimeNs begin = n * step;
-            rows.step(rank, n, begin, begin + step);
-            rows.sync(rank, n, begin + 1'000'000 + (rank == late ? more : 0), begin + step, n > 0 ? 1 : 0);
-        }
-    }
-    return rows.trace();
-}
 
 TEST(RankJob, CollectivesOfAllRanksAreOneInstance) {
     Trace trace = even_job(8, 3, 500'000, 10);

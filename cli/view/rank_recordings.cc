@@ -1,0 +1,70 @@
+#include "cli/view/rank_recordings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/program.h"
+#include "core/importers/open_trace.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kMostOpen = 4;
+
+bool is_file(const std::string& path) {
+    std::error_code unknown;
+    return std::filesystem::is_regular_file(path, unknown);
+}
+
+}  // namespace
+
+RankRecordings::RankRecordings(const Trace& job, const ReadLimits& limits) : limits_(limits) {
+    const RankTable& ranks = job.tables().rank;
+    for (Row row = 0; row < ranks.rows; ++row)
+        if (ranks.rank.has(row) && ranks.file.has(row))
+            files_.try_emplace(ranks.rank[row], std::string(job.text(ranks.file[row])));
+    const RankStepTable& steps = job.tables().rank_step;
+    for (Row row = 0; row < steps.rows; ++row) {
+        if (!steps.rank.has(row) || !steps.step.has(row) || !steps.from_time.has(row) || !steps.to_time.has(row))
+            continue;
+        Interval window{steps.from_time[row], steps.to_time[row]};
+        auto [known, fresh] = steps_.try_emplace({steps.rank[row], steps.step[row]}, window);
+        if (!fresh)
+            known->second = {std::min(known->second.start, window.start), std::max(known->second.end, window.end)};
+    }
+}
+
+std::vector<std::int32_t> RankRecordings::openable() const {
+    std::vector<std::int32_t> ranks;
+    for (const auto& [rank, file] : files_)
+        if (is_file(file)) ranks.push_back(rank);
+    return ranks;
+}
+
+std::optional<Interval> RankRecordings::step(std::int32_t rank, std::int64_t step) const {
+    auto found = steps_.find({rank, step});
+    return found == steps_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<const ViewDocument*> RankRecordings::open(std::int32_t rank) {
+    auto known = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.first == rank; });
+    if (known != open_.end()) {
+        open_.splice(open_.begin(), open_, known);
+        return &open_.front().second;
+    }
+    auto file = files_.find(rank);
+    if (file == files_.end()) return Error{ExitCode::unreadable, fmt::format("rank {} has no file", rank)};
+    if (!is_file(file->second))
+        return Error{ExitCode::unreadable, fmt::format("cannot open rank {}: {} is not there", rank, file->second)};
+    Result<Trace> trace = open_trace(file->second, limits_, Naming::base_names);
+    if (!trace.ok()) return trace.error();
+    Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
+    if (!document.ok()) return document.error();
+    open_.emplace_front(rank, std::move(document).value());
+    if (open_.size() > kMostOpen) open_.pop_back();
+    return &open_.front().second;
+}
+
+}  // namespace gpuprof

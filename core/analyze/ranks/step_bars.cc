@@ -1,0 +1,174 @@
+#include "core/analyze/ranks/step_bars.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/waits.h"
+
+namespace gpuprof {
+namespace {
+
+const JobRankStep* find_step(const RankJob& job, std::uint32_t rank, std::int64_t step) {
+    auto at = std::lower_bound(job.rank_steps.begin(), job.rank_steps.end(), std::pair(rank, step),
+                               [](const JobRankStep& each, const std::pair<std::uint32_t, std::int64_t>& key) {
+                                   return std::pair(each.rank, each.step) < key;
+                               });
+    return at != job.rank_steps.end() && at->rank == rank && at->step == step ? &*at : nullptr;
+}
+
+// Builds a bar by the rank's own clock, from left to right.
+class BarBuilder {
+public:
+    explicit BarBuilder(Interval window) : at_(window.start), end_(window.end) {}
+
+    // A stretch that ends at `until`, with these sums. Sums that do not fit are scaled; the rest is communication.
+    void own(TimeNs until, const OwnTime& own) {
+        DurNs room = std::clamp(until, at_, end_) - at_;
+        const std::pair<DurNs, BarPart> parts[] = {{own.input, BarPart::input},
+                                                   {own.host, BarPart::host},
+                                                   {own.unknown, BarPart::unknown},
+                                                   {own.copy, BarPart::copy},
+                                                   {own.compute, BarPart::compute}};
+        double sum = 0;
+        for (auto [dur, part] : parts) sum += static_cast<double>(dur);
+        double scale = sum > static_cast<double>(room) ? static_cast<double>(room) / sum : 1;
+        TimeNs end = at_ + room;
+        for (auto [dur, part] : parts)
+            add(std::min<DurNs>(std::llround(scale * static_cast<double>(dur)), end - at_), part);
+        add(end - at_, BarPart::transfer);
+    }
+    void add(DurNs dur, BarPart part) {
+        dur = std::min(dur, end_ - at_);
+        if (dur <= 0) return;
+        at_ += dur;
+        if (!spans_.empty() && spans_.back().part == part)
+            spans_.back().dur += dur;
+        else
+            spans_.push_back({dur, part});
+    }
+    TimeNs at() const { return at_; }
+    std::vector<BarSpan> take() { return std::move(spans_); }
+
+private:
+    TimeNs at_, end_;
+    std::vector<BarSpan> spans_;
+};
+
+OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
+    for (const BarSpan& span : spans) {
+        DurNs* part = span.part == BarPart::input     ? &from.input
+                      : span.part == BarPart::host    ? &from.host
+                      : span.part == BarPart::unknown ? &from.unknown
+                      : span.part == BarPart::copy    ? &from.copy
+                      : span.part == BarPart::compute ? &from.compute
+                                                      : nullptr;
+        if (part != nullptr) *part = std::max<DurNs>(*part - span.dur, 0);
+    }
+    return from;
+}
+
+// What is left of a step's sums after those before its collectives: the first collective of a recording follows
+// nothing, and what came before it is not in its row.
+OwnTime without(OwnTime step, const RankJob& job, const std::vector<std::uint32_t>& chain) {
+    for (std::uint32_t i : chain)
+        for (DurNs OwnTime::*part :
+             {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown})
+            step.*part = std::max<DurNs>(step.*part - job.syncs[i].own.*part, 0);
+    return step;
+}
+
+// Each slot gets the part that takes most of it.
+std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, std::size_t slots) {
+    std::vector<BarSpan> coarse;
+    std::size_t next = 0;
+    DurNs left = spans.empty() ? 0 : spans[0].dur, from = 0;
+    for (std::size_t slot = 1; slot <= slots; ++slot) {
+        auto until =
+            static_cast<DurNs>(static_cast<double>(whole) * static_cast<double>(slot) / static_cast<double>(slots));
+        if (slot == slots) until = whole;
+        std::array<DurNs, kBarParts> sums{};
+        for (DurNs room = until - from; room > 0 && next < spans.size();) {
+            DurNs taken = std::min(room, left);
+            sums[static_cast<std::size_t>(spans[next].part)] += taken;
+            room -= taken, left -= taken;
+            if (left == 0 && ++next < spans.size()) left = spans[next].dur;
+        }
+        auto part = static_cast<BarPart>(std::max_element(sums.begin(), sums.end()) - sums.begin());
+        if (!coarse.empty() && coarse.back().part == part)
+            coarse.back().dur += until - from;
+        else if (until > from)
+            coarse.push_back({until - from, part});
+        from = until;
+    }
+    return coarse;
+}
+
+// The collectives of the step that the rank waited for: a later one follows them; and the last one.
+std::vector<std::uint32_t> waited_for(const RankJob& job, const JobRank& rank, std::int64_t step) {
+    std::vector<std::uint32_t> found;
+    std::uint32_t last = kNone;
+    for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
+        const JobSync& sync = job.syncs[i];
+        if (sync.follows != kNone && job.syncs[sync.follows].step == step) found.push_back(sync.follows);
+        if (sync.step == step && (last == kNone || sync.span.end > job.syncs[last].span.end)) last = i;
+    }
+    if (last != kNone) found.push_back(last);
+    std::sort(found.begin(), found.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return std::pair(job.syncs[a].span.start, a) < std::pair(job.syncs[b].span.start, b);
+    });
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+}  // namespace
+
+std::string_view name_of(BarPart part) {
+    switch (part) {
+        case BarPart::input: return "input";
+        case BarPart::host: return "host";
+        case BarPart::unknown: return "unknown";
+        case BarPart::copy: return "copy";
+        case BarPart::compute: return "compute";
+        case BarPart::wait: return "wait";
+        case BarPart::transfer: return "transfer";
+    }
+    return "";
+}
+
+bool has_step(const Facts& facts, std::uint32_t rank, std::int64_t step) {
+    return find_step(facts.get<RankJob>(), rank, step) != nullptr;
+}
+
+StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std::size_t most) {
+    const RankJob& job = facts.get<RankJob>();
+    const RankWaits& waits = facts.get<RankWaits>();
+    const AlignedClocks& clocks = facts.get<AlignedClocks>();
+    const JobRank& owner = job.ranks[rank];
+    StepBar bar;
+    bar.rank = rank;
+    const JobRankStep* recorded = find_step(job, rank, step);
+    if (recorded == nullptr) return bar;
+    BarBuilder builder(recorded->window);
+    std::vector<std::uint32_t> chain = waited_for(job, owner, step);
+    for (std::uint32_t i : chain) {
+        const JobSync& sync = job.syncs[i];
+        if (sync.span.end <= builder.at()) continue;
+        builder.own(sync.span.start, sync.follows == kNone ? without(recorded->own, job, chain) : sync.own);
+        builder.add(sync.span.start + waits.wait[i] - builder.at(), BarPart::wait);
+        builder.add(sync.span.end - builder.at(), BarPart::transfer);
+    }
+    std::vector<BarSpan> before = builder.take();
+    OwnTime rest = minus(recorded->own, before);
+    BarBuilder tail({builder.at(), recorded->window.end});
+    tail.own(recorded->window.end, rest);
+    std::vector<BarSpan> after = tail.take();
+    before.insert(before.end(), after.begin(), after.end());
+    for (const BarSpan& span : before) bar.sums[static_cast<std::size_t>(span.part)] += span.dur;
+    bar.spans = before.size() > most ? in_slots(before, recorded->window.length(), most) : std::move(before);
+    bar.window = {clocks.common(owner.clock, recorded->window.start), clocks.common(owner.clock, recorded->window.end)};
+    return bar;
+}
+
+}  // namespace gpuprof

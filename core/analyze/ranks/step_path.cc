@@ -1,0 +1,44 @@
+#include "core/analyze/ranks/step_path.h"
+
+#include <algorithm>
+
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/replay.h"
+
+namespace gpuprof {
+
+std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, TimeNs begin) {
+    const RankJob& job = facts.get<RankJob>();
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    const JobReplay& replay = facts.get<JobReplay>();
+    std::uint32_t at = kNone;
+    for (std::uint32_t i = 0; i < job.syncs.size(); ++i)
+        if (job.syncs[i].step == step && (at == kNone || replay.common[i].end > replay.common[at].end)) at = i;
+    std::vector<PathPiece> path;
+    auto add = [&](std::uint32_t rank, TimeNs from, TimeNs to, bool transfer) {
+        if (std::max(from, begin) < to) path.push_back({rank, {std::max(from, begin), to}, transfer});
+    };
+    TimeNs until = at == kNone ? begin : replay.common[at].end;
+    while (at != kNone && until > begin) {
+        std::uint32_t last = at;
+        if (std::uint32_t instance = matched.instance_of[at]; instance != kNone && replay.waits[at])
+            for (std::uint32_t k = 0; k < matched.instances[instance].count; ++k) {
+                std::uint32_t member = matched.members[matched.instances[instance].first + k];
+                if (replay.common[member].start > replay.common[last].start) last = member;
+            }
+        TimeNs arrival = std::min(replay.common[last].start, until);
+        add(job.syncs[at].rank, arrival, until, true);
+        const JobSync& sync = job.syncs[last];
+        std::uint32_t next = sync.before != kNone ? sync.before : sync.follows;
+        TimeNs from = next == kNone ? begin : std::min(replay.common[next].end, arrival);
+        add(sync.rank, from, arrival, false);
+        if (from >= until) break;  // damaged rows that refer to each other
+        at = next;
+        until = from;
+    }
+    std::reverse(path.begin(), path.end());
+    return path;
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,252 @@
+#include "core/view/job_pages.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/delay_advice.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/job_cells.h"
+#include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/quantile.h"
+#include "core/analyze/ranks/step_bars.h"
+#include "core/analyze/ranks/step_choice.h"
+#include "core/analyze/ranks/stragglers.h"
+#include "core/base/json_writer.h"
+#include "core/base/shell_words.h"
+#include "core/format/payload.h"
+#include "core/view/step_page.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::size_t kSlowestSteps = 8;
+constexpr double kDigits = 1000;  // of a usual value
+
+void number_or_null(JsonWriter& json, std::optional<std::int64_t> value) { value ? json.integer(*value) : json.null(); }
+
+template <class Values, class Write>
+void write_list(JsonWriter& json, std::string_view name, const Values& values, Write write) {
+    json.key(name);
+    json.begin_array();
+    for (const auto& value : values) write(value);
+    json.end_array();
+}
+
+// For each rank, the number of the set of peers that it belongs to in most steps: from 1, in the order of ranks.
+std::vector<std::optional<std::int64_t>> peer_sets(const Facts& facts) {
+    const RankJob& job = facts.get<RankJob>();
+    const Peers& peers = facts.get<Peers>();
+    std::map<std::uint32_t, std::int64_t> numbers;
+    std::vector<std::optional<std::int64_t>> sets;
+    for (const JobRank& rank : job.ranks) {
+        std::map<std::uint32_t, std::size_t> counts;
+        for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) ++counts[peers.role[i]];
+        auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+        if (most == counts.end())
+            sets.emplace_back();
+        else
+            sets.emplace_back(
+                numbers.try_emplace(most->first, static_cast<std::int64_t>(numbers.size()) + 1).first->second);
+    }
+    return sets;
+}
+
+class AboutWriter {
+public:
+    AboutWriter(const Facts& facts, const std::vector<QuantisedCells>& cells)
+        : facts_(facts), job_(facts.get<RankJob>()), found_(facts.get<JobCells>()), cells_(cells), json_(sink_) {}
+
+    std::string write() {
+        json_.begin_object();
+        write_list(json_, "steps", job_.steps, [&](std::int64_t step) { json_.integer(step); });
+        write_list(json_, "longest_ns", found_.longest, [&](DurNs length) { json_.integer(length); });
+        write_list(json_, "parts", parts(), [&](std::string_view name) { json_.text(name); });
+        write_ranks();
+        write_recorded();
+        write_quantities();
+        write_list(json_, "units", facts_.get<Stragglers>().units, [&](const Straggler& unit) { write_unit(unit); });
+        json_.key("step_ns");
+        json_.real(facts_.get<Stragglers>().step_ns);
+        json_.end_object();
+        return sink_.text();
+    }
+
+private:
+    static std::vector<std::string_view> parts() {
+        std::vector<std::string_view> names;
+        for (std::size_t i = 0; i < kBarParts; ++i) names.push_back(name_of(static_cast<BarPart>(i)));
+        return names;
+    }
+
+    void text_or_null(std::string_view text) { text.empty() ? json_.null() : json_.text(text); }
+
+    void write_ranks() {
+        const RankTable& rows = facts_.trace().tables().rank;
+        const JobHosts& hosts = facts_.get<JobHosts>();
+        auto text = [&](const Column<StringId>& column, const JobRank& rank) {
+            return facts_.trace().text(column.value_or(rank.row, kNoString));
+        };
+        std::int64_t nameless = 0;
+        for (Row row = 0; row < rows.rows; ++row) nameless += !rows.rank.has(row);
+        json_.member("nameless_files", nameless);
+        write_list(json_, "hosts", hosts.hosts, [&](const JobHost& host) {
+            text_or_null(!host.inferred ? host.name : host.ranks.size() < 2 ? std::string() : "host " + host.name);
+        });
+        json_.key("ranks");
+        json_.begin_object();
+        write_list(json_, "rank", job_.ranks, [&](const JobRank& rank) { json_.integer(rank.rank); });
+        write_list(json_, "host", hosts.of_rank, [&](std::uint32_t host) { json_.integer(host); });
+        write_list(json_, "peers", peer_sets(facts_), [&](auto set) { number_or_null(json_, set); });
+        write_list(json_, "status", job_.ranks, [&](const JobRank& rank) { text_or_null(text(rows.status, rank)); });
+        write_list(json_, "reason", job_.ranks, [&](const JobRank& rank) { text_or_null(text(rows.reason, rank)); });
+        // The page may be shared, so it contains no folders.
+        write_list(json_, "file", job_.ranks, [&](const JobRank& rank) {
+            std::string name = base_name(std::string(text(rows.file, rank)));
+            text_or_null(name.empty() ? name : shell_quoted_file(name));
+        });
+        json_.end_object();
+    }
+
+    // Runs of cells, in turn recorded and not, the first one recorded (perhaps of length 0).
+    void write_recorded() {
+        json_.key("recorded");
+        json_.begin_array();
+        bool now = true;
+        std::int64_t run = 0;
+        for (bool recorded : found_.recorded) {
+            if (recorded != now) json_.integer(run), run = 0, now = recorded;
+            ++run;
+        }
+        json_.integer(run);
+        json_.end_array();
+    }
+
+    void write_quantities() {
+        json_.key("quantities");
+        json_.begin_array();
+        for (std::size_t i = 0; i < found_.quantities.size(); ++i) {
+            const JobQuantity& quantity = found_.quantities[i];
+            json_.begin_object();
+            json_.member("name", quantity.name);
+            json_.member("title", quantity.title);
+            json_.member("doc", quantity.doc);
+            json_.member("unit", name_of(quantity.unit));
+            json_.key("quantum");
+            json_.real(cells_[i].quantum);
+            json_.key("low_is_bad");
+            json_.boolean(quantity.low_is_bad);
+            json_.key("compares");
+            json_.boolean(quantity.compares);
+            std::vector<double> known = quantity.cells;
+            std::erase_if(known, [](double value) { return std::isnan(value); });
+            for (auto [name, share] : {std::pair("least", 0.0), std::pair("low", 0.02), std::pair("middle", 0.5),
+                                       std::pair("high", 0.98), std::pair("most", 1.0)}) {
+                json_.key(name);
+                json_.real(quantile_of(known, share));
+            }
+            json_.end_object();
+        }
+        json_.end_array();
+    }
+
+    void write_unit(const Straggler& unit) {
+        std::vector<std::uint32_t> ranks = ranks_of(facts_, unit);
+        json_.begin_object();
+        json_.member("unit", unit.unit);
+        json_.member("cause", name_of(unit.cause));
+        json_.key("named");
+        json_.boolean(unit.named);
+        for (auto [name, value] : {std::pair("cost_ns", unit.cost_ns), std::pair("alone_ns", unit.alone_ns),
+                                   std::pair("error_ns", unit.error_ns)}) {
+            json_.key(name);
+            json_.real(value);
+        }
+        json_.member("steps", static_cast<std::int64_t>(unit.steps));
+        json_.key("first_step");
+        number_or_null(json_, unit.steps > 0 ? std::optional(unit.first_step) : std::nullopt);
+        json_.key("last_step");
+        number_or_null(json_, unit.steps > 0 ? std::optional(unit.last_step) : std::nullopt);
+        json_.member("evidence", unit.evidence);
+        json_.member("advice", advice_on(unit.cause));
+        write_list(json_, "ranks", ranks, [&](std::uint32_t rank) { json_.integer(rank); });
+        write_worst(unit, ranks);
+        json_.end_object();
+    }
+
+    // The cell in which the unit is furthest above its peers; for a slow link, the longest wait and transfer.
+    void write_worst(const Straggler& unit, const std::vector<std::uint32_t>& ranks) {
+        std::string_view by = unit.cause == DelayCause::slow_link ? "exposed_comm" : "excess";
+        auto quantity = std::find_if(found_.quantities.begin(), found_.quantities.end(),
+                                     [&](const JobQuantity& each) { return each.name == by; });
+        std::optional<std::size_t> worst;
+        std::size_t steps = job_.steps.size();
+        for (std::uint32_t rank : ranks)
+            for (std::size_t cell = rank * steps; quantity != found_.quantities.end() && cell < (rank + 1) * steps;
+                 ++cell) {
+                double value = quantity->cells[cell];
+                if (!std::isnan(value) && (!worst || value > quantity->cells[*worst])) worst = cell;
+            }
+        json_.member("quantity", by);
+        json_.key("worst");
+        if (!worst) return json_.null();
+        json_.begin_array();
+        json_.integer(static_cast<std::int64_t>(*worst / steps));
+        json_.integer(static_cast<std::int64_t>(*worst % steps));
+        json_.end_array();
+    }
+
+    const Facts& facts_;
+    const RankJob& job_;
+    const JobCells& found_;
+    const std::vector<QuantisedCells>& cells_;
+    StringSink sink_;
+    JsonWriter json_;
+};
+
+}  // namespace
+
+QuantisedCells QuantisedCells::of(const std::vector<double>& cells, double least_quantum) {
+    std::vector<double> sizes;
+    double most = 0;
+    for (double cell : cells)
+        if (!std::isnan(cell) && cell != 0) sizes.push_back(std::abs(cell)), most = std::max(most, std::abs(cell));
+    QuantisedCells made;
+    made.quantum = least_quantum;
+    double usual = median_of(std::move(sizes));
+    while (10 * made.quantum * kDigits <= usual || most / made.quantum >= 1 << 30) made.quantum *= 10;
+    made.values.resize(cells.size());
+    made.validity.resize((cells.size() + 63) / 64);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (std::isnan(cells[i])) continue;
+        made.values[i] = static_cast<std::int32_t>(std::lround(cells[i] / made.quantum));
+        made.validity[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+    return made;
+}
+
+std::string QuantisedCells::payload(EncodingGoal goal) const {
+    PayloadEncoder encoder(goal);
+    StringPool none;
+    ColumnView column{"value", ColumnType::I32, "", values.data(), validity.data()};
+    encoder.encode({"job_cell", values.size(), {&column, 1}}, none, 0, values.size());
+    return encoder.payload(nullptr);
+}
+
+JobPages job_pages(const Facts& facts, StepDetail detail) {
+    JobPages pages;
+    if (facts.trace().tables().rank.rows == 0) return pages;
+    const JobCells& cells = facts.get<JobCells>();
+    for (const JobQuantity& quantity : cells.quantities)
+        pages.cells.push_back(QuantisedCells::of(quantity.cells, quantity.unit == Unit::ns ? 1 : 0.1));
+    pages.about = AboutWriter(facts, pages.cells).write();
+    std::size_t most = detail == StepDetail::all ? cells.longest.size() : kSlowestSteps;
+    for (std::size_t step : chosen_steps(cells.longest, most))
+        pages.steps.push_back({step, step_page(facts, facts.get<RankJob>().steps[step])});
+    return pages;
+}
+
+}  // namespace gpuprof

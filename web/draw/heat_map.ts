@@ -1,0 +1,104 @@
+// Draws a heat map: the cells as one image, stretched to whole pixels; lost cells hatched; bars of means at its right and
+// its bottom; marks at the ranks of a chosen unit at its left. All positions are device pixels.
+
+import { barsOf, type HeatMap, type HeatPlace } from "../layout/heat_map.ts";
+import { jobColors } from "./heat_colors.ts";
+import { css, type Rgb, type Theme } from "./theme.ts";
+
+export interface HeatFrame {
+  map: HeatMap;
+  place: HeatPlace;
+  lowIsBad: boolean;
+  material: number; // the least worth a whole bar
+  left: number; // of the cells
+  strip: number; // thickness of the marks of lost cells
+  bar: number; // length of the longest bar
+  gap: number;
+  scale: number; // device pixels per css pixel
+  labels: { line: number; text: string; rule: boolean }[]; // of lines
+  ticks: { column: number; text: string }[]; // of columns
+  marked: Uint8Array; // lines of the chosen unit
+  font: string;
+}
+
+/** What the picture takes besides the cells: right of them, and below. */
+export const besideCells = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number => gap + strip + gap + bar;
+
+export function drawHeatMap(context: CanvasRenderingContext2D, frame: HeatFrame, theme: Theme): void {
+  const { map, place, left, strip, gap, bar, lowIsBad, material } = frame;
+  const { canvas } = context;
+  context.fillStyle = css(theme.ground);
+  context.fillRect(0, 0, canvas.width, canvas.height);
+  const [width, height] = [map.columns * place.cellWidth, map.lines * place.cellHeight];
+  const pattern = hatching(context, jobColors(theme).hatch, frame.scale);
+  drawCells(context, frame, theme);
+  context.fillStyle = pattern;
+  runs(map.shades, map.columns, (line, from, to) => context.fillRect(left + from * place.cellWidth, line * place.cellHeight, (to - from) * place.cellWidth, place.cellHeight));
+  const [right, below] = [left + width + gap, height + gap];
+  map.lineLost.forEach((lost, line) => lost && context.fillRect(right, line * place.cellHeight, strip, place.cellHeight));
+  map.columnLost.forEach((lost, column) => lost && context.fillRect(left + column * place.cellWidth, below, place.cellWidth, strip));
+  context.fillStyle = css(theme.accent);
+  barsOf(map.lineMeans, lowIsBad, material).forEach((part, line) => context.fillRect(right + strip + gap, line * place.cellHeight, part * bar, spaced(place.cellHeight)));
+  barsOf(map.columnMeans, lowIsBad, material).forEach((part, column) => context.fillRect(left + column * place.cellWidth, below + strip + gap, spaced(place.cellWidth), part * bar));
+  frame.marked.forEach((mark, line) => mark && context.fillRect(left - 2 * gap, line * place.cellHeight, gap, place.cellHeight));
+  drawText(context, frame, theme, below + strip + gap + bar);
+}
+
+const spaced = (size: number): number => (size >= 4 ? size - 1 : size);
+
+const scratch = { canvas: null as HTMLCanvasElement | null };
+
+function drawCells(context: CanvasRenderingContext2D, { map, place, left }: HeatFrame, theme: Theme): void {
+  const { shades } = jobColors(theme);
+  const image = new ImageData(map.columns, map.lines);
+  const words = new Uint32Array(image.data.buffer);
+  const colours = Uint32Array.from(shades, ([r, g, b], i) => (i === 0 ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0));
+  map.shades.forEach((shade, i) => (words[i] = colours[shade]!));
+  const canvas = (scratch.canvas ??= document.createElement("canvas"));
+  canvas.width = map.columns;
+  canvas.height = map.lines;
+  canvas.getContext("2d")!.putImageData(image, 0, 0);
+  context.imageSmoothingEnabled = false;
+  context.drawImage(canvas, left, 0, map.columns * place.cellWidth, map.lines * place.cellHeight);
+}
+
+/** Calls back for every run of lost cells in a line. */
+function runs(shades: Uint8Array, columns: number, found: (line: number, from: number, to: number) => void): void {
+  for (let line = 0; line * columns < shades.length; line++)
+    for (let column = 0; column < columns; column++) {
+      if (shades[line * columns + column] !== 0) continue;
+      const from = column;
+      while (column < columns && shades[line * columns + column] === 0) column++;
+      found(line, from, column);
+    }
+}
+
+/** Diagonal lines, so dense that a run of one pixel is not blank. */
+export function hatching(context: CanvasRenderingContext2D, color: Rgb, scale: number): CanvasPattern | string {
+  const size = Math.max(4, Math.round(5 * scale));
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = size;
+  const own = tile.getContext("2d")!;
+  own.fillStyle = css(color);
+  for (let i = 0; i < size; i++) own.fillRect(i, size - 1 - i, Math.max(2, Math.round(size / 3)), 1);
+  own.fillRect(0, 0, Math.max(1, Math.round(size / 3) - 1), 1);
+  return context.createPattern(tile, "repeat") ?? css(color);
+}
+
+function drawText(context: CanvasRenderingContext2D, { place, left, gap, scale, labels, ticks, font }: HeatFrame, theme: Theme, bottom: number): void {
+  context.font = font;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  for (const { line, text, rule } of labels) {
+    const y = line * place.cellHeight;
+    if (rule && line > 0) {
+      context.fillStyle = css(theme.quiet);
+      context.fillRect(gap, y, left - 3 * gap, Math.max(1, Math.round(scale)));
+    }
+    context.fillStyle = css(theme.quiet);
+    context.fillText(text, left - 3 * gap, Math.max(6 * scale, y + (rule ? 7 * scale : place.cellHeight / 2)), left - 4 * gap);
+  }
+  context.textAlign = "center";
+  context.textBaseline = "top";
+  for (const { column, text } of ticks) context.fillText(text, left + (column + 0.5) * place.cellWidth, bottom + gap);
+}

@@ -1,0 +1,43 @@
+// The labels of a heat map: ranks, or the parts of the list where it has parts; numbers of steps.
+
+import type { Job } from "../model/job.ts";
+import { sectionOf, type RowOrder } from "../model/job_order.ts";
+import { columnAt, lineOf, type HeatPlace } from "./heat_map.ts";
+
+export interface LineLabel {
+  line: number;
+  text: string;
+  rule: boolean; // a part of the list begins here
+}
+
+const LINE = 14; // css pixels between two labels
+const STEP = 44;
+
+export function lineLabels(job: Job, rows: Uint32Array, order: RowOrder, place: HeatPlace, scale: number): LineLabel[] {
+  const labels: LineLabel[] = [];
+  let before: string | null = null;
+  let next = 0;
+  rows.forEach((rank, at) => {
+    const section = sectionOf(job, order, rank);
+    const line = lineOf(at, rows.length, place);
+    if (section === null ? line < next : section === before || line < next) return;
+    before = section;
+    labels.push({ line, text: section ?? `rank ${job.ranks[rank]!.rank}`, rule: section !== null });
+    const y = Math.max(line * place.cellHeight, (LINE * scale) / 2 - place.cellHeight / 2); // the first one is moved down
+    next = Math.max(line + 1, Math.ceil((y + LINE * scale) / place.cellHeight));
+  });
+  return labels;
+}
+
+export function stepTicks(job: Job, place: HeatPlace, scale: number): { column: number; text: string }[] {
+  const every = Math.max(1, Math.ceil((STEP * scale) / place.cellWidth));
+  const ticks: { column: number; text: string }[] = [];
+  let next = 0;
+  job.steps.forEach((step, i) => {
+    const column = columnAt(i, job.steps.length, place);
+    if (column < next) return;
+    ticks.push({ column, text: String(step) });
+    next = column + every;
+  });
+  return ticks;
+}

@@ -1,0 +1,112 @@
+// A matrix of ranks and steps, scaled down to what fits on the screen. A cell of the picture stands for one cell of the
+// matrix or for several; then it shows the worst of them, so that one bad cell stays visible. Cells without a value are
+// lost; a line or a column that has any lost cell is marked at its end, because a worse neighbour may cover it.
+
+export interface HeatInput {
+  cells: Float64Array; // by rank, then step; NaN: lost
+  rows: Uint32Array; // ranks in display order
+  steps: number;
+  lowIsBad: boolean;
+}
+
+export interface HeatMap {
+  columns: number;
+  lines: number;
+  shades: Uint8Array; // by line, then column; 0: all its cells are lost
+  lineLost: Uint8Array;
+  columnLost: Uint8Array;
+  lineMeans: Float64Array; // the worst mean of its ranks; NaN without a value
+  columnMeans: Float64Array;
+}
+
+export interface HeatPlace {
+  columns: number;
+  lines: number;
+  cellWidth: number; // device pixels
+  cellHeight: number;
+}
+
+const MAX_CELL = 64; // device pixels; wider cells say nothing more
+
+/** The largest whole cells that fit; if there are more rows or steps than pixels, a pixel for several. */
+export function placeHeat(width: number, height: number, ranks: number, steps: number): HeatPlace {
+  const size = (room: number, count: number) => Math.min(MAX_CELL, Math.max(1, Math.floor(room / Math.max(1, count))));
+  return {
+    columns: Math.max(1, Math.min(steps, width)),
+    lines: Math.max(1, Math.min(ranks, height)),
+    cellWidth: size(width, steps),
+    cellHeight: Math.min(size(height, ranks), 20),
+  };
+}
+
+const binOf = (at: number, count: number, bins: number): number => Math.floor((at * bins) / count);
+/** The first item of a bin. */
+const firstOf = (bin: number, count: number, bins: number): number => Math.ceil((bin * count) / bins);
+
+const worse = (lowIsBad: boolean, a: number, b: number): boolean => (lowIsBad ? a < b : a > b);
+
+export function heatMap({ cells, rows, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, shade: (value: number) => number): HeatMap {
+  const worst = new Float64Array(columns * lines).fill(NaN);
+  const [lineLost, columnLost] = [new Uint8Array(lines), new Uint8Array(columns)];
+  const lineMeans = new Float64Array(lines).fill(NaN);
+  const [sums, counts] = [new Float64Array(steps), new Uint32Array(steps)];
+  const columnOf = Uint32Array.from({ length: steps }, (_, step) => binOf(step, steps, columns));
+  for (let place = 0; place < rows.length; place++) {
+    const line = binOf(place, rows.length, lines);
+    const first = rows[place]! * steps;
+    let [sum, count] = [0, 0];
+    for (let step = 0; step < steps; step++) {
+      const value = cells[first + step]!;
+      if (value !== value) {
+        lineLost[line] = columnLost[columnOf[step]!] = 1;
+        continue;
+      }
+      sum += value;
+      count++;
+      sums[step]! += value;
+      counts[step]!++;
+      const bin = line * columns + columnOf[step]!;
+      if (!(worst[bin]! === worst[bin]!) || worse(lowIsBad, value, worst[bin]!)) worst[bin] = value;
+    }
+    if (count > 0 && (Number.isNaN(lineMeans[line]!) || worse(lowIsBad, sum / count, lineMeans[line]!))) lineMeans[line] = sum / count;
+  }
+  const columnMeans = new Float64Array(columns).fill(NaN);
+  for (let step = 0; step < steps; step++) {
+    const [column, mean] = [columnOf[step]!, sums[step]! / counts[step]!];
+    if (counts[step]! > 0 && (Number.isNaN(columnMeans[column]!) || worse(lowIsBad, mean, columnMeans[column]!))) columnMeans[column] = mean;
+  }
+  const shades = Uint8Array.from(worst, (value) => (Number.isNaN(value) ? 0 : shade(value)));
+  return { columns, lines, shades, lineLost, columnLost, lineMeans, columnMeans };
+}
+
+/** The worst cell that a cell of the picture stands for, as places in display order; if all are lost, the first. */
+export function worstIn({ cells, rows, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, line: number, column: number): { place: number; step: number } {
+  let found = { place: firstOf(line, rows.length, lines), step: firstOf(column, steps, columns) };
+  let value = NaN;
+  for (let place = found.place; place < rows.length && binOf(place, rows.length, lines) === line; place++)
+    for (let step = firstOf(column, steps, columns); step < steps && binOf(step, steps, columns) === column; step++) {
+      const own = cells[rows[place]! * steps + step]!;
+      if (Number.isNaN(own) || !(Number.isNaN(value) || worse(lowIsBad, own, value))) continue;
+      [found, value] = [{ place, step }, own];
+    }
+  return found;
+}
+
+/** Where a rank and a step are drawn. */
+export function lineOf(place: number, rows: number, { lines }: HeatPlace): number {
+  return binOf(place, rows, lines);
+}
+
+export function columnAt(step: number, steps: number, { columns }: HeatPlace): number {
+  return binOf(step, steps, columns);
+}
+
+/** Lengths of bars next to the picture, 0 to 1: from the best mean (or 0, for amounts) to the worst, which is `material` at least. */
+export function barsOf(means: Float64Array, lowIsBad: boolean, material: number): Float64Array {
+  const known = means.filter((mean) => !Number.isNaN(mean));
+  if (known.length === 0) return new Float64Array(means.length);
+  const least = known.reduce((a, b) => Math.min(a, b));
+  const most = known.reduce((a, b) => Math.max(a, b));
+  const [from, to] = lowIsBad ? [most, least] : [0, Math.max(most, material)];
+  return means.map((mean) => (Number.isNaN(mean) || from === to ? 0 : Math.max(0, (mean - from) / (to - from))));
+}

@@ -1,0 +1,60 @@
+// The selected rank and step: where it ran, and how to open its recording: a link if the program that serves this page
+// can open the file, else the command.
+
+import { whyLost } from "../../model/job.ts";
+import { prices } from "../../model/job_order.ts";
+import { duration } from "../../layout/time_text.ts";
+import { Command } from "../command.tsx";
+import { CopyButton } from "../copy_button.tsx";
+import type { JobProps } from "../job.tsx";
+import { useAsync } from "../use_state.ts";
+
+export function CellDetails({ viewer, job, chosen }: JobProps) {
+  const { rank, host, peers, status, file } = job.ranks[chosen.rank]!;
+  const step = job.steps[chosen.step]!;
+  const { cost, alone } = prices(job);
+  const isRecorded = job.recorded[chosen.rank * job.steps.length + chosen.step] === 1;
+  const facts: [string, string][] = [
+    ["host", host ?? "unknown"],
+    ["recording", isRecorded ? status : whyLost(job, chosen.rank, chosen.step)],
+    ["peers", peers === null ? "unknown" : `${job.ranks.filter((other) => other.peers === peers).length - 1} ranks do the same (set ${peers})`],
+    ["price", alone[chosen.rank]! > 0 || cost[chosen.rank]! > 0 ? `${duration(Math.round(cost[chosen.rank]!))} per step, ${duration(Math.round(alone[chosen.rank]!))} alone` : "none"],
+  ];
+  return (
+    <section class="cell-details" aria-label="Selected rank">
+      <h2>
+        Rank {rank}, step {step}
+      </h2>
+      <dl>
+        {facts.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {file !== null && <OpenRank viewer={viewer} rank={rank} step={step} file={file} />}
+    </section>
+  );
+}
+
+function OpenRank({ viewer, rank, step, file }: { viewer: JobProps["viewer"]; rank: number; step: number; file: string }) {
+  const { value: openable } = useAsync(() => viewer.recording.openRanks(), viewer);
+  if (openable === undefined) return null;
+  if (openable?.has(rank))
+    return (
+      <p>
+        <a href={`/rank/${rank}/step/${step}`} target="_blank" rel="noopener">
+          Open the recording of rank {rank} at step {step}
+        </a>
+      </p>
+    );
+  const command = `gpu-profile view ${file}`;
+  return (
+    <p class="open-rank">
+      {openable === null ? "This file holds the summary of the rank; its recording opens with " : "The file is not there any more; where it is, its recording opens with "}
+      <Command text={command} />
+      <CopyButton text={() => command} label="Copy" title="Copy this command" />
+    </p>
+  );
+}

@@ -1,0 +1,63 @@
+// Who holds the job up: unit, cause, price, evidence, advice. A click selects the cell in which the unit is worst.
+
+import { pct } from "../../layout/cell_text.ts";
+import { duration, exact, plural } from "../../layout/time_text.ts";
+import type { Unit } from "../../model/job.ts";
+import type { JobProps } from "../job.tsx";
+
+export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason: string }) {
+  if (job.units.length === 0)
+    return (
+      <section class="stragglers" aria-label="Stragglers">
+        <h2>Stragglers</h2>
+        <p class="about">None: {reason}.</p>
+      </section>
+    );
+  const show = ({ worst, quantity }: Unit) => worst && viewer.set({ jobRank: job.ranks[worst[0]]!.rank, jobStep: job.steps[worst[1]]!, quantity });
+  return (
+    <section class="stragglers" aria-label="Stragglers">
+      <h2>Stragglers</h2>
+      <ol>
+        {job.units.map((unit, i) => (
+          <li key={i} class={unit.named ? "" : "hidden-unit"} aria-current={isShown(unit, chosen) ? "true" : undefined}>
+            <header>
+              <button class="handle" disabled={unit.worst === null} onClick={() => show(unit)} title="Show the cell in which it is worst">
+                {unit.unit}
+              </button>
+              <span>{unit.cause}</span>
+            </header>
+            <dl>
+              <Price name="cost per step" ns={unit.cost} share={job.stepTime} title="What a step would gain if only this unit were as its peers" />
+              <Price name="alone" ns={unit.alone} share={job.stepTime} title="What it would cost a step if all other units were fixed" />
+              <div title="Standard error of the price over the steps">
+                <dt>error</dt>
+                <dd>{duration(Math.round(unit.error))}</dd>
+              </div>
+              <div>
+                <dt>{plural(unit.steps, "step")}</dt>
+                <dd>{unit.firstStep === null ? "–" : unit.firstStep === unit.lastStep ? unit.firstStep : `${unit.firstStep} to ${unit.lastStep}`}</dd>
+              </div>
+            </dl>
+            <p>
+              {unit.evidence}.{!unit.named && " Slow, but it holds nobody up for certain."}
+            </p>
+            <p class="advice">{unit.advice}</p>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const isShown = ({ worst }: Unit, { rank, step }: JobProps["chosen"]): boolean => worst !== null && worst[0] === rank && worst[1] === step;
+
+function Price({ name, ns, share, title }: { name: string; ns: number; share: number; title: string }) {
+  return (
+    <div title={`${title}: ${exact(ns)}`}>
+      <dt>{name}</dt>
+      <dd>
+        {duration(Math.round(ns))} {share > 0 && <small>{pct((100 * ns) / share)}</small>}
+      </dd>
+    </div>
+  );
+}
