@@ -136,7 +136,9 @@ Verdict job_verdict(const Facts& facts) {
         return verdict;
     }
     verdict.name = "stragglers";
-    double lost = 100 * (found.step_ns - found.ideal_ns) / std::max(found.step_ns, 1.0);
+    // Peers that are all alike have noise too, which fixing one unit may gain.
+    double most = std::max(found.step_ns - found.ideal_ns, named.front()->cost_ns);
+    double lost = 100 * most / std::max(found.step_ns, 1.0);
     verdict.because =
         fmt::format("{:.1f} % of a step of {} is lost to uneven ranks and transfers: {}", std::max(lost, 0.0),
                     readable_duration(found.step_ns), sentence_of(*named.front(), found.step_ns));
