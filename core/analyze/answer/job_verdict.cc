@@ -43,6 +43,18 @@ std::string most_idle(const RankJob& job) {
                        readable_duration(most->second / static_cast<DurNs>(job.steps.size())));
 }
 
+// NCCL Inspector says how long collectives took, but not when they ran.
+bool only_durations(const Trace& trace) {
+    const RankTable& table = trace.tables().rank;
+    bool any = false;
+    for (Row row = 0; row < table.rows; ++row) {
+        std::string_view importer = trace.text(table.importer.value_or(row, kNoString));
+        if (!importer.empty() && importer != "nccl_inspector") return false;
+        any = any || !importer.empty();
+    }
+    return any;
+}
+
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
 
 void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
@@ -71,7 +83,10 @@ Verdict job_verdict(const Facts& facts) {
     Verdict verdict;
     verdict.conclude(Limit::unknown);
     if (!found.reason.empty()) {
-        verdict.because = found.reason;
+        verdict.because = only_durations(facts.trace())
+                              ? "NCCL Inspector records how long collectives took, not when they ran, so ranks cannot "
+                                "be compared; gpu-profile report FILE collectives shows the bandwidths of one rank"
+                              : found.reason;
         return verdict;
     }
     std::vector<const Straggler*> named;
