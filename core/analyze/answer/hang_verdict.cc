@@ -30,12 +30,23 @@ Verdict hang_verdict(const Facts& facts) {
                    : hangs.rows.front().cause == HangCause::cycle ? "deadlock"
                                                                   : "hang";
     if (hangs.rows.empty()) return verdict;
-    auto roots = static_cast<std::size_t>(
-        std::count_if(hangs.rows.begin(), hangs.rows.end(), [](const Hang& hang) { return hang.root; }));
-    std::size_t others = roots - (hangs.in_cycle.empty() ? 1 : hangs.in_cycle.size());
-    if (std::size_t waiting = hangs.rows.front().dependents; waiting > 0 && hangs.in_cycle.empty())
-        verdict.because +=
-            fmt::format("; {} wait{} for this one", plural(waiting, "other collective"), waiting == 1 ? "s" : "");
+    const Hang& first = hangs.rows.front();
+    std::size_t same_rank = 0, others = 0;
+    for (std::size_t i = 1; i < hangs.rows.size(); ++i) {
+        const Hang& hang = hangs.rows[i];
+        if (!hang.root || (first.cause == HangCause::cycle && hang.cause == HangCause::cycle)) continue;
+        bool same =
+            first.cause == HangCause::missing && hang.cause == HangCause::missing && hang.culprits == first.culprits;
+        ++(same ? same_rank : others);
+    }
+    if (first.dependents > 0 && first.cause != HangCause::cycle)
+        verdict.because += fmt::format("; {} wait{} for this one", plural(first.dependents, "other collective"),
+                                       first.dependents == 1 ? "s" : "");
+    if (same_rank > 0)
+        verdict.because += fmt::format(
+            "; {} for the same rank{}",
+            same_rank == 1 ? "another collective waits" : fmt::format("{} other collectives wait", same_rank),
+            first.culprits.size() == 1 ? "" : "s");
     if (others > 0)
         verdict.because +=
             fmt::format("; {} for another reason (see the table hangs)",

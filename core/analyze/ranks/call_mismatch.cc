@@ -36,6 +36,11 @@ std::string signature(const std::vector<const RankCall*>& parts) {
     return text;
 }
 
+std::string in_place(const RankCall& call) {
+    std::string place = called_at(call.stack, PathForm::name);
+    return place.empty() ? place : " in " + place;
+}
+
 }  // namespace
 
 std::string mismatch_of(const std::vector<const RankCall*>& calls) {
@@ -44,13 +49,15 @@ std::string mismatch_of(const std::vector<const RankCall*>& calls) {
     std::map<std::string, RankList> ranks;  // by the call
     for (const auto& [rank, parts] : by_rank) ranks[signature(parts)].push_back(rank);
     if (ranks.size() < 2) return {};
+    // Those that differ from most come first.
     std::vector<std::pair<std::string, RankList>> order(ranks.begin(), ranks.end());
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     constexpr std::size_t kMaxListed = 4;
     std::string text;
     for (std::size_t i = 0; i < std::min(order.size(), kMaxListed); ++i)
-        text += fmt::format("{}{} called {}", i == 0 ? "" : ", ", ranks_text(order[i].second), order[i].first);
+        text += fmt::format("{}{} called {}{}", i == 0 ? "" : ", ", ranks_text(order[i].second), order[i].first,
+                            i == 0 ? in_place(*by_rank[order[i].second.front()].front()) : "");
     if (order.size() > kMaxListed) text += fmt::format(", and {} more", order.size() - kMaxListed);
     return text;
 }

@@ -34,13 +34,20 @@ std::string with_message(const RankCall& call) {
     return text;
 }
 
+std::string name_with_ends(const RankCall& call) {
+    if (!call.is_pair() || call.from < 0) return std::string(call.name);
+    return call.name == "send" ? fmt::format("send {}->{}", call.from, call.to)
+                               : fmt::format("recv {}<-{}", call.to, call.from);
+}
+
+RankCall other_end(RankCall call) {
+    if (call.is_pair()) call.name = call.name == "send" ? "recv" : "send";
+    return call;
+}
+
 std::string collective_text(const RankCalls& calls, const RankCall& call) {
-    std::string text(call.name);
-    if (call.is_pair() && call.from >= 0)
-        text += call.name == "send" ? fmt::format(" {}->{}", call.from, call.to)
-                                    : fmt::format(" {}<-{}", call.to, call.from);
-    else if (call.seq >= 0)
-        text += fmt::format(" {}", call.seq);
+    std::string text = name_with_ends(call);
+    if (!call.is_pair() && call.seq >= 0) text += fmt::format(" {}", call.seq);
     auto group = calls.groups.find(call.group);
     if (group != calls.groups.end() && !group->second.label.empty())
         text += fmt::format(" of group {}", group->second.label);

@@ -19,6 +19,12 @@ std::optional<std::int64_t> elements_of(const RankCall& call);
 // "all_reduce of 1024 Float", with what is known.
 std::string with_message(const RankCall& call);
 
+// "all_reduce", "send 1->2".
+std::string name_with_ends(const RankCall& call);
+
+// What the other rank of a send or receive must call; a collective unchanged.
+RankCall other_end(RankCall call);
+
 // "all_reduce 57 of group default_pg (0-7)", "send 1->2 of group pp (1,2)".
 std::string collective_text(const RankCalls& calls, const RankCall& call);
 

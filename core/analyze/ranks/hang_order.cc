@@ -21,6 +21,20 @@ std::vector<std::size_t> cycle_from(const std::vector<Hang>& rows, std::size_t r
     return way;
 }
 
+bool same_culprits(const Hang& a, const Hang& b) {
+    return std::includes(b.culprits.begin(), b.culprits.end(), a.culprits.begin(), a.culprits.end());
+}
+
+// A row whose missing ranks are missing in a row that it waits for, too, adds nothing.
+void drop_repeated_culprits(std::vector<Hang>& rows) {
+    for (Hang& hang : rows)
+        if (hang.cause == HangCause::missing &&
+            std::any_of(hang.waits_for.begin(), hang.waits_for.end(), [&](std::size_t other) {
+                return rows[other].cause == HangCause::missing && same_culprits(hang, rows[other]);
+            }))
+            hang.cause = HangCause::waits;
+}
+
 class Dependents {
 public:
     explicit Dependents(std::vector<Hang>& rows) : rows_(rows), waiting_(rows.size()), seen_(rows.size(), kNoRow) {
@@ -87,6 +101,7 @@ std::string_view name_of(HangCause cause) {
 
 std::vector<std::size_t> order_hangs(std::vector<Hang>& rows) {
     std::vector<std::size_t> in_cycle;
+    drop_repeated_culprits(rows);
     Dependents dependents(rows);
     for (std::size_t row = 0; row < rows.size(); ++row) {
         Hang& hang = rows[row];

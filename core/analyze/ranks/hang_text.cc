@@ -56,14 +56,14 @@ std::string mismatch_sentence(const Hangs& hangs, const Hang& hang) {
 }
 
 std::string cycle_sentence(const Hangs& hangs) {
-    std::string text = "Deadlock: ";
+    std::string text;
     for (std::size_t i = 0; i < hangs.in_cycle.size(); ++i) {
         const Hang& hang = hangs.rows[hangs.in_cycle[i]];
-        text += fmt::format("{}{} wait{} in {} for {}", i == 0 ? "" : ", ", ranks_text(open_in(hang)),
+        text += fmt::format("{}{} wait{} in {} for {}", i == 0 ? "" : ", and ", ranks_text(open_in(hang)),
                             open_in(hang).size() == 1 ? "s" : "", collective_text(hangs.calls, *hang.call),
                             ranks_text(hang.missing.empty() ? hang.not_begun : hang.missing));
     }
-    return text;
+    return capitalised(std::move(text));
 }
 
 std::string undecided_sentence(const Hangs& hangs, const Hang& hang) {

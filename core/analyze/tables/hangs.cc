@@ -35,12 +35,6 @@ constexpr ResultColumn kColumns[] = {
     {"bytes", CellType::integer, Unit::bytes, "Message size."},
 };
 
-std::string short_text(const RankCall& call) {
-    if (!call.is_pair() || call.from < 0) return std::string(call.name);
-    return call.name == "send" ? fmt::format("send {}->{}", call.from, call.to)
-                               : fmt::format("recv {}<-{}", call.to, call.from);
-}
-
 std::string list(const RankList& ranks) {
     return ranks.empty() || ranks.front() == kUnknownRank ? std::string() : format_ranks(ranks);
 }
@@ -54,7 +48,7 @@ void add_row(ResultTable& table, const Hangs& hangs, const Hang& hang) {
     std::string before;
     for (std::size_t other : hang.waits_for)
         before += (before.empty() ? "" : "; ") + collective_text(hangs.calls, *hangs.rows[other].call);
-    table.add_row({text_cell(short_text(*hang.call)), hang.seq >= 0 ? integer(hang.seq) : kAbsent,
+    table.add_row({text_cell(name_with_ends(*hang.call)), hang.seq >= 0 ? integer(hang.seq) : kAbsent,
                    group == hangs.calls.groups.end() ? kAbsent : text_cell(group->second.label),
                    text_cell(name_of(hang.cause)), hang.root, text_cell(list(hang.missing)),
                    text_cell(list(hang.waiting)), text_cell(list(hang.not_begun)), text_cell(list(hang.completed)),
