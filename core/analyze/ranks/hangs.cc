@@ -68,6 +68,11 @@ private:
             row.seq = seq;
             row.mismatch = std::move(mismatch);
             for (std::int32_t rank : ranks) place(row, rank, same);
+            // A dump alone may not say which rank it is of.
+            if (calls_.ranks.contains(kUnknownRank)) {
+                row.no_dump.clear();
+                place(row, kUnknownRank, same);
+            }
             describe(row, of_number);
             for (Index i : same) row_of_[i] = rows_.size() - 1;
             if (rows_.size() - 1 > first) row.waits_for = {first}, row.cause = HangCause::behind;

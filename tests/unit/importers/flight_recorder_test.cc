@@ -132,8 +132,8 @@ TEST(FlightRecorder, EntriesThatAreNoneAreCounted) {
 
 TEST(FlightRecorder, APickleThatCallsCodeIsRejected) {
     // version and entries as PyTorch writes them, then os.system("x").
-    std::string head =
-        std::string("\x80\x02}q\x00(X\x09\x00\x00\x00pg_configq\x01}q\x02X\x07\x00\x00\x00versionq\x03", 40);
+    using namespace std::string_literals;
+    std::string head = "\x80\x02}q\x00(X\x09\x00\x00\x00pg_configq\x01}q\x02X\x07\x00\x00\x00versionq\x03"s;
     Error error = import_error(head + "cos\nsystem\n(X\x01\x00\x00\x00xtR.");
     EXPECT_EQ(error.code, ExitCode::unreadable);
     EXPECT_NE(error.message.find("would run or name code (GLOBAL at byte"), std::string::npos) << error.message;
