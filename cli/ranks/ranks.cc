@@ -32,7 +32,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kReduce = "reduce";
-constexpr std::string_view kTables[] = {"ranks", "hangs", "stragglers", "job_steps", "rank_collectives", "hosts"};
+constexpr std::string_view kTables[] = {"ranks", "stragglers", "job_steps", "rank_collectives", "hosts", "hangs"};
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
 struct Arguments {

@@ -73,7 +73,8 @@ Status import_pickle(Source& source, TraceBuilder& builder) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), pickle.error().message)};
     Batch batch;
     StringId process = process_of(source, batch);
-    torch::FlightDump dump = torch::read_flight_dump(*pickle, process, batch, limit, bytes->size() + pickle->bytes());
+    torch::FlightDump dump =
+        torch::read_flight_dump(*pickle, process, batch, {limit, bytes->size() + pickle->bytes(), bytes->size()});
     if (dump.over_limit) return limit.error();
     return put(dump, process, source, pickle->cut(), std::move(batch), builder);
 }
@@ -85,7 +86,8 @@ Status import_json(Source& source, TraceBuilder& builder) {
     Batch batch;
     MemoryLimit limit(source);
     StringId process = process_of(source, batch);
-    torch::FlightDump dump = torch::read_flight_dump(*root, process, batch, limit, document.bytes());
+    torch::FlightDump dump =
+        torch::read_flight_dump(*root, process, batch, {limit, document.bytes(), document.bytes()});
     if (dump.over_limit) return limit.error();
     return put(dump, process, source, document.cut(), std::move(batch), builder);
 }

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/base/rank_list.h"
@@ -12,8 +14,11 @@
 namespace gpuprof::torch {
 namespace {
 
-constexpr std::size_t kMaxKeys = 256;                          // of an entry; real ones have 25
-constexpr std::size_t kMaxStackBytes = std::size_t{64} << 20;  // of all stacks: lists of frames may be shared
+constexpr std::size_t kMaxKeys = 256;  // of an entry; real ones have 25
+// Texts of stacks: a small file may refer to one frame any number of times.
+constexpr std::uint64_t kMaxStackBytes = std::uint64_t{16} << 20, kStackBytesPerByte = 64;
+constexpr std::uint64_t kGroupBytesPerByte = 64;  // many groups may share a list of ranks
+constexpr std::size_t kMaxNameBytes = 1024;       // a text may be shared by all entries, and each is looked up
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
 constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 
@@ -31,32 +36,23 @@ std::optional<std::pair<std::int32_t, std::int32_t>> ends_of(std::string_view te
     return std::nullopt;
 }
 
-// The number of elements of tensors with these sizes.
+// A name; "" if it is longer than any real one.
 template <class View>
-std::optional<std::int64_t> elements_of(const View& sizes) {
-    if (!sizes.is_list()) return std::nullopt;
-    std::int64_t all = 0;
-    bool sound = true;
-    sizes.each([&](const View& tensor) {
-        std::int64_t product = 1;
-        tensor.each([&](const View& size) {
-            std::int64_t length = size.integer().value_or(-1);
-            sound = sound && length >= 0 && (product == 0 || length <= kMaxElements / product);
-            if (sound) product *= length;
-            return sound;
-        });
-        sound = sound && tensor.is_list() && all <= kMaxElements - product;
-        if (sound) all += product;
-        return sound;
-    });
-    return sound ? std::optional(all) : std::nullopt;
+std::string_view name_of(const View& value) {
+    std::string_view text = value.text();
+    return text.size() <= kMaxNameBytes ? text : std::string_view();
 }
 
 template <class View>
 class Reader {
 public:
-    Reader(StringId process, Batch& batch, MemoryLimit& limit, std::uint64_t besides)
-        : process_(process), batch_(batch), limit_(limit), besides_(besides) {}
+    Reader(StringId process, Batch& batch, const FlightLimits& limits)
+        : process_(process),
+          batch_(batch),
+          limits_(limits),
+          stack_room_(kMaxStackBytes + std::min(kStackBytesPerByte * limits.file_bytes, limits.memory.bytes() / 4)),
+          sizes_left_(limits.file_bytes),
+          groups_left_(kGroupBytesPerByte * limits.file_bytes) {}
 
     FlightDump read(const View& root) {
         View entries = root["entries"];
@@ -88,23 +84,28 @@ private:
     };
 
     bool take_group(const View& group) {
-        std::optional<RecordedRanks> recorded = parse_recorded_ranks(group["ranks"].text());
+        std::string_view text = group["ranks"].text(), name = name_of(group["name"]);
+        if (text.size() > groups_left_) return batch_.lose(Loss::cut_ranks, "pg_config"), false;
+        groups_left_ -= text.size();
+        std::optional<RecordedRanks> recorded = parse_recorded_ranks(text);
         if (!recorded || !recorded->whole() || recorded->listed.empty()) return true;
         Group found;
         found.ranks = recorded->sorted();
         found.text = format_ranks(found.ranks);
-        if (group["desc"].text() == "default_pg" || (group["name"].text() == "0" && dump_.world_size == 0))
+        if (group["desc"].text() == "default_pg" || (name == "0" && dump_.world_size == 0))
             dump_.world_size = static_cast<std::int64_t>(found.ranks.size());
-        besides_ += found.text.size() + found.ranks.size() * sizeof(std::int32_t);
-        groups_.try_emplace(std::string(group["name"].text()), std::move(found));
-        return !(dump_.over_limit = limit_.is_below(bytes_of(batch_) + besides_));
+        limits_.besides += found.text.size() + found.ranks.size() * sizeof(std::int32_t);
+        groups_.try_emplace(std::string(name), std::move(found));
+        return !(dump_.over_limit = limits_.memory.is_below(bytes_of(batch_) + limits_.besides));
     }
 
     void take_entry(const View& entry) {
-        std::string_view name = entry["profiling_name"].text();
+        std::string_view name = name_of(entry["profiling_name"]);
         if (!entry.is_dictionary() || entry.size() > kMaxKeys || name.empty())
             return batch_.lose(Loss::missing_field, "entries: profiling_name");
-        if ((dump_.over_limit = limit_.is_below(batch_, besides_))) return;
+        if (std::optional<std::int64_t> identity = entry.identity(); identity && !seen_.insert(*identity).second)
+            return batch_.lose(Loss::malformed_event, "entries: one of them twice");
+        if ((dump_.over_limit = limits_.memory.is_below(batch_, limits_.besides))) return;
         std::size_t colon = name.find(':'), space = name.find(' ');
         std::string_view ends = space == name.npos ? std::string_view() : name.substr(space + 1);
         name = name.substr(0, space);
@@ -130,7 +131,7 @@ private:
             table.call.set(place.row, *call);
         }
         places_.push_back(place);
-        besides_ += sizeof place;
+        limits_.besides += sizeof place;
     }
 
     // Without the row.
@@ -150,9 +151,9 @@ private:
     // (name, description), or the name alone.
     static GroupTexts group_texts(const View& entry) {
         View group = entry["process_group"];
-        std::string_view texts[2] = {group.text(), {}};
+        std::string_view texts[2] = {name_of(group), {}};
         std::size_t at = 0;
-        group.each([&](const View& part) { return texts[at++] = part.text(), at < 2; });
+        group.each([&](const View& part) { return texts[at++] = name_of(part), at < 2; });
         return {texts[0], texts[1] == "undefined" ? std::string_view() : texts[1]};
     }
 
@@ -180,19 +181,40 @@ private:
         batch_.tables.collective.dst_rank.set(row, ranks[static_cast<std::size_t>(to)]);
     }
 
+    // The number of elements of tensors with these sizes. Lists of sizes may be shared, so the work is bounded.
+    std::optional<std::int64_t> elements_of(const View& sizes) {
+        if (!sizes.is_list()) return std::nullopt;
+        std::int64_t all = 0;
+        bool sound = true;
+        sizes.each([&](const View& tensor) {
+            std::int64_t product = 1;
+            tensor.each([&](const View& size) {
+                std::int64_t length = size.integer().value_or(-1);
+                sound = sound && take_size() && length >= 0 && (product == 0 || length <= kMaxElements / product);
+                if (sound) product *= length;
+                return sound;
+            });
+            sound = sound && take_size() && tensor.is_list() && all <= kMaxElements - product;
+            if (sound) all += product;
+            return sound;
+        });
+        return sound ? std::optional(all) : std::nullopt;
+    }
+    bool take_size() { return sizes_left_ > 0 && (--sizes_left_, true); }
+
     void put_message(Row row, const View& entry) {
         CollectiveTable& table = batch_.tables.collective;
         if (auto elements = elements_of(entry["input_sizes"])) table.in_elements.set(row, *elements);
         if (auto elements = elements_of(entry["output_sizes"])) table.out_elements.set(row, *elements);
         std::string_view type;
         for (std::string_view key : {"input_dtypes", "output_dtypes"})
-            if (type.empty()) entry[key].each([&](const View& first) { return type = first.text(), false; });
+            if (type.empty()) entry[key].each([&](const View& first) { return type = name_of(first), false; });
         if (!type.empty()) table.type.set(row, batch_.intern(type));
     }
 
     // Gloo's entries stay scheduled: they are retired when their work has ended, and when it begins is not recorded.
     static std::string_view state_of(const View& entry, std::string_view backend) {
-        if (backend != "gloo") return entry["state"].text();
+        if (backend != "gloo") return name_of(entry["state"]);
         return entry["retired"].truth() ? "completed" : "called";
     }
 
@@ -216,14 +238,22 @@ private:
     }
 
     void put_stack(Row row, const View& frames) {
-        if (!frames.is_list() || stack_bytes_ >= kMaxStackBytes) return;
-        std::optional<std::string> text = stack_text(frames, kMaxStackBytes - stack_bytes_);
+        if (!frames.is_list() || stack_room_ == 0) return;
+        std::optional<std::int64_t> identity = frames.identity();
+        auto known = identity ? stacks_.find(*identity) : stacks_.end();
+        StringId stack = known != stacks_.end() ? known->second : make_stack(frames);
+        if (identity) stacks_.try_emplace(*identity, stack);
+        if (stack != kNoString) batch_.tables.collective.stack.set(row, stack);
+    }
+    StringId make_stack(const View& frames) {
+        std::optional<std::string> text = stack_text(frames, stack_room_);
         if (!text) {
-            stack_bytes_ = kMaxStackBytes;
-            return batch_.lose(Loss::too_deep, "frames");
+            stack_room_ = 0;
+            batch_.lose(Loss::too_deep, "frames");
+            return kNoString;
         }
-        stack_bytes_ += text->size();
-        if (!text->empty()) batch_.tables.collective.stack.set(row, batch_.intern(*text));
+        stack_room_ -= std::min<std::uint64_t>(stack_room_, text->size() + 1);
+        return text->empty() ? kNoString : batch_.intern(*text);
     }
 
     // The entries just before `end` with its number are its parts.
@@ -236,24 +266,23 @@ private:
 
     StringId process_;
     Batch& batch_;
-    MemoryLimit& limit_;
-    std::uint64_t besides_;
+    FlightLimits limits_;
     FlightDump dump_;
-    std::map<std::string, Group, std::less<>> groups_;  // by name
-    std::vector<Place> places_;                         // not yet known to be part of a batch that ended
-    std::size_t stack_bytes_ = 0;
+    std::map<std::string, Group, std::less<>> groups_;     // by name
+    std::vector<Place> places_;                            // not yet known to be part of a batch that ended
+    std::unordered_set<std::int64_t> seen_;                // entries
+    std::unordered_map<std::int64_t, StringId> stacks_;    // by the list of frames
+    std::uint64_t stack_room_, sizes_left_, groups_left_;  // bytes of stacks, sizes, bytes of lists of ranks
 };
 
 }  // namespace
 
-FlightDump read_flight_dump(const Pickle& pickle, StringId process, Batch& batch, MemoryLimit& limit,
-                            std::uint64_t besides) {
-    return Reader<PickleView>(process, batch, limit, besides).read(PickleView(pickle, pickle.root()));
+FlightDump read_flight_dump(const Pickle& pickle, StringId process, Batch& batch, FlightLimits limits) {
+    return Reader<PickleView>(process, batch, limits).read(PickleView(pickle, pickle.root()));
 }
 
-FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process, Batch& batch, MemoryLimit& limit,
-                            std::uint64_t besides) {
-    return Reader<JsonView>(process, batch, limit, besides).read(JsonView(root));
+FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process, Batch& batch, FlightLimits limits) {
+    return Reader<JsonView>(process, batch, limits).read(JsonView(root));
 }
 
 }  // namespace gpuprof::torch

@@ -33,10 +33,15 @@ struct FlightDump {
     std::string version, library;
 };
 
-// `process` is the key of the rows. `besides`: memory in use apart from the rows.
-FlightDump read_flight_dump(const Pickle& pickle, StringId process, Batch& batch, MemoryLimit& limit,
-                            std::uint64_t besides);
-FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process, Batch& batch, MemoryLimit& limit,
-                            std::uint64_t besides);
+// What bounds the work and the memory for a file.
+struct FlightLimits {
+    MemoryLimit& memory;
+    std::uint64_t besides = 0;     // memory in use apart from the rows
+    std::uint64_t file_bytes = 0;  // of the document, decompressed
+};
+
+// `process` is the key of the rows.
+FlightDump read_flight_dump(const Pickle& pickle, StringId process, Batch& batch, FlightLimits limits);
+FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process, Batch& batch, FlightLimits limits);
 
 }  // namespace gpuprof::torch

@@ -32,6 +32,10 @@ public:
     bool truth() const { return value_.kind == PickleValue::Kind::boolean && value_.bits != 0; }
     bool is_list() const { return value_.kind == PickleValue::Kind::list || value_.kind == PickleValue::Kind::tuple; }
     bool is_dictionary() const { return value_.kind == PickleValue::Kind::dictionary; }
+    // The same for a list or dictionary wherever the file refers to it.
+    std::optional<std::int64_t> identity() const {
+        return value_.kind >= PickleValue::Kind::list ? std::optional(value_.bits) : std::nullopt;
+    }
     // Whether the document ends within it.
     bool is_open() const { return pickle_->is_open(value_); }
     // Elements of a list; keys and values of a dictionary.
@@ -70,7 +74,8 @@ public:
     bool truth() const { return get<bool>().value_or(false); }
     bool is_list() const { return value_ && value_->is_array(); }
     bool is_dictionary() const { return value_ && value_->is_object(); }
-    bool is_open() const { return false; }  // JsonDocument drops what is cut
+    std::optional<std::int64_t> identity() const { return std::nullopt; }  // every value is written once
+    bool is_open() const { return false; }                                 // JsonDocument drops what is cut
     std::size_t size() const {
         simdjson::dom::array items;
         simdjson::dom::object pairs;
@@ -104,11 +109,13 @@ private:
 };
 
 // Frames, the innermost first, as a stack of table stack_sample: "function (file:line)", outermost first. Nothing if it
-// would be longer than `room`.
+// would be longer than `room`, or has more than kMaxFrames.
+inline constexpr std::size_t kMaxFrames = std::size_t{1} << 16;
 template <class View>
 std::optional<std::string> stack_text(const View& frames, std::size_t room) {
     std::vector<View> all;
-    frames.each([&](const View& frame) { return all.push_back(frame), all.size() <= room; });
+    frames.each([&](const View& frame) { return all.push_back(frame), all.size() <= kMaxFrames; });
+    if (all.size() > kMaxFrames) return std::nullopt;
     std::string text;
     for (auto frame = all.rbegin(); frame != all.rend(); ++frame) {
         std::string_view name = (*frame)["name"].text(), file = (*frame)["filename"].text();

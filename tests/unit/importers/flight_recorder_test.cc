@@ -139,6 +139,29 @@ TEST(FlightRecorder, APickleThatCallsCodeIsRejected) {
     EXPECT_NE(error.message.find("would run or name code (GLOBAL at byte"), std::string::npos) << error.message;
 }
 
+// Of a pickle: a text, and the beginning of a dump up to its entries.
+std::string pickled(std::string_view text) {
+    return fmt::format("X{}{}{}{}{}", static_cast<char>(text.size()), '\0', '\0', '\0', text);
+}
+std::string pickled_head() { return "\x80\x02}(" + pickled("pg_config") + "}" + pickled("version") + "N"; }
+
+TEST(FlightRecorder, SharedValuesCostNoMoreThanTheFile) {
+    // A list of 2,000 sizes of 1, and 1,000 entries that share it; the last entry is there 500 times.
+    std::string sizes = "](](K\x01" + std::string("eq\x05");
+    for (int i = 0; i < 2'000; ++i) sizes += "h\x05";
+    std::string entry = "}(" + pickled("profiling_name") + pickled("nccl:barrier") + pickled("input_sizes") + "h\x06u";
+    std::string dump = pickled_head() + pickled("sizes") + sizes + "eq\x06" + pickled("entries") + "](";
+    for (int i = 0; i < 1'000; ++i) dump += entry;
+    dump += "q\x07";
+    for (int i = 0; i < 499; ++i) dump += "h\x07";
+    Trace trace = import_text(dump + "eu.");
+    const CollectiveTable& rows = trace.tables().collective;
+    EXPECT_EQ(rows.rows, 1'000u);
+    EXPECT_EQ(losses(trace, "malformed_event"), 499);
+    EXPECT_EQ(rows.in_elements.get(0), 2'001);
+    EXPECT_FALSE(rows.in_elements.has(999));
+}
+
 TEST(FlightRecorder, ATruncatedDumpKeepsWholeEntries) {
     std::string whole = fixture("flight/nccl_trace_rank_1");
     std::size_t most = 0;
