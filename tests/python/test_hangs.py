@@ -47,7 +47,7 @@ def test_the_planted_rank_is_found(answer, tmp_path, name):
     truth = job.truth
     if truth["root"] is None:
         assert rows == []
-        assert document["verdict"]["name"] == "nothing hangs"
+        assert document["verdict"]["name"] == "no open collective"
         return
     first = rows[0]
     assert identity(first) == truth["root"]
@@ -111,4 +111,4 @@ def test_one_dump_says_what_its_rank_has_open(program):
     verdict = program.report(REAL / "nccl_trace_rank_1").document["verdict"]
     assert verdict["because"].startswith("Rank 1 waits in all_reduce 9 of group default_pg")
     verdict = program.report(REAL / "nccl_trace_rank_3").document["verdict"]
-    assert verdict["name"] == "nothing hangs"
+    assert verdict["name"] == "no open collective"

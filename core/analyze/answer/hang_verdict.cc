@@ -26,7 +26,7 @@ Verdict hang_verdict(const Facts& facts) {
     Verdict verdict;
     verdict.conclude(Limit::unknown);
     verdict.because = hang_sentence(hangs);
-    verdict.name = hangs.rows.empty()                             ? "nothing hangs"
+    verdict.name = hangs.rows.empty()                             ? "no open collective"
                    : hangs.rows.front().cause == HangCause::cycle ? "deadlock"
                                                                   : "hang";
     if (hangs.rows.empty()) return verdict;

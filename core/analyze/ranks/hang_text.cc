@@ -82,7 +82,10 @@ std::string undecided_sentence(const Hangs& hangs, const Hang& hang) {
 }
 
 std::string no_hang_sentence(const Hangs& hangs) {
-    if (hangs.calls.of_one_dump == nullptr) return "every recorded collective is complete on all ranks with a dump";
+    if (hangs.calls.of_one_dump == nullptr)
+        return "every recorded collective is complete on all ranks with a dump; if the job hangs, it waits for "
+               "something "
+               "that the flight recorder does not record";
     if (hangs.calls.calls.empty()) return "the dump has no collectives";
     const RankCall& last = hangs.calls.calls.back();
     return fmt::format("every collective that this rank called is complete; the last one was {}{}",

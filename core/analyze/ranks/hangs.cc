@@ -67,11 +67,12 @@ private:
             row.group = group;
             row.seq = seq;
             row.mismatch = std::move(mismatch);
-            for (std::int32_t rank : ranks) place(row, rank, same);
+            std::map<std::int32_t, CallState> states = states_of(of_number);
+            for (std::int32_t rank : ranks) place(row, rank, states);
             // A dump alone may not say which rank it is of.
             if (calls_.ranks.contains(kUnknownRank)) {
                 row.no_dump.clear();
-                place(row, kUnknownRank, same);
+                place(row, kUnknownRank, states);
             }
             describe(row, of_number);
             for (Index i : same) row_of_[i] = rows_.size() - 1;
@@ -84,12 +85,17 @@ private:
     }
 
     // Of a coalesced collective a rank has several calls with one number; the one that has come least far counts.
-    void place(Hang& row, std::int32_t rank, const std::vector<Index>& same) const {
-        std::optional<CallState> state;
-        for (Index i : same)
-            if (calls_.calls[i].rank == rank)
-                state = std::min(state.value_or(CallState::completed), calls_.calls[i].state);
-        if (state) return list_for(row, *state).push_back(rank);
+    static std::map<std::int32_t, CallState> states_of(const std::vector<const RankCall*>& calls) {
+        std::map<std::int32_t, CallState> states;
+        for (const RankCall* call : calls) {
+            auto [state, fresh] = states.try_emplace(call->rank, call->state);
+            if (!fresh) state->second = std::min(state->second, call->state);
+        }
+        return states;
+    }
+
+    void place(Hang& row, std::int32_t rank, const std::map<std::int32_t, CallState>& states) const {
+        if (auto state = states.find(rank); state != states.end()) return list_for(row, state->second).push_back(rank);
         auto about = calls_.ranks.find(rank);
         if (about == calls_.ranks.end() || !about->second.dump) return row.no_dump.push_back(rank);
         auto range = calls_.ranges.find({row.group, rank});
