@@ -36,8 +36,8 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kReduce = "reduce", kView = "view";
-constexpr std::string_view kTables[] = {"ranks",     "stragglers", "job_steps", "rank_collectives",
-                                        "imbalance", "pipeline",   "links",     "hosts"};
+constexpr std::string_view kTables[] = {"ranks", "stragglers", "job_steps", "rank_collectives", "imbalance", "pipeline",
+                                        "links", "hosts",      "hangs"};
 constexpr std::int64_t kMaxRanks = 1 << 20;
 
 struct Arguments {

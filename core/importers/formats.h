@@ -33,6 +33,12 @@ Status import_torch_snapshot(Source& source, TraceBuilder& builder);
 int sniff_torch_timeline(std::string_view head);
 Status import_torch_timeline(Source& source, TraceBuilder& builder);
 
+int sniff_flight_recorder(std::string_view head);
+Status import_flight_recorder(Source& source, TraceBuilder& builder);
+
+int sniff_nccl_inspector(std::string_view head);
+Status import_nccl_inspector(Source& source, TraceBuilder& builder);
+
 int sniff_xplane(std::string_view head);
 Status import_xplane(Source& source, TraceBuilder& builder);
 

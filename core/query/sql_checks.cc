@@ -107,6 +107,8 @@ constexpr SqlCheck kChecks[] = {
      "SELECT coalesce(sum(count), 0) AS count, coalesce(sum(total_ns), 0) AS total_ns FROM collectives", ""},
     {"ranks", "SELECT rank, count(*) AS steps FROM rank_step GROUP BY rank",
      "SELECT rank, steps FROM ranks WHERE steps > 0", "Waits and prices come from matching, aligning and replaying."},
+    {"hangs", "", "",
+     "Who is missing follows from the dumps of all ranks together, and from what a rank that is missing waits for."},
     {"stragglers", "", "", "Prices are differences between replays of the whole job."},
     {"job_steps", "SELECT step, count(DISTINCT rank) AS ranks FROM rank_step GROUP BY step",
      "SELECT step, ranks FROM job_steps", "Lengths come from replays."},

@@ -71,6 +71,18 @@ double share_lost(const MatchedJob& matched) {
     return static_cast<double>(matched.lost) / std::max(static_cast<double>(matched.expected), 1.0);
 }
 
+// NCCL Inspector says how long collectives took, but not when they ran.
+bool only_durations(const Trace& trace) {
+    const RankTable& table = trace.tables().rank;
+    bool any = false;
+    for (Row row = 0; row < table.rows; ++row) {
+        std::string_view importer = trace.text(table.importer.value_or(row, kNoString));
+        if (!importer.empty() && importer != "nccl_inspector") return false;
+        any = any || !importer.empty();
+    }
+    return any;
+}
+
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
 
 void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
@@ -100,8 +112,12 @@ Verdict job_verdict(const Facts& facts) {
     verdict.conclude(Limit::unknown);
     std::string uneven = uneven_stages(facts);
     if (!found.reason.empty()) {
-        verdict.because =
-            uneven.empty() ? found.reason : fmt::format("{}. No prices of ranks: {}", uneven, found.reason);
+        std::string reason =
+            only_durations(facts.trace())
+                ? "NCCL Inspector records how long collectives took, not when they ran, so ranks cannot be compared; "
+                  "gpu-profile report FILE collectives shows the bandwidths of one rank"
+                : found.reason;
+        verdict.because = uneven.empty() ? reason : fmt::format("{}. No prices of ranks: {}", uneven, reason);
         if (uneven.empty()) return verdict;
         verdict.name = kUnevenStages;
         verdict.basis = Basis::timeline;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "core/analyze/answer/hang_verdict.h"
 #include "core/analyze/answer/job_verdict.h"
 #include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/kernels/kernel_diagnosis.h"
+#include "core/analyze/ranks/hangs.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
@@ -125,6 +127,16 @@ Verdict by_tree(const Trace& trace) {
     return verdict;
 }
 
+// NCCL Inspector's records: durations of collectives, which include waits for other ranks.
+Verdict by_collectives(const Trace& trace) {
+    Verdict verdict;
+    verdict.conclude(Limit::unknown);
+    verdict.because =
+        fmt::format("{} collectives with their durations; when they ran and what the GPU did besides is not recorded",
+                    readable_count(static_cast<std::int64_t>(trace.tables().collective.rows)));
+    return verdict;
+}
+
 // Which analysis shows which table; the most informative first.
 struct Shown {
     std::string_view table, analysis;
@@ -138,11 +150,16 @@ constexpr Shown kShown[] = {{"rank", "stragglers"},
                             {"memory_event", "growth"},
                             {"memory_block", "allocations"},
                             {"memory_block", "fragmentation"},
+                            {"collective", "collectives"},
                             {"call_node", ""},
                             {"call_metric", ""},
                             {"kernel_counter", ""}};
 
-std::vector<const Shown*> what_is_there(const Trace& trace) {
+constexpr Shown kHangs{"collective", "hangs"};
+
+std::vector<const Shown*> what_is_there(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    if (facts.get<Hangs>().calls.any()) return {&kHangs};
     std::vector<const Shown*> there;
     for (const Shown& shown : kShown)
         trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
@@ -155,18 +172,21 @@ std::vector<const Shown*> what_is_there(const Trace& trace) {
 
 Result<Answer> answer_without_timeline(const Facts& facts) {
     const Trace& trace = facts.trace();
-    std::vector<const Shown*> there = what_is_there(trace);
+    std::vector<const Shown*> there = what_is_there(facts);
     const std::string& file = trace.origin().file;
     if (there.empty())
         return Error{ExitCode::empty, after_damage(trace, fmt::format("{}: no events; nothing was captured", file))};
     Answer answer;
     answer.window = trace.window();
     const Tables& tables = trace.tables();
-    answer.trust = tables.rank.rows > 0 ? job_trust(facts) : trust_without_timeline(trace);
-    answer.verdict = tables.rank.rows > 0                                           ? job_verdict(facts)
+    bool dumps = facts.get<Hangs>().calls.any();
+    answer.trust = dumps ? hang_trust(facts) : tables.rank.rows > 0 ? job_trust(facts) : trust_without_timeline(trace);
+    answer.verdict = dumps                                                          ? hang_verdict(facts)
+                     : tables.rank.rows > 0                                         ? job_verdict(facts)
                      : tables.profiled_kernel.rows > 0                              ? by_counters(facts)
                      : tables.sample.rows > 0                                       ? by_samples(facts)
                      : tables.memory_event.rows > 0 || tables.memory_block.rows > 0 ? by_memory()
+                     : tables.collective.rows > 0                                   ? by_collectives(trace)
                                                                                     : by_tree(trace);
     std::string analyses;
     for (const Shown* shown : there) {
@@ -179,6 +199,12 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     answer.findings = kernel_findings(facts);
     if (const std::vector<MeasuredGroup>& groups = facts.get<MeasuredKernels>().groups; !groups.empty())
         answer.next_steps.push_back(fmt::format("gpu-profile report {} kernel {}", file, groups.front().handle));
+    if (dumps) {
+        answer.next_steps.push_back(tables.rank.rows > 0
+                                        ? fmt::format("gpu-profile ranks {} hangs ranks", file)
+                                        : std::string("gpu-profile ranks FOLDER, with the dumps of all ranks"));
+        return answer;
+    }
     if (tables.rank.rows > 0) {
         answer.next_steps.push_back(fmt::format("gpu-profile ranks {} job_steps rank_collectives imbalance pipeline links hosts", file));
         return answer;

@@ -29,6 +29,10 @@ CollectiveMessage message_of(const Trace& trace, Row row) {
     CollectiveMessage message;
     message.kind = collective_kind(trace.text(table.name.value_or(row, kNoString)));
     if (table.group_size.has(row) && table.group_size[row] > 0) message.ranks = table.group_size[row];
+    if (table.bytes.has(row)) {
+        message.bytes = table.bytes[row];
+        return message;
+    }
     std::int64_t elements = std::max(table.in_elements.value_or(row, 0), table.out_elements.value_or(row, 0));
     std::optional<std::int64_t> size = element_bytes(trace.text(table.type.value_or(row, kNoString)));
     if (size && elements > 0 && elements <= INT64_MAX / *size) message.bytes = elements * *size;

@@ -7,6 +7,7 @@
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/stat.h"
+#include "core/analyze/ranks/calls.h"
 #include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/own_time.h"
 #include "core/analyze/ranks/rank_steps.h"
@@ -50,6 +51,10 @@ public:
         if (!file.reason.empty()) table.reason.set(row, into_.intern(file.reason));
         table.from_time.set(row, trace_.window().start);
         table.to_time.set(row, trace_.window().end);
+        if (!is_flight_dump(trace_)) return;
+        CallCounts counts = count_calls(trace_);
+        table.calls.set(row, counts.calls);
+        table.lost_calls.set(row, counts.lost);
     }
 
     void write_syncs() {
@@ -300,6 +305,7 @@ void reduce_rank(const Facts& facts, const RankFile& file, std::int32_t rank, Ba
     reduction.write_syncs();
     reduction.write_steps();
     reduction.write_kernels();
+    reduce_calls(facts.trace(), rank, into);
 }
 
 }  // namespace gpuprof

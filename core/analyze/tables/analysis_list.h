@@ -30,6 +30,7 @@
     ANALYSIS(Fragmentation)        \
     ANALYSIS(Collectives)          \
     ANALYSIS(Ranks)                \
+    ANALYSIS(Hangs)                \
     ANALYSIS(Stragglers)           \
     ANALYSIS(JobSteps)             \
     ANALYSIS(RankCollectives)      \

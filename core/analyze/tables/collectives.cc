@@ -1,5 +1,5 @@
 // `collectives`: how fast did ranks exchange data, and was it hidden? One row per collective and message size, over the
-// device's collective kernels.
+// device's collective kernels; and over records of collectives without a kernel that have a measured duration.
 // bytes is the message size as the NCCL tests define it: the larger of a rank's input and output. It comes from the
 // communication library's record with the kernel's correlation id or external id; without such a record it is absent.
 // alg_gb_per_s = bytes over time; bus_gb_per_s = alg_gb_per_s times the collective's traffic factor for its number of
@@ -54,6 +54,21 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
     return groups;
 }
 
+// Records of collectives with a measured duration and without a kernel, as of NCCL Inspector.
+void gather_records(const Trace& trace, std::map<Key, Group>& groups) {
+    const CollectiveTable& table = trace.tables().collective;
+    for (Row row = 0; row < table.rows; ++row) {
+        if (!table.duration.has(row) || table.correlation.has(row)) continue;
+        CollectiveMessage message = message_of(trace, row);
+        std::string_view name = message.kind == CollectiveKind::unknown
+                                    ? trace.text(table.name.value_or(row, kNoString))
+                                    : to_string(message.kind);
+        Group& to = groups[{std::string(name), message}];
+        ++to.count;
+        to.total.add(table.duration[row]);
+    }
+}
+
 // Time with one of the group's kernels but no compute kernel in flight.
 WideSum exposed(const Facts& facts, const Group& group) {
     WideSum sum;
@@ -85,14 +100,15 @@ std::optional<double> bus_factor(const CollectiveMessage& message) {
 
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown."},
-    {"count", CellType::integer, Unit::count, "Number of kernels."},
+    {"count", CellType::integer, Unit::count, "Number of kernels, or of records without one."},
     {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, including waits for other ranks."},
     {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
     {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Algorithm bandwidth: bytes x count over total_ns."},
     {"bus_gb_per_s", CellType::real, Unit::gb_per_s,
      "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests)."},
-    {"exposed_ns", CellType::integer, Unit::ns, "Time with no other kernel in flight, summed over devices."},
+    {"exposed_ns", CellType::integer, Unit::ns,
+     "Time with no other kernel in flight, summed over devices; absent without kernels."},
 };
 
 void add_row(ResultTable& table, const Facts& facts, const Key& key, const Group& group) {
@@ -108,12 +124,13 @@ void add_row(ResultTable& table, const Facts& facts, const Key& key, const Group
         real(group.total.over(group.count)),
         real(rate),
         rate && factor ? real(*rate * *factor) : kAbsent,
-        integer(exposed(facts, group).value()),
+        group.spans.empty() ? kAbsent : integer(exposed(facts, group).value()),
     });
 }
 
 Result<ResultTable> run(const Facts& facts) {
     std::map<Key, Group> groups = gather(facts.trace(), facts.options().device);
+    gather_records(facts.trace(), groups);
     std::vector<std::pair<const Key, Group>*> order;
     bool sizes_known = true;
     for (auto& entry : groups) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/importers/memory_limit.h"
+#include "core/importers/torch/values.h"
 
 namespace gpuprof::torch {
 
@@ -212,24 +213,14 @@ StringId Snapshot::stack_of(const PickleValue& frames) {
     if (frames.kind != PickleValue::Kind::list || pickle_.items(frames).empty()) return kNoString;
     auto [known, added] = stacks_.try_emplace(frames.bits, kNoString);
     if (!added) return known->second;
-    std::string text;
-    std::span<const PickleValue> all = pickle_.items(frames);
-    for (std::size_t i = all.size(); i-- > 0;) {
-        std::string_view name = pickle_.text(pickle_.find(all[i], "name")),
-                         file = pickle_.text(pickle_.find(all[i], "filename"));
-        if (text.size() + name.size() + file.size() > stack_room_) {
-            stack_room_ = 0;
-            batch_.lose(Loss::too_deep, "frames");
-            return kNoString;
-        }
-        text += text.empty() ? "" : ";";
-        text += name;
-        auto line = Pickle::integer(pickle_.find(all[i], "line"));
-        if (file.empty() || file == "??") continue;
-        text += line && *line > 0 ? fmt::format(" ({}:{})", file, *line) : fmt::format(" ({})", file);
+    std::optional<std::string> text = stack_text(PickleView(pickle_, frames), stack_room_);
+    if (!text) {
+        stack_room_ = 0;
+        batch_.lose(Loss::too_deep, "frames");
+        return kNoString;
     }
-    stack_room_ -= std::min(stack_room_, text.size());
-    return known->second = batch_.intern(text);
+    stack_room_ -= std::min(stack_room_, text->size());
+    return known->second = batch_.intern(*text);
 }
 
 }  // namespace gpuprof::torch

@@ -1,0 +1,15 @@
+// The roots among hangs, and their order.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/analyze/ranks/hang.h"
+
+namespace gpuprof {
+
+// Marks roots and cycles, counts dependents, sorts the rows and renumbers what refers to them. The result is the first
+// cycle; empty if there is none.
+std::vector<std::size_t> order_hangs(std::vector<Hang>& rows);
+
+}  // namespace gpuprof

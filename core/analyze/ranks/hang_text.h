@@ -1,0 +1,13 @@
+// Hangs in words.
+#pragma once
+
+#include <string>
+
+#include "core/analyze/ranks/hangs.h"
+
+namespace gpuprof {
+
+// The first line of an answer: about the first root, or that there is none.
+std::string hang_sentence(const Hangs& hangs);
+
+}  // namespace gpuprof
