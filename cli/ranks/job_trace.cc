@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "cli/ranks/several_jobs.h"
 #include "core/importers/importer.h"
 #include "core/model/merge_traces.h"
 
@@ -13,89 +16,133 @@ namespace {
 
 class Job {
 public:
-    explicit Job(const std::string& name) : builder_({name, "ranks", {}}) {}
-
-    Status add(const ReducedFile& file, const ReadLimits& limits) {
+    // Reads a summary, or makes a row of why there is none.
+    void add(const ReducedFile& file, const ReadLimits& limits) {
         if (file.foreign) {
             rows_.lose(Loss::foreign_file, file.file.path);
-            return {};
+            return;
         }
         if (file.summary.empty()) {
-            add_row(file.file.rank, file.file.path, "unreadable", file.problem);
-            return {};
+            lost_.push_back({file.file.rank, file.file.path, file.problem});
+            return;
         }
         Result<Trace> summary = open_file(file.summary, limits);
         if (!summary.ok() || summary->tables().rank.rows == 0) {
-            add_row(file.file.rank, file.file.path, "unreadable",
-                    fmt::format("its summary {} is damaged; delete it", file.summary));
-            return {};
+            lost_.push_back(
+                {file.file.rank, file.file.path, fmt::format("its summary {} is damaged; delete it", file.summary)});
+            return;
         }
-        const RankTable& about = summary->tables().rank;
-        for (Row row = 0; row < about.rows; ++row) {
-            if (!about.rank.has(row)) continue;
-            world_ = std::max(world_, std::int64_t{about.world_size.value_or(row, 0)});
-            File own{file.file.path, about.from_time.value_or(row, 0), about.to_time.value_or(row, 0),
-                     summary->tables().rank_sync.rows};
-            auto [other, fresh] = files_.try_emplace(about.rank[row], own);
-            if (fresh) continue;
-            if (own.same_recording(other->second)) {
-                rows_.lose(Loss::second_copy, file.file.path);
-                return {};
-            }
-            return Error{ExitCode::unreadable, fmt::format("{} and {} are both of rank {}; name the files of one run",
-                                                           other->second.path, file.file.path, about.rank[row])};
+        if (is_copy(*summary)) {
+            rows_.lose(Loss::second_copy, file.file.path);
+            return;
         }
-        builder_.append(batch_of(std::move(summary).value()));
+        files_.push_back(JobFile::of(*summary, file.file.path));
+        summaries_.push_back(std::move(summary).value());
+    }
+
+    // Leaves the files of one job.
+    Status choose(const std::string& job) {
+        std::vector<JobFiles> jobs = split_jobs(files_);
+        if (job == "all" || (job.empty() && jobs.size() < 2)) return {};
+        std::size_t number = 0;
+        auto [end, failed] = std::from_chars(job.data(), job.data() + job.size(), number);
+        bool valid = failed == std::errc() && end == job.data() + job.size() && number >= 1 && number <= jobs.size();
+        if (!valid) {
+            std::string list;
+            for (std::size_t i = 0; i < jobs.size(); ++i) list += "; " + describe_job(files_, jobs[i], i + 1);
+            if (!job.empty()) return Error{ExitCode::usage, fmt::format("there is no --job {}{}", job, list)};
+            return Error{ExitCode::unreadable,
+                         fmt::format("the files are of {} jobs; choose one with --job N{}", jobs.size(), list)};
+        }
+        std::vector<Trace> kept;
+        std::vector<JobFile> files;
+        for (std::size_t file : jobs[number - 1]) {
+            kept.push_back(std::move(summaries_[file]));
+            files.push_back(std::move(files_[file]));
+        }
+        summaries_ = std::move(kept);
+        files_ = std::move(files);
         return {};
     }
 
-    Trace finish(std::int64_t expected) && {
+    Result<Trace> finish(std::int64_t expected, const std::string& name) && {
+        std::map<std::int32_t, const std::string*> known;
+        for (const JobFile& file : files_) {
+            world_ = std::max(world_, file.world);
+            for (std::int32_t rank : file.ranks)
+                if (auto [other, fresh] = known.try_emplace(rank, &file.path); !fresh)
+                    return Error{ExitCode::unreadable,
+                                 fmt::format("{} and {} are both of rank {}; name the files of one run", *other->second,
+                                             file.path, rank)};
+        }
+        std::set<std::int32_t> present;
+        for (const auto& [rank, path] : known) present.insert(rank);
+        for (LostFile& file : lost_) {
+            if (file.rank && !present.insert(*file.rank).second) file.rank.reset();  // another file is of that rank
+            add_row(file.rank, file.path, "unreadable", file.problem);
+        }
         constexpr std::int64_t kMaxListed = 1 << 20;
         for (std::int64_t rank = 0, end = std::min(std::max(expected, world_), kMaxListed); rank < end; ++rank)
-            if (auto number = static_cast<std::int32_t>(rank);
-                !files_.contains(number) && !unreadable_.contains(number))
-                add_row(number, {}, "missing", "no file");
-        builder_.append(std::move(rows_));
-        return std::move(builder_).finish();
+            if (!present.contains(static_cast<std::int32_t>(rank)))
+                add_row(static_cast<std::int32_t>(rank), {}, "missing", "no file");
+        TraceBuilder builder({name, "ranks", {}});
+        for (Trace& summary : summaries_) builder.append(batch_of(std::move(summary)));
+        builder.append(std::move(rows_));
+        return std::move(builder).finish();
     }
 
 private:
+    struct LostFile {
+        std::optional<std::int32_t> rank;
+        std::string path, problem;
+    };
+    // What two copies of one recording share.
+    struct Recording {
+        std::int32_t rank;
+        TimeNs from, to;
+        std::size_t collectives;
+        auto operator<=>(const Recording&) const = default;
+    };
+
+    bool is_copy(const Trace& summary) {
+        const RankTable& about = summary.tables().rank;
+        bool copy = false;
+        for (Row row = 0; row < about.rows; ++row)
+            if (about.rank.has(row))
+                copy |= !recordings_
+                             .insert({about.rank[row], about.from_time.value_or(row, 0), about.to_time.value_or(row, 0),
+                                      summary.tables().rank_sync.rows})
+                             .second;
+        return copy;
+    }
+
     void add_row(std::optional<std::int32_t> rank, std::string_view file, std::string_view status,
                  std::string_view reason) {
         RankTable& table = rows_.tables.rank;
         Row row = table.add();
         if (rank) table.rank.set(row, *rank);
-        if (rank) unreadable_.insert(*rank);
         if (!file.empty()) table.file.set(row, rows_.intern(file));
         table.status.set(row, rows_.intern(status));
         table.reason.set(row, rows_.intern(reason));
         table.close();
     }
 
-    TraceBuilder builder_;
     Batch rows_;
-    struct File {
-        std::string path;
-        TimeNs from, to;
-        std::size_t collectives;
-
-        bool same_recording(const File& other) const {
-            return from == other.from && to == other.to && collectives == other.collectives;
-        }
-    };
-    std::map<std::int32_t, File> files_;
-    std::set<std::int32_t> unreadable_;
+    std::vector<Trace> summaries_;
+    std::vector<JobFile> files_;  // of the summaries
+    std::vector<LostFile> lost_;
+    std::set<Recording> recordings_;
     std::int64_t world_ = 0;
 };
 
 }  // namespace
 
-Result<Trace> job_trace(const std::vector<ReducedFile>& files, std::int64_t expected, const std::string& name,
+Result<Trace> job_trace(const std::vector<ReducedFile>& files, const WantedJob& wanted, const std::string& name,
                         const ReadLimits& limits) {
-    Job job(name);
-    for (const ReducedFile& file : files)
-        if (Status added = job.add(file, limits); !added) return added.error();
-    return std::move(job).finish(expected);
+    Job job;
+    for (const ReducedFile& file : files) job.add(file, limits);
+    if (Status chosen = job.choose(wanted.job); !chosen) return chosen.error();
+    return std::move(job).finish(wanted.expected, name);
 }
 
 }  // namespace gpuprof

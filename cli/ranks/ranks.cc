@@ -4,10 +4,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,9 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/ranks/engine.h"
-#include "cli/ranks/job_trace.h"
+#include "cli/ranks/job_conditions.h"
 #include "cli/ranks/rank_files.h"
+#include "cli/ranks/read_job.h"
 #include "cli/ranks/reduce.h"
 #include "cli/report/report.h"
 #include "core/analyze/tables/analysis.h"
@@ -38,9 +39,10 @@ constexpr std::int64_t kMaxRanks = 1 << 20;
 struct Arguments {
     std::vector<std::string> words;  // recordings and analyses
     AnalysisRequest request;
-    RankNames names;
-    std::string save, cache, host;
-    std::int64_t workers = 0, expect = 0, rank = -1, memory = 0;
+    JobRequest job;
+    std::vector<std::string> fail_on;
+    std::string save, host;
+    std::int64_t rank = -1, memory = 0;
 };
 
 // What an engine starts for each file.
@@ -75,7 +77,7 @@ Result<ExitCode> run(Arguments arguments) {
     std::vector<std::string> paths;
     for (const std::string& word : arguments.words) {
         bool is_table = find_analysis(word) != nullptr;
-        if (!is_table && !is_path(word))
+        if (!is_table && !is_path(word) && !is_url(word))
             return Error{ExitCode::usage,
                          fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
                                      fmt::join(kTables, ", "))};
@@ -83,29 +85,22 @@ Result<ExitCode> run(Arguments arguments) {
     }
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
+    Result<std::vector<JobCondition>> conditions = job_conditions_of(arguments.fail_on);
+    if (!conditions.ok()) return conditions.error();
+    arguments.job.engine.memory = static_cast<std::uint64_t>(arguments.memory);
+    std::optional<Trace> job;
+    const AnalysisRequest& request = arguments.request;
+    Result<ExitCode> read = read_job(paths, arguments.job, request.options, request.limits, job);
+    if (!read.ok() || *read != ExitCode::ok) return read;
     Progress progress;
-    Result<std::vector<RankFile>> files = list_rank_files(paths, arguments.names);
-    if (!files.ok()) return files.error();
-    EngineOptions engine;
-    engine.workers = static_cast<unsigned>(arguments.workers);
-    engine.step_range = arguments.request.options.step_range;
-    engine.memory = static_cast<std::uint64_t>(arguments.memory);
-    engine.cache = arguments.cache.empty() ? usual_cache() : arguments.cache;
-    Result<std::vector<ReducedFile>> reduced = reduce_files(*files, engine);
-    if (!reduced.ok()) return reduced.error();
-    bool any =
-        std::any_of(reduced->begin(), reduced->end(), [](const ReducedFile& file) { return !file.summary.empty(); });
-    if (!any)
-        return Error{ExitCode::unreadable,
-                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}",
-                                 shell_quoted_files(paths), reduced->size(), reduced->front().problem)};
-    Result<Trace> job = job_trace(*reduced, arguments.expect, shell_quoted_files(paths), arguments.request.limits);
-    if (!job.ok()) return job.error();
     if (!arguments.save.empty())
         if (Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
             !saved)
             return saved.error();
-    return report_trace(std::move(job).value(), arguments.request);
+    ExitCode judged = ExitCode::ok;
+    Result<ExitCode> shown =
+        report_trace(std::move(*job), request, [&](const Facts& facts) { judged = evaluate_all(*conditions, facts); });
+    return shown.ok() && *shown == ExitCode::ok ? judged : shown;
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -121,23 +116,17 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("FILE");
     line.option("--save", arguments->save, "Also write the job's summaries to this capture, which every command reads.")
         .value("FILE");
-    line.option("--expect", arguments->expect, "Number of ranks in the job (default: as recorded).")
-        .integer_range(0, kMaxRanks)
-        .value("N");
-    line.option("--workers", arguments->workers, "Files to read at once (default: 0, one per core if memory allows).")
-        .integer_range(0, 256)
-        .value("N");
-    line.option("--rank-from", arguments->names.rank_from,
-                "Regular expression whose group is the rank in a file's name (default: rank-12, r00012). The rank that "
-                "a file itself names comes first.")
-        .value("REGEX");
-    line.option("--host-from", arguments->names.host_from,
-                "Regular expression whose group is the host in a file's name (default: the host that the file itself "
-                "names).")
-        .value("REGEX");
-    line.option("--cache", arguments->cache, "Folder for summaries of files (default: in the user's cache folder).")
-        .value("DIR");
-    line.option("--memory", arguments->memory, "Memory limit of reading one file in bytes (default: 0, none).")
+    declare_job(line, arguments->job);
+    line.option(
+            "--fail-on", arguments->fail_on,
+            "Exit with 1 if the job loses more than this: cost>PCT (one straggler), uneven>PCT (all of them), lost>N "
+            "(ranks without a whole recording).")
+        .one_value_per_use()
+        .value("METRIC>PCT");
+    line.option(
+            "--memory", arguments->memory,
+            "Memory limit of reading one file in bytes; a second try gets twice as much if that is free (default: 0, "
+            "none).")
         .integer_range(0, std::int64_t{1} << 46)
         .value("BYTES");
     line.option("--rank", arguments->rank, "With reduce: the rank, if the file names none.")
@@ -159,7 +148,8 @@ const Command kRanksCommand{"ranks",
                             declare,
                             [] {
                                 return std::vector<Choices>{{"PATH", {std::begin(kTables), std::end(kTables)}},
-                                                            {"--format", names_of(report_formats())}};
+                                                            {"--format", names_of(report_formats())},
+                                                            {"--fail-on", names_of(std::span(kJobMetrics))}};
                             }};
 
 }  // namespace gpuprof
