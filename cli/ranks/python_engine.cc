@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/python_package.h"
 #include "collect/launch/target.h"
+#include "core/base/path_search.h"
 
 namespace gpuprof {
 namespace {
@@ -136,6 +138,7 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return Error{ExitCode::internal, fmt::format("cannot start Python: {}", std::strerror(errno))};
+    setenv("GPUPROF_BIN", this_executable().c_str(), 0);  // one version, here and in Python
     Target target;
     Status started = target.start(*words, {.input = -1, .output = ends[1]});
     close(ends[1]);

@@ -6,6 +6,7 @@
 #include <regex>
 #include <utility>
 
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/ranks/anonymous.h"
 #include "cli/ranks/job_trace.h"
@@ -50,7 +51,7 @@ Result<Trace> joined(const std::vector<ReducedFile>& files, const std::vector<st
 
 bool is_url(const std::string& word) {
     static const std::regex kUrl("[A-Za-z][A-Za-z0-9+.-]*(://|::).*");
-    return std::regex_match(word, kUrl);
+    return std::regex_match(word, kUrl) && !is_path(word);
 }
 
 Result<ExitCode> read_job(const std::vector<std::string>& paths, const JobRequest& request, const Options& options,

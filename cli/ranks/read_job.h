@@ -29,7 +29,7 @@ struct JobRequest {
 
 void declare_job(CommandLine& line, JobRequest& request);
 
-// Whether a word is the URL of a storage, such as "s3://bucket/job/".
+// Whether a word is the URL of a storage, such as "s3://bucket/job/", and no path of this machine.
 bool is_url(const std::string& word);
 
 // Sets `job` if the code is ok. Another code: what failed has been said already.

@@ -16,7 +16,7 @@ import pytest
 from job_engines import EXAMPLE, ROOT, Now, fake_distributed, tables
 
 import gpu_profile
-from gpu_profile.many_ranks import engines, job, summaries
+from gpu_profile.many_ranks import engines, summaries
 from gpu_profile.many_ranks.files import RankFile, rank_in_name
 from gpu_profile.many_ranks.reduction import program_version, reduce_batch
 
@@ -166,12 +166,11 @@ def test_a_file_that_loses_its_worker_twice_costs_its_rank_only(cache):
     ("exit 7", "the process that read it ended with status 7"),
     ("echo 'gpu-profile: no more disk' >&2; exit 3", "no more disk"),
 ])
-def test_a_file_that_stops_its_reader_costs_its_rank_only(cache, impostor, monkeypatch, does, reason):
-    monkeypatch.setattr(job, "_SECONDS_PER_FILE", 5)
+def test_a_file_that_stops_its_reader_costs_its_rank_only(cache, impostor, does, reason):
     impostor(f"*reduce*rank00002*) {does} ;;")
     numbers = []
     with ThreadPoolExecutor(2) as executor:
-        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, progress=lambda *seen: numbers.append(seen))
+        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, time_out=5, progress=lambda *seen: numbers.append(seen))
     assert found.losses.to_dict()["rank"] == [2]
     assert found.losses.to_dict()["reason"] == [reason]
     assert numbers[-1][3] == 1
@@ -223,7 +222,7 @@ def test_workers_of_another_version_are_refused(cache, tmp_path):
     with pytest.raises(gpu_profile.Error, match="a worker cannot run gpu-profile: .*is not an executable file"):
         gpu_profile.ranks(EXAMPLE, Now(program=tmp_path / "absent"), cache=cache)
     file = str(EXAMPLE / "rank00000.json.gz")
-    ((summary, problem, foreign),) = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", 60)
+    ((summary, problem, foreign),) = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", (60, 0, ""))
     assert (summary, foreign) == (None, False)
     assert problem == f"the worker has {program_version()}, but the job needs gpu-profile 0.0.1"
 

@@ -8,6 +8,7 @@ threads of this process take over. If the scheduler itself is lost, EngineLost t
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import queue
 from collections import deque
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from ..errors import Error
 from ..reporting import warn
 from .files import RankFile, without_credentials
-from .reduction import Outcome, program_version, reduce_batch
+from .reduction import Outcome, Running, program_version, reduce_batch
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -110,8 +111,18 @@ def _connected(client: Any, workers: int | None) -> contextlib.AbstractContextMa
 @contextlib.contextmanager
 def _threads(workers: int | None) -> Iterator[_Engine]:
     count = workers or os.cpu_count() or 1
+    running = Running()
     with ThreadPoolExecutor(count, "gpu_profile.ranks") as pool:
-        yield _executor(pool, count)
+        try:
+            yield _executor(pool, count)._replace(submit=functools.partial(pool.submit, _with(running)))
+        except BaseException:  # of the caller, such as Ctrl-C: nobody wants the other files
+            running.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _with(running: Running) -> Callable[..., Any]:
+    return lambda function, *arguments: function(*arguments, running=running)
 
 
 def _executor(pool: Any, count: int) -> _Engine:
@@ -125,7 +136,8 @@ def _dask_at(address: str) -> Iterator[_Engine]:
     except ImportError:
         raise Error(None, f"cannot connect to {without_credentials(address)}: distributed is missing; run pip install distributed") from None
     try:
-        client = distributed.Client(address, set_as_default=False)
+        where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+        client = distributed.Client(**where, set_as_default=False)
     except (OSError, ValueError) as problem:
         raise Error(3, f"cannot connect to {without_credentials(address)}: {_said(problem)}") from None
     try:
