@@ -50,7 +50,9 @@ std::string summary_name(const RankFile& file, const EngineOptions& options) {
 
 // A small capture that is a summary already. Captures are our own: reading one needs no process of its own.
 bool is_summary(const RankFile& file) {
+    std::error_code unknown;
     if (file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
+    if (!fs::is_regular_file(file.path, unknown)) return false;  // a pipe may never end
     Result<Trace> trace = open_file(file.path);
     return trace.ok() && trace->tables().rank.rows > 0;
 }

@@ -21,6 +21,8 @@
 namespace gpuprof {
 namespace {
 
+constexpr std::size_t kMostFiles = std::size_t{1} << 24;
+
 Error garbled(std::string_view line) {
     return {ExitCode::internal, fmt::format("the Python package said '{}'", line.substr(0, 200))};
 }
@@ -75,10 +77,12 @@ private:
         Result<EngineLine> said = engine_line(line);
         if (!said.ok() || said->error) {
             error_ = said.ok() ? *said->error : said.error();
-        } else if (said->file) {
-            const ReducedFile& file = files_.emplace_back(std::move(*said->file));
+        } else if (said->file && said->number < files_.size()) {
+            ReducedFile& file = files_[said->number];  // in the order of the list, whichever ends first
+            file = std::move(*said->file);
             progress_.count(file.file.bytes, file.cached, file.summary.empty() && !file.foreign);
-        } else {
+        } else if (!said->file && said->files <= kMostFiles) {
+            files_.resize(said->files);
             progress_.bytes = said->bytes;
             progress_.files = said->files;
         }
@@ -115,6 +119,7 @@ Result<EngineLine> engine_line(const std::string& line) {
     } else if (!name.empty()) {
         ReducedFile& file = said.file.emplace();
         file.file.path = std::move(name);
+        said.number = static_cast<std::size_t>(number("number"));
         file.file.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(number("bytes"), 0));
         if (std::int64_t rank = number("rank"); rank >= 0 && rank <= INT32_MAX)
             file.file.rank = static_cast<std::int32_t>(rank);
@@ -123,7 +128,7 @@ Result<EngineLine> engine_line(const std::string& line) {
         file.cached = is_set("kept");
         file.foreign = is_set("foreign");
     } else if (number("files") >= 0) {
-        said.files = static_cast<std::uint64_t>(number("files"));
+        said.files = static_cast<std::size_t>(number("files"));
         said.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(number("bytes"), 0));
     } else {
         return garbled(line);

@@ -13,12 +13,14 @@ namespace gpuprof {
 
 // One line of that output: a JSON object of one of three kinds.
 //   {"files": 12, "bytes": 3400}                                  first: what was listed
-//   {"name": ..., "rank": 3, "bytes": 340, "kept": false, "summary": PATH, "problem": "", "foreign": false}
+//   {"number": 0, "name": ..., "rank": 3, "bytes": 340, "kept": false, "summary": PATH, "problem": "", "foreign": false}
 //   {"error": "cannot read ...", "code": 3}                       last, if the job cannot be read
 struct EngineLine {
     std::optional<Error> error;
     std::optional<ReducedFile> file;
-    std::uint64_t files = 0, bytes = 0;
+    std::size_t number = 0;  // of the file
+    std::size_t files = 0;
+    std::uint64_t bytes = 0;
 };
 Result<EngineLine> engine_line(const std::string& line);
 

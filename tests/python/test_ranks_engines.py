@@ -89,14 +89,6 @@ def test_dask_by_address(expected, cache, monkeypatch):
     assert tables(gpu_profile.ranks(EXAMPLE, "tcp://scheduler:8786", cache=cache)) == expected
 
 
-def test_dask_on_two_processes(expected, cache, one_file_per_task):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            assert tables(gpu_profile.ranks(EXAMPLE, client, cache=cache / "1")) == expected
-        assert tables(gpu_profile.ranks(EXAMPLE, cluster.scheduler_address, cache=cache / "2")) == expected
-
-
 def test_small_files_share_a_task_and_large_ones_come_first():
     sizes = [100, 9_000_000, *[200] * 17, 6_000_000, -1]
     tasks = [task.files for task in engines._tasks([RankFile(str(number), "", "", size, "") for number, size in enumerate(sizes)])]

@@ -96,7 +96,7 @@ def _reduce(given: argparse.Namespace) -> None:
             with open(summary, "wb") as written:
                 written.write(made)
         file = files[number]
-        _say(name=file.name, rank=ranks[number], bytes=file.bytes, kept=kept, summary=summary, problem=problem, foreign=foreign)
+        _say(number=number, name=file.name, rank=ranks[number], bytes=file.bytes, kept=kept, summary=summary, problem=problem, foreign=foreign)
 
     cache = Cache(os.path.abspath(given.cache or usual_cache()), program_version(), limits.steps)
     gather(files, given.dask, given.workers or None, options, cache, limits, take)

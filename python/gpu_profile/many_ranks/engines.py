@@ -29,6 +29,7 @@ _SMALL_BYTES = 5_000_000
 _SMALL_FILES_PER_TASK = 16
 _TASKS_PER_WORKER = 4
 _TRIES = 2
+_CONNECT_SECONDS = 10
 
 
 class EngineLost(Exception):
@@ -137,7 +138,7 @@ def _dask_at(address: str) -> Iterator[_Engine]:
         raise Error(None, f"cannot connect to {without_credentials(address)}: distributed is missing; run pip install distributed") from None
     try:
         where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
-        client = distributed.Client(**where, set_as_default=False)
+        client = distributed.Client(**where, set_as_default=False, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as problem:
         raise Error(3, f"cannot connect to {without_credentials(address)}: {_said(problem)}") from None
     try:

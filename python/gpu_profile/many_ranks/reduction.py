@@ -18,6 +18,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Optional
 
@@ -90,9 +91,10 @@ def reduce_batch(files: list[tuple[Any, ...]], options: Mapping[str, Any], versi
     return [_reduced(RankFile(*file), options, Limits(*limits), running or Running()) for file in files]
 
 
-def copy_file(file: RankFile, options: Mapping[str, Any], folder: str) -> str:
-    """Copy a file of a storage below a folder and return its relative path. Raises Error."""
+def copy_file(file: RankFile, options: Mapping[str, Any], folder: str, seconds: float = Limits().seconds) -> str:
+    """Copy a file of a storage below a folder and return its relative path. Raises Error, also if it takes longer."""
     path = file.name if ".." not in file.name.split("/") else posixpath.basename(file.name)
+    deadline = time.monotonic() + seconds
     try:
         target = os.path.join(folder, path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
@@ -100,6 +102,8 @@ def copy_file(file: RankFile, options: Mapping[str, Any], folder: str) -> str:
         with storage.open(file.path, "rb") as source, open(target, "wb") as copy:
             while block := source.read(_BLOCK_BYTES):
                 copy.write(block)
+                if time.monotonic() > deadline:
+                    raise Error(3, f"cannot read {file.name}: copying it took longer than {seconds:g} s")
             copied = copy.tell()
     except Error:
         raise
@@ -113,7 +117,7 @@ def copy_file(file: RankFile, options: Mapping[str, Any], folder: str) -> str:
 def _reduced(file: RankFile, options: Mapping[str, Any], limits: Limits, running: Running) -> Outcome:
     try:
         with tempfile.TemporaryDirectory(prefix="gpu-profile-") as folder:
-            path = copy_file(file, options, folder) if file.url else file.path
+            path = copy_file(file, options, folder, limits.seconds) if file.url else file.path
             return _run_twice(_command(path, file, limits), folder, limits, running)
     except Error as problem:
         return None, problem.message, False
