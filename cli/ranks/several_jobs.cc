@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/base/rank_list.h"
 
@@ -27,12 +28,14 @@ public:
         for (const JobFiles& of_size : by_world(all))
             for (const JobFiles& of_groups : by_groups(of_size))
                 for (JobFiles& attempt : by_time(of_groups)) jobs.push_back(std::move(attempt));
+        for (JobFiles& job : jobs) std::sort(job.begin(), job.end());
         auto begin = [&](const JobFiles& job) {
             return std::accumulate(job.begin(), job.end(), files_[job.front()].from,
                                    [&](TimeNs least, std::size_t file) { return std::min(least, files_[file].from); });
         };
-        std::stable_sort(jobs.begin(), jobs.end(),
-                         [&](const JobFiles& a, const JobFiles& b) { return begin(a) < begin(b); });
+        std::sort(jobs.begin(), jobs.end(), [&](const JobFiles& a, const JobFiles& b) {
+            return std::pair(begin(a), a.front()) < std::pair(begin(b), b.front());
+        });
         return jobs;
     }
 

@@ -91,7 +91,7 @@ def test_dask_by_address(expected, cache, monkeypatch):
 
 def test_small_files_share_a_task_and_large_ones_come_first():
     sizes = [100, 9_000_000, *[200] * 17, 6_000_000, -1]
-    tasks = [task.files for task in engines._tasks([RankFile(str(number), "", "", size, "") for number, size in enumerate(sizes)])]
+    tasks = [task.files for task in engines._tasks([RankFile(str(number), "", "", size, "") for number, size in enumerate(sizes)], 16)]
     assert tasks[:3] == [[1], [19], [20]]
     assert [len(files) for files in tasks[3:]] == [16, 2]
     assert tasks[-1][-1] == 0

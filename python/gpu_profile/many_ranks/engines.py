@@ -41,6 +41,7 @@ class _Engine(NamedTuple):
     workers: int
     versions: Callable[[], dict[str, str]]  # of the program, by worker
     lost: Callable[[], bool]
+    batches: bool = True  # small files share a task, because a task costs milliseconds
 
 
 class _Task(NamedTuple):
@@ -54,7 +55,7 @@ def reduce_files(files: Sequence[RankFile], client: Any, workers: int | None, *a
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(_connected(client, workers))
         _require_version(engine)
-        waiting = deque(_tasks(files))
+        waiting = deque(_tasks(files, _SMALL_FILES_PER_TASK if engine.batches else 1))
         running: dict[int, tuple[_Task, Any]] = {}
         ended: queue.SimpleQueue[int] = queue.SimpleQueue()
         stack.callback(_cancel, running)
@@ -88,12 +89,12 @@ def reduce_files(files: Sequence[RankFile], client: Any, workers: int | None, *a
                     yield from ((number, (None, f"its worker was lost twice: {_said(problem)}", False)) for number in task.files)
 
 
-def _tasks(files: Sequence[RankFile]) -> Iterator[_Task]:
+def _tasks(files: Sequence[RankFile], small_per_task: int) -> Iterator[_Task]:
     order = sorted(range(len(files)), key=lambda number: -files[number].bytes)
     small = [number for number in order if 0 <= files[number].bytes < _SMALL_BYTES]
     large = [number for number in order if files[number].bytes < 0 or files[number].bytes >= _SMALL_BYTES]
     yield from (_Task([number], 1) for number in large)
-    yield from (_Task(small[at : at + _SMALL_FILES_PER_TASK], 1) for at in range(0, len(small), _SMALL_FILES_PER_TASK))
+    yield from (_Task(small[at : at + small_per_task], 1) for at in range(0, len(small), small_per_task))
 
 
 def _connected(client: Any, workers: int | None) -> contextlib.AbstractContextManager[_Engine]:
@@ -115,7 +116,7 @@ def _threads(workers: int | None) -> Iterator[_Engine]:
     running = Running()
     with ThreadPoolExecutor(count, "gpu_profile.ranks") as pool:
         try:
-            yield _executor(pool, count)._replace(submit=functools.partial(pool.submit, _with(running)))
+            yield _executor(pool, count)._replace(submit=functools.partial(pool.submit, _with(running)), batches=False)
         except BaseException:  # of the caller, such as Ctrl-C: nobody wants the other files
             running.stop()
             pool.shutdown(wait=False, cancel_futures=True)

@@ -128,16 +128,16 @@ def _secrets(url: str, options: Mapping[str, Any]) -> list[str]:
 def _local(path: str) -> list[RankFile]:
     path = os.path.abspath(path)
     if os.path.isdir(path):
-        found = [os.path.join(path, name) for name in os.listdir(path) if not name.startswith(".")]
+        inside = [os.path.join(path, name) for name in os.listdir(path) if not name.startswith(".")]
+        found = [each for each in inside if os.path.isfile(each)]
     else:
         found = [path] if os.path.exists(path) else glob.glob(path)
-    if not found and not os.path.isdir(path):
-        raise Error(3, f"cannot read {path}: no such file or folder")
+        if not found:
+            raise Error(3, f"cannot read {path}: no such file or folder")
     files = []
     for each in sorted(found):
-        if os.path.isfile(each):
-            about = os.stat(each)
-            files.append(RankFile(each, "", each, about.st_size, f"{about.st_mtime_ns}.{about.st_ino}"))
+        about = os.stat(each)
+        files.append(RankFile(each, "", each, about.st_size, f"{about.st_mtime_ns}.{about.st_ino}"))
     return files
 
 
