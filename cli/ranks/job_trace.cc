@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -19,7 +21,7 @@ public:
     // Reads a summary, or makes a row of why there is none.
     void add(const ReducedFile& file, const ReadLimits& limits) {
         if (file.foreign) {
-            rows_.lose(Loss::foreign_file, file.file.path);
+            foreign_.push_back({file.file.rank, file.file.path, file.problem});
             return;
         }
         if (file.summary.empty()) {
@@ -90,11 +92,24 @@ public:
             add_row(file.rank, file.path, "unreadable", file.problem);
         }
         constexpr std::int64_t kMaxListed = 1 << 20;
-        for (std::int64_t rank = 0, end = std::min(std::max(expected, world_), kMaxListed); rank < end; ++rank)
+        std::int64_t end = std::min(std::max(expected, world_), kMaxListed);
+        for (const LostFile& file : foreign_) {
+            // Named like a rank that nothing else is of: its recording, cut before anything could be recognised.
+            if (file.rank && *file.rank < end && present.insert(*file.rank).second)
+                add_row(file.rank, file.path, "unreadable", file.problem);
+            else
+                rows_.lose(Loss::foreign_file, file.path);
+        }
+        for (std::int64_t rank = 0; rank < end; ++rank)
             if (!present.contains(static_cast<std::int32_t>(rank)))
                 add_row(static_cast<std::int32_t>(rank), {}, "missing", "no file");
         TraceBuilder builder({name, "ranks", {}});
-        for (Trace& summary : summaries_) builder.append(batch_of(std::move(summary)));
+        // By rank, so that the answer does not depend on names of files.
+        std::vector<std::size_t> order(files_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return files_[a].ranks < files_[b].ranks; });
+        for (std::size_t file : order) builder.append(batch_of(std::move(summaries_[file])));
         builder.append(std::move(rows_));
         return std::move(builder).finish();
     }
@@ -138,7 +153,7 @@ private:
     Batch rows_;
     std::vector<Trace> summaries_;
     std::vector<JobFile> files_;  // of the summaries
-    std::vector<LostFile> lost_;
+    std::vector<LostFile> lost_, foreign_;
     std::set<Recording> recordings_;
     std::int64_t world_ = 0;
 };

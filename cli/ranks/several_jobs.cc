@@ -81,11 +81,12 @@ private:
 
     bool lists(const JobFiles& part, const JobFiles& other) const {
         return std::any_of(part.begin(), part.end(), [&](std::size_t file) {
-            return std::any_of(other.begin(), other.end(), [&](std::size_t each) {
-                const std::vector<std::int32_t>& ranks = files_[each].ranks;
-                return std::any_of(ranks.begin(), ranks.end(),
-                                   [&](std::int32_t rank) { return files_[file].group_ranks.contains(rank); });
-            });
+            return files_[file].whole && std::any_of(other.begin(), other.end(), [&](std::size_t each) {
+                       const std::vector<std::int32_t>& ranks = files_[each].ranks;
+                       return files_[each].whole && std::any_of(ranks.begin(), ranks.end(), [&](std::int32_t rank) {
+                                  return files_[file].group_ranks.contains(rank);
+                              });
+                   });
         });
     }
 
@@ -113,7 +114,13 @@ private:
         return most;
     }
 
+    // A file without times belongs to the first attempt.
     std::vector<JobFiles> by_time(JobFiles files) const {
+        auto untimed = std::stable_partition(files.begin(), files.end(),
+                                             [&](std::size_t file) { return files_[file].to > files_[file].from; });
+        JobFiles others(untimed, files.end());
+        files.erase(untimed, files.end());
+        if (files.empty()) return {others};
         std::stable_sort(files.begin(), files.end(),
                          [&](std::size_t a, std::size_t b) { return files_[a].from < files_[b].from; });
         struct Gap {
@@ -136,6 +143,7 @@ private:
             if (ends.contains(i)) found.emplace_back();
             found.back().push_back(files[i]);
         }
+        found.front().insert(found.front().end(), others.begin(), others.end());
         return found;
     }
 
@@ -156,6 +164,7 @@ JobFile JobFile::of(const Trace& summary, std::string path) {
             file.from = ranks.from_time.value_or(row, 0);
         file.to = std::max(file.to, ranks.to_time.value_or(row, 0));
         file.world = std::max(file.world, std::int64_t{ranks.world_size.value_or(row, 0)});
+        file.whole &= summary.text(ranks.status.value_or(row, kNoString)) == "whole";
         file.ranks.push_back(ranks.rank[row]);
     }
     const RankGroupTable& groups = summary.tables().rank_group;

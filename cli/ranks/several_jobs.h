@@ -3,7 +3,8 @@
 //
 // Files are of different jobs if
 //   1. they recorded other numbers of ranks;
-//   2. they know no common group, but each of them has groups that list ranks of the other;
+//   2. they know no common group, but each of them has groups that list ranks of the other. Only whole recordings tell:
+//      one that is cut may lack groups;
 //   3. they are of the same rank, or were recorded more than ten minutes apart: attempts, split where nothing was
 //      recorded for longest.
 #pragma once
@@ -25,6 +26,7 @@ struct JobFile {
     std::vector<std::int32_t> ranks;  // one, except in a summary of a whole job
     std::int64_t world = 0;           // ranks of the job; 0: unknown
     TimeNs from = 0, to = 0;
+    bool whole = true;
     std::set<std::int64_t> groups;       // identities of groups
     std::set<std::int32_t> group_ranks;  // all ranks that these list
 

@@ -53,6 +53,9 @@ TEST(SeveralJobs, ByGroupsThatContradictEachOther) {
     std::vector<JobFile> files{file_of(0, 4, 0, {{0, 1, 2}}), file_of(1, 4, 0, {{0, 1, 2}}),
                                file_of(2, 4, 0, {{0, 2, 3}}), file_of(3, 4, 0, {{0, 2, 3}})};
     EXPECT_EQ(split_jobs(files), (std::vector<JobFiles>{{0, 1}, {2, 3}}));
+    std::vector<JobFile> cut = files;
+    cut[2].whole = cut[3].whole = false;
+    EXPECT_EQ(split_jobs(cut).size(), 1U);
     files[2].groups.insert(*files[0].groups.begin());  // one knows both: the same job
     EXPECT_EQ(split_jobs(files).size(), 1U);
 }
