@@ -25,7 +25,7 @@ struct EngineLine {
 Result<EngineLine> engine_line(const std::string& line);
 
 // Summaries are below `folder`. A code other than ok: Python has said what failed. Ends this process by a signal that
-// arrived meanwhile, after removing the folder.
+// arrived during the run, after removing the folder.
 Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const JobRequest& request,
                                     TemporaryFolder& folder, std::vector<ReducedFile>& files);
 

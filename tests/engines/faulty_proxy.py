@@ -1,7 +1,7 @@
 """A proxy in front of an HTTP server that spoils answers: what a storage does on a bad day.
 
 `faults` maps a part of a path to what happens to its GETs: "forbidden" (403, as S3 words it), "broken" (the connection
-ends in the middle of the body). `served` lists the paths that were asked for, with their queries.
+ends in the middle of the body). `served` lists the requested paths with their queries.
 """
 
 import http.client

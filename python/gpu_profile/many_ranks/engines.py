@@ -117,7 +117,7 @@ def _threads(workers: int | None) -> Iterator[_Engine]:
     with ThreadPoolExecutor(count, "gpu_profile.ranks") as pool:
         try:
             yield _executor(pool, count)._replace(submit=functools.partial(pool.submit, _with(running)), batches=False)
-        except BaseException:  # of the caller, such as Ctrl-C: nobody wants the other files
+        except BaseException:  # of the caller, such as Ctrl-C: the other files need not be read
             running.stop()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
