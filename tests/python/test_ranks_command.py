@@ -20,7 +20,7 @@ def cache(tmp_path):
 
 @pytest.fixture
 def private(tmp_path):
-    """A job whose hosts, folders and files have names that nobody else should see: one is cut, one damaged, one foreign, one missing."""
+    """A job whose hosts, folders and files have private names: one is cut, one damaged, one foreign, one missing."""
     folder = tmp_path / "secret-user" / "secret-project"
     shutil.copytree(EXAMPLE, folder)
     for path in folder.iterdir():

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Who is the straggler of 8 generated ranks: `gpu-profile ranks` beside HTA and TraceLens, on the same files, with time and memory.
+"""Who is the straggler of 8 generated ranks: compares `gpu-profile ranks` with HTA and TraceLens on the same files, with time and memory.
 
-    python3 -m bench.ranks.beside build/release/gpu-profile [--hta PYTHON] [--tracelens PYTHON[:CHECKOUT]] [--steps N]
+    python3 -m bench.ranks.other_tools build/release/gpu-profile [--hta PYTHON] [--tracelens PYTHON[:CHECKOUT]] [--steps N]
 
 PYTHON is an interpreter that has HolisticTraceAnalysis, or the packages of TraceLens; CHECKOUT is TraceLens's source. A tool that is
-not given is left out. Needs numpy for the jobs (tests/ranks). Each tool runs in processes of its own, starting with no cache, and
+not given is skipped. Needs numpy for the jobs (tests/ranks). Each tool runs in processes of its own, starting with no cache, and
 answers one question by the function that it has for it:
 
     HTA        TraceAnalysis(...).get_potential_stragglers()
@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--tracelens", metavar="PYTHON[:CHECKOUT]")
     parser.add_argument("--steps", type=int, default=300)
     args = parser.parse_args()
-    folder = Path(tempfile.mkdtemp(prefix="beside-"))
+    folder = Path(tempfile.mkdtemp(prefix="other-tools-"))
     try:
         for job in JOBS:
             compare(job, args, folder)
