@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
 #include "core/base/clock.h"
@@ -13,16 +12,24 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::chrono::milliseconds kSilent{2000}, kRedraw{250};
+constexpr ProgressPace kUsual{.first = std::chrono::milliseconds(2000), .next = std::chrono::milliseconds(250)};
 
 Progress* shown = nullptr;
 
 }  // namespace
 
-Progress::Progress() {
-    if (isatty(STDERR_FILENO) != 1 || shown != nullptr) return;
+Progress::Progress() : pace_(kUsual) {
+    if (isatty(STDERR_FILENO) == 1) start(true);
+}
+
+Progress::Progress(std::function<std::string(DurNs)> line, ProgressPace pace) : line_(std::move(line)), pace_(pace) {
+    start(isatty(STDERR_FILENO) == 1);
+}
+
+void Progress::start(bool terminal) {
+    if (shown != nullptr) return;
     shown = this;
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this, terminal] { run(terminal); });
 }
 
 void Progress::end() {
@@ -37,15 +44,20 @@ void Progress::end() {
     shown = nullptr;
 }
 
-void Progress::run() {
+void Progress::run(bool terminal) {
     TimeNs begin = monotonic_ns();
     std::unique_lock lock(mutex_);
-    for (auto wait = kSilent; !wake_.wait_for(lock, wait, [this] { return ending_; }); wait = kRedraw) {
+    for (auto wait = terminal ? pace_.first : pace_.note; !wake_.wait_for(lock, wait, [this] { return ending_; });
+         wait = terminal ? pace_.next : pace_.note) {
         const Reading& files = reading();
-        fmt::print(stderr, "\r\033[K{}\r",
-                   progress_line(files.open > 0, files.read, files.size, monotonic_ns() - begin));
+        DurNs elapsed = monotonic_ns() - begin;
+        std::string line = line_ ? line_(elapsed) : progress_line(files.open > 0, files.read, files.size, elapsed);
+        if (terminal)
+            fmt::print(stderr, "\r\033[K{}\r", line);
+        else
+            fmt::print(stderr, "gpu-profile: {}\n", line);
         std::fflush(stderr);
-        drawn_ = true;
+        drawn_ = terminal;
     }
 }
 

@@ -51,7 +51,7 @@ std::string last_line(std::string words) {
 ChildEnd run_child(const std::string& program, const std::vector<std::string>& arguments, double seconds) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return {false, -1, fmt::format("cannot start a process: {}", std::strerror(errno))};
+        return {false, -1, 0, fmt::format("cannot start a process: {}", std::strerror(errno))};
     std::vector<char*> words{const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
@@ -68,17 +68,18 @@ ChildEnd run_child(const std::string& program, const std::vector<std::string>& a
     bool in_time = true;
     if (failed == 0) in_time = read_words(ends[0], monotonic_ns() + static_cast<TimeNs>(seconds * 1e9), said);
     close(ends[0]);
-    if (failed != 0) return {false, -1, fmt::format("cannot start {}: {}", program, std::strerror(failed))};
+    if (failed != 0) return {false, -1, 0, fmt::format("cannot start {}: {}", program, std::strerror(failed))};
     if (!in_time) kill(child, SIGKILL);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!in_time) return {false, -1, fmt::format("reading it took longer than {:g} s", seconds)};
+    if (!in_time) return {false, -1, 0, fmt::format("reading it took longer than {:g} s", seconds)};
     if (WIFSIGNALED(status))
-        return {false, -1, fmt::format("the process that read it was ended by {}", strsignal(WTERMSIG(status)))};
-    if (WEXITSTATUS(status) == 0) return {true, 0, {}};
+        return {false, -1, WTERMSIG(status),
+                fmt::format("the process that read it was ended by {}", strsignal(WTERMSIG(status)))};
+    if (WEXITSTATUS(status) == 0) return {true, 0, 0, {}};
     std::string line = last_line(std::move(said));
-    return {false, WEXITSTATUS(status),
+    return {false, WEXITSTATUS(status), 0,
             line.empty() ? fmt::format("the process that read it ended with status {}", WEXITSTATUS(status)) : line};
 }
 

@@ -9,6 +9,7 @@ namespace gpuprof {
 struct ChildEnd {
     bool ok = false;
     int status = -1;      // of its exit; -1 if it was killed or could not be started
+    int signal = 0;       // that ended it, other than that of the time limit
     std::string problem;  // its last line on standard error, or what ended it
 };
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,10 +13,10 @@
 #include "cli/program.h"
 #include "cli/ranks/child.h"
 #include "cli/ranks/reduce.h"
+#include "cli/ranks/second_try.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
 #include "core/importers/importer.h"
-#include "core/importers/reading.h"
 
 namespace gpuprof {
 namespace {
@@ -30,9 +29,7 @@ constexpr std::uint64_t kMemoryPerWorker = std::uint64_t{400} << 20;
 constexpr std::uint64_t kLargestSummary = std::uint64_t{16} << 20;
 
 unsigned usual_workers() {
-    auto pages = static_cast<std::uint64_t>(std::max(sysconf(_SC_AVPHYS_PAGES), 0L));
-    auto page = static_cast<std::uint64_t>(std::max(sysconf(_SC_PAGESIZE), 1L));
-    std::uint64_t by_memory = std::max<std::uint64_t>(pages * page / kMemoryPerWorker, 1);
+    std::uint64_t by_memory = std::max<std::uint64_t>(free_memory() / kMemoryPerWorker, 1);
     return static_cast<unsigned>(std::min<std::uint64_t>(by_memory, std::max(std::thread::hardware_concurrency(), 1U)));
 }
 
@@ -53,7 +50,9 @@ std::string summary_name(const RankFile& file, const EngineOptions& options) {
 
 // A small capture that is a summary already. Captures are our own: reading one needs no process of its own.
 bool is_summary(const RankFile& file) {
+    std::error_code unknown;
     if (file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
+    if (!fs::is_regular_file(file.path, unknown)) return false;  // a pipe may never end
     Result<Trace> trace = open_file(file.path);
     return trace.ok() && trace->tables().rank.rows > 0;
 }
@@ -79,8 +78,12 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
     if (into.file.rank) arguments.insert(arguments.end(), {"--rank", fmt::format("{}", *into.file.rank)});
     if (!into.file.host.empty()) arguments.insert(arguments.end(), {"--host", into.file.host});
     if (!options.step_range.empty()) arguments.insert(arguments.end(), {"--step-range", options.step_range});
-    if (options.memory > 0) arguments.insert(arguments.end(), {"--memory", fmt::format("{}", options.memory)});
-    ChildEnd end = run_child(program, arguments, options.seconds);
+    auto run = [&](std::uint64_t memory) {
+        std::vector<std::string> words = arguments;
+        if (memory > 0) words.insert(words.end(), {"--memory", fmt::format("{}", memory)});
+        return run_child(program, words, options.seconds);
+    };
+    ChildEnd end = run_twice(run, options.memory);
     if (end.ok)
         into.summary = summary;
     else
@@ -97,7 +100,8 @@ std::string usual_cache() {
     return {};
 }
 
-Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options) {
+Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options,
+                                              JobProgress& progress) {
     std::error_code failed;
     fs::create_directories(options.cache, failed);
     if (failed)
@@ -112,14 +116,13 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
                      [&](std::size_t a, std::size_t b) { return files[a].bytes > files[b].bytes; });
     std::string program = this_executable();
     unsigned workers = options.workers > 0 ? options.workers : usual_workers();
-    // For the progress line: bytes of the files, whichever process reads them.
-    for (const RankFile& file : files) reading().size += file.bytes;
-    ++reading().open;
+    for (const RankFile& file : files) progress.bytes += file.bytes;
+    progress.files = files.size();
     run_parallel(order.size(), std::min<unsigned>(workers, 256), [&](std::size_t task, unsigned) {
-        reduce_one(reduced[order[task]], options, program);
-        reading().read += reduced[order[task]].file.bytes;
+        ReducedFile& file = reduced[order[task]];
+        reduce_one(file, options, program);
+        progress.count(file.file.bytes, file.cached, file.summary.empty() && !file.foreign);
     });
-    --reading().open;
     return reduced;
 }
 

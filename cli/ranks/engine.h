@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/ranks/job_progress.h"
 #include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
 
@@ -16,7 +17,7 @@ struct EngineOptions {
     std::string cache;         // folder of the summaries
     std::string step_range;    // as in Options
     double seconds = 600;      // per file
-    std::uint64_t memory = 0;  // address space per file in bytes; 0: no limit
+    std::uint64_t memory = 0;  // address space per file in bytes, doubled for a second try; 0: no limit
 };
 
 struct ReducedFile {
@@ -27,8 +28,9 @@ struct ReducedFile {
     bool foreign = false;  // not a recording
 };
 
-// In the order of `files`. Progress is shown on standard error.
-Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options);
+// In the order of `files`.
+Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options,
+                                              JobProgress& progress);
 
 // The folder for summaries of this user: $XDG_CACHE_HOME/gpu-profile/ranks or ~/.cache/gpu-profile/ranks; "" if there
 // is no home.

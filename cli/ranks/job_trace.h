@@ -2,17 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "cli/ranks/engine.h"
+#include "core/analyze/ranks/chosen_steps.h"
 #include "core/base/result.h"
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
 
 namespace gpuprof {
 
-// `expected`: ranks of the job; 0: as recorded.
-Result<Trace> job_trace(const std::vector<ReducedFile>& files, std::int64_t expected, const std::string& name,
+struct WantedJob {
+    std::int64_t expected = 0;  // ranks of the job; 0: as recorded
+    std::string job;            // of several: its number from 1, or "all"; "": an error if there are several
+    StepChoice steps;           // whose collectives are read
+};
+
+// `name` is that of the trace.
+Result<Trace> job_trace(const std::vector<ReducedFile>& files, const WantedJob& wanted, const std::string& name,
                         const ReadLimits& limits);
 
 }  // namespace gpuprof

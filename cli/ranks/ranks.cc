@@ -4,10 +4,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,9 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/ranks/aligned_timeline.h"
-#include "cli/ranks/engine.h"
-#include "cli/ranks/job_trace.h"
+#include "cli/ranks/job_conditions.h"
 #include "cli/ranks/rank_files.h"
+#include "cli/ranks/read_job.h"
 #include "cli/ranks/reduce.h"
 #include "cli/report/report.h"
 #include "cli/view/page.h"
@@ -43,10 +44,11 @@ constexpr std::int64_t kMaxRanks = 1 << 20;
 struct Arguments {
     std::vector<std::string> words;  // recordings and analyses
     AnalysisRequest request;
-    RankNames names;
-    std::string save, cache, host, timeline;
+    JobRequest job;
+    std::vector<std::string> fail_on;
+    std::string save, host, timeline;
     ServeChoice serve;
-    std::int64_t workers = 0, expect = 0, rank = -1, memory = 0;
+    std::int64_t rank = -1, memory = 0;
 };
 
 // What an engine starts for each file.
@@ -76,29 +78,19 @@ Result<ExitCode> reduce(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-// The summaries of these recordings as one trace.
-Result<Trace> read_job(const Arguments& arguments, const std::vector<std::string>& paths, const std::string& name) {
+// Reads the job, and saves it on request.
+Result<ExitCode> read(const Arguments& arguments, const std::vector<std::string>& paths, const std::string& name,
+                      std::optional<Trace>& job) {
+    JobRequest asked = arguments.job;
+    asked.name = name;
+    asked.engine.memory = static_cast<std::uint64_t>(arguments.memory);
+    const AnalysisRequest& request = arguments.request;
+    Result<ExitCode> ended = read_job(paths, asked, request.options, request.limits, job);
+    if (!ended.ok() || *ended != ExitCode::ok || arguments.save.empty()) return ended;
     Progress progress;
-    Result<std::vector<RankFile>> files = list_rank_files(paths, arguments.names);
-    if (!files.ok()) return files.error();
-    EngineOptions engine;
-    engine.workers = static_cast<unsigned>(arguments.workers);
-    engine.step_range = arguments.request.options.step_range;
-    engine.memory = static_cast<std::uint64_t>(arguments.memory);
-    engine.cache = arguments.cache.empty() ? usual_cache() : arguments.cache;
-    Result<std::vector<ReducedFile>> reduced = reduce_files(*files, engine);
-    if (!reduced.ok()) return reduced.error();
-    bool any =
-        std::any_of(reduced->begin(), reduced->end(), [](const ReducedFile& file) { return !file.summary.empty(); });
-    if (!any)
-        return Error{ExitCode::unreadable,
-                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}",
-                                 shell_quoted_files(paths), reduced->size(), reduced->front().problem)};
-    Result<Trace> job = job_trace(*reduced, arguments.expect, name, arguments.request.limits);
-    if (!job.ok() || arguments.save.empty()) return job;
     Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
     if (!saved) return saved.error();
-    return job;
+    return ended;
 }
 
 // The page of the job, or one timeline of some of its ranks, served until Ctrl-C.
@@ -107,8 +99,10 @@ Result<ExitCode> view(const Arguments& arguments) {
     std::vector<std::string> paths(arguments.words.begin() + 1, arguments.words.end()), names;
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     for (const std::string& path : paths) names.push_back(base_name(path));
-    Result<Trace> job = read_job(arguments, paths, shell_quoted_files(names));
-    if (!job.ok()) return job.error();
+    std::optional<Trace> found;
+    Result<ExitCode> ended = read(arguments, paths, shell_quoted_files(names), found);
+    if (!ended.ok() || *ended != ExitCode::ok) return ended;
+    Result<Trace> job = std::move(*found);
     if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, arguments.request.limits);
     if (!job.ok()) return job.error();
     RankRecordings ranks(*job, arguments.request.limits);
@@ -124,7 +118,7 @@ Result<ExitCode> run(Arguments arguments) {
     std::vector<std::string> paths;
     for (const std::string& word : arguments.words) {
         bool is_table = find_analysis(word) != nullptr;
-        if (!is_table && !is_path(word))
+        if (!is_table && !is_path(word) && !is_url(word))
             return Error{ExitCode::usage,
                          fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
                                      fmt::join(kTables, ", "))};
@@ -132,9 +126,16 @@ Result<ExitCode> run(Arguments arguments) {
     }
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     if (Status free = check_output(arguments.request.output, paths); !free) return free.error();
-    Result<Trace> job = read_job(arguments, paths, shell_quoted_files(paths));
-    if (!job.ok()) return job.error();
-    return report_trace(std::move(job).value(), arguments.request);
+    Result<std::vector<JobCondition>> conditions = job_conditions_of(arguments.fail_on);
+    if (!conditions.ok()) return conditions.error();
+    std::optional<Trace> job;
+    Result<ExitCode> ended = read(arguments, paths, shell_quoted_files(paths), job);
+    if (!ended.ok() || *ended != ExitCode::ok) return ended;
+    Progress progress;
+    ExitCode judged = ExitCode::ok;
+    Result<ExitCode> shown = report_trace(std::move(*job), arguments.request,
+                                          [&](const Facts& facts) { judged = evaluate_all(*conditions, facts); });
+    return shown.ok() && *shown == ExitCode::ok ? judged : shown;
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {
@@ -150,23 +151,17 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("FILE");
     line.option("--save", arguments->save, "Also write the job's summaries to this capture, which every command reads.")
         .value("FILE");
-    line.option("--expect", arguments->expect, "Number of ranks in the job (default: as recorded).")
-        .integer_range(0, kMaxRanks)
-        .value("N");
-    line.option("--workers", arguments->workers, "Files to read at once (default: 0, one per core if memory allows).")
-        .integer_range(0, 256)
-        .value("N");
-    line.option("--rank-from", arguments->names.rank_from,
-                "Regular expression whose group is the rank in a file's name (default: rank-12, r00012). The rank that "
-                "a file itself names comes first.")
-        .value("REGEX");
-    line.option("--host-from", arguments->names.host_from,
-                "Regular expression whose group is the host in a file's name (default: the host that the file itself "
-                "names).")
-        .value("REGEX");
-    line.option("--cache", arguments->cache, "Folder for summaries of files (default: in the user's cache folder).")
-        .value("DIR");
-    line.option("--memory", arguments->memory, "Memory limit of reading one file in bytes (default: 0, none).")
+    declare_job(line, arguments->job);
+    line.option(
+            "--fail-on", arguments->fail_on,
+            "Exit with 1 if the job loses more than this: cost>PCT (one straggler), uneven>PCT (all of them), lost>N "
+            "(ranks without a whole recording).")
+        .one_value_per_use()
+        .value("METRIC>PCT");
+    line.option(
+            "--memory", arguments->memory,
+            "Memory limit of reading one file in bytes; a second try gets twice as much if that is free (default: 0, "
+            "none).")
         .integer_range(0, std::int64_t{1} << 46)
         .value("BYTES");
     line.option("--rank", arguments->rank, "With reduce: the rank, if the file names none.")
@@ -196,7 +191,8 @@ const Command kRanksCommand{"ranks",
                             declare,
                             [] {
                                 return std::vector<Choices>{{"PATH", {std::begin(kTables), std::end(kTables)}},
-                                                            {"--format", names_of(report_formats())}};
+                                                            {"--format", names_of(report_formats())},
+                                                            {"--fail-on", names_of(std::span(kJobMetrics))}};
                             }};
 
 }  // namespace gpuprof

@@ -177,7 +177,8 @@ Arguments sorted_words(Arguments arguments) {
     return arguments;
 }
 
-Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace whole) {
+Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace whole,
+                            const std::function<void(const Facts&)>& judge = {}) {
     Result<TraceWithFacts> selected = selected_part(std::move(whole), arguments, plan.analyses.empty());
     if (!selected.ok()) return selected.error();
     Result<ReportContent> found = analyse(plan, *selected->facts);
@@ -187,6 +188,7 @@ Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace 
                                       arguments.watch ? Paging::off : Paging::on);
         !written)
         return written.error();
+    if (judge) judge(*selected->facts);
     return ExitCode::ok;
 }
 
@@ -275,12 +277,13 @@ Result<ExitCode> report_analyses(const AnalysisRequest& request) {
     return run(arguments);
 }
 
-Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request) {
+Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
+                              const std::function<void(const Facts&)>& judge) {
     Arguments arguments = arguments_of(request);
     arguments.analyses = request.analyses;
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
-    return show_trace(*plan, arguments, std::move(trace));
+    return show_trace(*plan, arguments, std::move(trace), judge);
 }
 
 extern const Command kReportCommand;

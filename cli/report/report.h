@@ -1,9 +1,11 @@
 // Analyses of a recording as tables, for commands that are a part of `report`.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/model/trace.h"
 #include "core/schema/options.h"
@@ -22,7 +24,9 @@ struct AnalysisRequest {
 
 // What `report FILE ANALYSIS...` does.
 Result<ExitCode> report_analyses(const AnalysisRequest& request);
-// The same of a trace that was read already; the request's file is not used.
-Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request);
+// The same of a trace that was read already; the request's file is not used. `judge` sees the facts of the answer, after
+// it was written.
+Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
+                              const std::function<void(const Facts&)>& judge = {});
 
 }  // namespace gpuprof

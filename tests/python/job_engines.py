@@ -42,8 +42,8 @@ def fake_distributed():
     class Client:
         status = "running"
 
-        def __init__(self, address, set_as_default):
-            assert (address, set_as_default) == ("tcp://scheduler:8786", False)
+        def __init__(self, address, set_as_default, timeout):
+            assert (address, set_as_default, timeout) == ("tcp://scheduler:8786", False, 10)
             self.pool = ThreadPoolExecutor(2)
 
         def scheduler_info(self):

@@ -16,7 +16,7 @@ import pytest
 from job_engines import EXAMPLE, ROOT, Now, fake_distributed, tables
 
 import gpu_profile
-from gpu_profile.many_ranks import engines, job, summaries
+from gpu_profile.many_ranks import engines, summaries
 from gpu_profile.many_ranks.files import RankFile, rank_in_name
 from gpu_profile.many_ranks.reduction import program_version, reduce_batch
 
@@ -89,17 +89,9 @@ def test_dask_by_address(expected, cache, monkeypatch):
     assert tables(gpu_profile.ranks(EXAMPLE, "tcp://scheduler:8786", cache=cache)) == expected
 
 
-def test_dask_on_two_processes(expected, cache, one_file_per_task):
-    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            assert tables(gpu_profile.ranks(EXAMPLE, client, cache=cache / "1")) == expected
-        assert tables(gpu_profile.ranks(EXAMPLE, cluster.scheduler_address, cache=cache / "2")) == expected
-
-
 def test_small_files_share_a_task_and_large_ones_come_first():
     sizes = [100, 9_000_000, *[200] * 17, 6_000_000, -1]
-    tasks = [task.files for task in engines._tasks([RankFile(str(number), "", "", size, "") for number, size in enumerate(sizes)])]
+    tasks = [task.files for task in engines._tasks([RankFile(str(number), "", "", size, "") for number, size in enumerate(sizes)], 16)]
     assert tasks[:3] == [[1], [19], [20]]
     assert [len(files) for files in tasks[3:]] == [16, 2]
     assert tasks[-1][-1] == 0
@@ -166,12 +158,11 @@ def test_a_file_that_loses_its_worker_twice_costs_its_rank_only(cache):
     ("exit 7", "the process that read it ended with status 7"),
     ("echo 'gpu-profile: no more disk' >&2; exit 3", "no more disk"),
 ])
-def test_a_file_that_stops_its_reader_costs_its_rank_only(cache, impostor, monkeypatch, does, reason):
-    monkeypatch.setattr(job, "_SECONDS_PER_FILE", 5)
+def test_a_file_that_stops_its_reader_costs_its_rank_only(cache, impostor, does, reason):
     impostor(f"*reduce*rank00002*) {does} ;;")
     numbers = []
     with ThreadPoolExecutor(2) as executor:
-        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, progress=lambda *seen: numbers.append(seen))
+        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, time_out=5, progress=lambda *seen: numbers.append(seen))
     assert found.losses.to_dict()["rank"] == [2]
     assert found.losses.to_dict()["reason"] == [reason]
     assert numbers[-1][3] == 1
@@ -223,7 +214,7 @@ def test_workers_of_another_version_are_refused(cache, tmp_path):
     with pytest.raises(gpu_profile.Error, match="a worker cannot run gpu-profile: .*is not an executable file"):
         gpu_profile.ranks(EXAMPLE, Now(program=tmp_path / "absent"), cache=cache)
     file = str(EXAMPLE / "rank00000.json.gz")
-    ((summary, problem, foreign),) = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", 60)
+    ((summary, problem, foreign),) = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", (60, 0, ""))
     assert (summary, foreign) == (None, False)
     assert problem == f"the worker has {program_version()}, but the job needs gpu-profile 0.0.1"
 

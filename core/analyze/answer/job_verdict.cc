@@ -28,6 +28,9 @@ constexpr double kMostLost = 0.01;
 constexpr double kUneven = 0.03;
 constexpr const char* kUnevenStages = "uneven stages";
 
+// Fewer steps may all be exceptions.
+constexpr std::size_t kSomeSteps = 3, kManySteps = 5;
+
 // The middle third of the peers that is further apart than this share of the step.
 constexpr double kHalvesDiffer = 0.02;
 
@@ -133,7 +136,8 @@ Verdict job_verdict(const Facts& facts) {
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (halves || lossy) verdict.confidence = Rating::low;
+    if (found.counted.size() < kManySteps) verdict.confidence = Rating::medium;
+    if (halves || lossy || found.counted.size() < kSomeSteps) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
@@ -191,8 +195,9 @@ Trust job_trust(const Facts& facts) {
                                 100 * lost));
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.counted.size() < job.steps.size())
-        trust.statements.push_back({false, fmt::format("prices rest on {} of {} steps (--steps all for all of them)",
-                                                       found.counted.size(), job.steps.size())});
+        trust.statements.push_back(
+            {false, fmt::format("prices are based on {} of {} steps (--steps all for all of them)",
+                                found.counted.size(), job.steps.size())});
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,
              fmt::format(

@@ -34,24 +34,24 @@ double JobReplay::mean_step(const JobTimes& times) const {
 std::vector<std::size_t> JobReplay::counted() const {
     std::vector<std::size_t> steps;
     for (std::size_t step = 0; step < steps_; ++step)
-        if (read_[step] && (step == 0 || begins_[step] == 0)) steps.push_back(step);
+        if (read_[step] && (step == 0 || linked_[step])) steps.push_back(step);
     return steps;
 }
 
 // Steps of which no sync depends on another step: the one before was not read.
 void JobReplay::find_begins(const RankJob& job) {
-    std::vector<bool> linked(steps_, false);
+    linked_.assign(steps_, false);
     begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
     read_.assign(steps_, false);
     for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
         if (step_of_[i] == kNone) continue;
         for (std::uint32_t other : {job.syncs[i].follows, job.syncs[i].waited_for})
-            if (other != kNone && step_of_[other] != step_of_[i]) linked[step_of_[i]] = true;
+            if (other != kNone && step_of_[other] != step_of_[i]) linked_[step_of_[i]] = true;
         read_[step_of_[i]] = true;
         begins_[step_of_[i]] = std::min(begins_[step_of_[i]], start_[i]);
     }
     for (std::size_t step = 0; step < steps_; ++step)
-        if (linked[step] || begins_[step] == std::numeric_limits<TimeNs>::max()) begins_[step] = 0;
+        if (linked_[step] || begins_[step] == std::numeric_limits<TimeNs>::max()) begins_[step] = 0;
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.

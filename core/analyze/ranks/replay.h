@@ -57,7 +57,7 @@ private:
     std::vector<TimeNs> start_;           // of syncs that follow nothing
     std::vector<std::uint32_t> step_of_;  // index of the step
     std::vector<TimeNs> begins_;          // of each step, if it depends on no other; else 0
-    std::vector<bool> read_;              // by step: it has collectives
+    std::vector<bool> read_, linked_;     // by step: it has collectives; one of them follows another step
     std::size_t steps_ = 0;
 };
 

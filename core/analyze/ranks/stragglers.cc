@@ -128,7 +128,7 @@ private:
     const RankJob& job_;
     const JobReplay& replay_;
     const Peers& peers_;
-    std::vector<std::size_t> counted_;  // steps that prices rest on
+    std::vector<std::size_t> counted_;  // steps that prices are based on
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Stragglers {
     double step_ns = 0;                  // mean length of a step in the replay of the recording
     double ideal_ns = 0;                 // the same if every rank and every transfer were as its peers'
     std::vector<DurNs> recorded, ideal;  // by step
-    std::vector<std::size_t> counted;    // indices of the steps that prices rest on
+    std::vector<std::size_t> counted;    // indices of the steps that prices are based on
     double actual_ns = 0;                // mean step as recorded: with the gaps that count as zero in replays
     std::string reason;                  // why there are no prices; empty if there are
 

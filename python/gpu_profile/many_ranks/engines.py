@@ -8,6 +8,7 @@ threads of this process take over. If the scheduler itself is lost, EngineLost t
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import queue
 from collections import deque
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from ..errors import Error
 from ..reporting import warn
 from .files import RankFile, without_credentials
-from .reduction import Outcome, program_version, reduce_batch
+from .reduction import Outcome, Running, program_version, reduce_batch
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -28,6 +29,7 @@ _SMALL_BYTES = 5_000_000
 _SMALL_FILES_PER_TASK = 16
 _TASKS_PER_WORKER = 4
 _TRIES = 2
+_CONNECT_SECONDS = 10
 
 
 class EngineLost(Exception):
@@ -39,6 +41,7 @@ class _Engine(NamedTuple):
     workers: int
     versions: Callable[[], dict[str, str]]  # of the program, by worker
     lost: Callable[[], bool]
+    batches: bool = True  # small files share a task, because a task costs milliseconds
 
 
 class _Task(NamedTuple):
@@ -52,7 +55,7 @@ def reduce_files(files: Sequence[RankFile], client: Any, workers: int | None, *a
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(_connected(client, workers))
         _require_version(engine)
-        waiting = deque(_tasks(files))
+        waiting = deque(_tasks(files, _SMALL_FILES_PER_TASK if engine.batches else 1))
         running: dict[int, tuple[_Task, Any]] = {}
         ended: queue.SimpleQueue[int] = queue.SimpleQueue()
         stack.callback(_cancel, running)
@@ -86,12 +89,12 @@ def reduce_files(files: Sequence[RankFile], client: Any, workers: int | None, *a
                     yield from ((number, (None, f"its worker was lost twice: {_said(problem)}", False)) for number in task.files)
 
 
-def _tasks(files: Sequence[RankFile]) -> Iterator[_Task]:
+def _tasks(files: Sequence[RankFile], small_per_task: int) -> Iterator[_Task]:
     order = sorted(range(len(files)), key=lambda number: -files[number].bytes)
     small = [number for number in order if 0 <= files[number].bytes < _SMALL_BYTES]
     large = [number for number in order if files[number].bytes < 0 or files[number].bytes >= _SMALL_BYTES]
     yield from (_Task([number], 1) for number in large)
-    yield from (_Task(small[at : at + _SMALL_FILES_PER_TASK], 1) for at in range(0, len(small), _SMALL_FILES_PER_TASK))
+    yield from (_Task(small[at : at + small_per_task], 1) for at in range(0, len(small), small_per_task))
 
 
 def _connected(client: Any, workers: int | None) -> contextlib.AbstractContextManager[_Engine]:
@@ -110,8 +113,18 @@ def _connected(client: Any, workers: int | None) -> contextlib.AbstractContextMa
 @contextlib.contextmanager
 def _threads(workers: int | None) -> Iterator[_Engine]:
     count = workers or os.cpu_count() or 1
+    running = Running()
     with ThreadPoolExecutor(count, "gpu_profile.ranks") as pool:
-        yield _executor(pool, count)
+        try:
+            yield _executor(pool, count)._replace(submit=functools.partial(pool.submit, _with(running)), batches=False)
+        except BaseException:  # of the caller, such as Ctrl-C: the other files need not be read
+            running.stop()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _with(running: Running) -> Callable[..., Any]:
+    return lambda function, *arguments: function(*arguments, running=running)
 
 
 def _executor(pool: Any, count: int) -> _Engine:
@@ -125,7 +138,8 @@ def _dask_at(address: str) -> Iterator[_Engine]:
     except ImportError:
         raise Error(None, f"cannot connect to {without_credentials(address)}: distributed is missing; run pip install distributed") from None
     try:
-        client = distributed.Client(address, set_as_default=False)
+        where = {"scheduler_file": address} if os.path.isfile(address) else {"address": address}
+        client = distributed.Client(**where, set_as_default=False, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError) as problem:
         raise Error(3, f"cannot connect to {without_credentials(address)}: {_said(problem)}") from None
     try:

@@ -6,8 +6,6 @@ opens as any recording. So every engine gives the same tables, and Python comput
 
 from __future__ import annotations
 
-import collections
-import contextlib
 import glob
 import os
 import shutil
@@ -19,9 +17,9 @@ from ..atomic_file import atomic_replace
 from ..errors import Error
 from ..program import answer
 from ..trace import Table, Trace
-from .engines import EngineLost, reduce_files
-from .files import RankFile, is_url, list_files, rank_in_name
-from .reduction import copy_file, program_version
+from .files import Naming, RankFile, is_url, list_files
+from .gather import gather, ranks_named_once
+from .reduction import Limits, Outcome, copy_file, program_version
 from .summaries import Cache, lost_rank, usual_cache
 
 if TYPE_CHECKING:
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
     Path = str | os.PathLike[str]
 
 __all__ = ["Ranks", "ranks"]
-
-_SECONDS_PER_FILE = 600.0
 
 Progress = Callable[[int, int, int, int], object]
 
@@ -82,32 +78,49 @@ def ranks(
     *,
     workers: int | None = None,
     expect: int | None = None,
+    steps: str | int | None = None,
+    job: int | str | None = None,
     cache: Path | None = None,
+    time_out: float = 600.0,
+    memory: int = 0,
+    rank_from: str = "",
+    host_from: str = "",
+    anonymise: bool = False,
     storage_options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> Ranks:
     """Read the recordings of a job, one or more files of each rank, as `gpu-profile ranks` does.
 
     ``paths``: folders, globs, files, or URLs that fsspec opens. ``client``: who reads the files: None (processes of
-    this machine), an executor with ``submit``, a Dask client or the address of a scheduler. ``workers``: files to read at
-    once (default: one per core or worker). ``expect``: number of ranks (default: as recorded). ``cache``: folder for
-    summaries (default: in the user's cache folder). ``storage_options``: passed to fsspec. ``progress``: called with the
-    numbers of files done, of all files, of bytes done, and of files lost. Raises Error.
+    this machine), an executor with ``submit``, a Dask client, the address of a scheduler or its scheduler file. ``workers``:
+    files to read at once (default: one per core or worker). ``expect``: number of ranks (default: as recorded).
+    ``steps``: those that prices are based on ("all", a number, "slowest:8", "100:200"; default: all that fit into about 2 GB). ``job``:
+    which of several jobs in a folder, or "all". ``cache``: folder for summaries (default: in the user's cache folder).
+    ``time_out``, ``memory``: limits of reading one file, in seconds and bytes (0: none). ``rank_from``, ``host_from``:
+    regular expressions with one group, for names of files. ``anonymise``: short names for hosts and files.
+    ``storage_options``: passed to fsspec. ``progress``: called with the numbers of files done, of all files, of bytes
+    done, and of files lost. Raises Error.
     """
     named = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     if not named:
         raise Error(2, "name the recordings, or a folder with one file of each rank")
     kept = os.path.abspath(os.path.expanduser(os.fspath(cache))) if cache is not None else usual_cache()
-    limits = ["--workers", str(workers or 0), *(["--expect", str(expect)] if expect is not None else [])]
+    limits = Limits(float(time_out), int(memory))
+    naming = Naming(rank_from, host_from)
+    wanted = {"--expect": expect, "--job": job, "--steps": steps}
+    words = [word for name, value in wanted.items() if value is not None for word in (name, str(value))]
+    words += ["--anonymise"] * anonymise
     options = dict(storage_options or {})
     folder = tempfile.mkdtemp(prefix="gpu-profile-")
     try:
         if client is None and progress is None and not any(is_url(path) for path in named):
-            _join(_existing(named), folder, kept, limits)
+            words += ["--workers", str(workers or 0), "--time-out", str(limits.seconds), "--memory", str(limits.memory)]
+            words += [f"--{name}={value}" for name, value in (("rank-from", rank_from), ("host-from", host_from)) if value]
+            _join(_existing(named), folder, kept, words)
             return Ranks(folder, (), options)
-        files = list_files(named, options)
-        foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), progress, folder)
-        _join_summaries(files, foreign, folder, limits)
+        files = list_files(named, options, naming)
+        foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), limits, progress, folder)
+        _join_summaries(files, foreign, folder, words)
         return Ranks(folder, (file for file in files if file.url), options)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
@@ -126,57 +139,30 @@ def _existing(paths: Iterable[str]) -> list[str]:
 
 
 def _reduce(files: Sequence[RankFile], client: Any, workers: int | None, options: Mapping[str, Any], cache: Cache,
-            progress: Progress | None, folder: str) -> list[str]:
+            limits: Limits, progress: Progress | None, folder: str) -> list[str]:
     """Write a summary of each file, also of lost ones, into the folder; return the paths of files that are no
     recordings."""
     foreign: list[str] = []
-    problems: list[str] = []
-    done = read = 0
+    done = read = lost = 0
+    ranks_named = ranks_named_once(files)
 
-    def take(number: int, summary: bytes | None, problem: str, is_foreign: bool) -> None:
-        nonlocal done, read
+    def take(number: int, outcome: Outcome, kept: bool) -> None:
+        nonlocal done, read, lost
         file = files[number]
+        summary, problem, is_foreign = outcome
         done, read = done + 1, read + max(file.bytes, 0)
-        if summary is None:
-            problems.append(problem)
+        lost += summary is None and not is_foreign
         if is_foreign:
             foreign.append(_foreign_file(file, folder))
         else:
             with open(_summary_path(folder, number), "wb") as written:
                 written.write(summary if summary is not None else lost_rank(ranks_named[number], file.name, problem))
         if progress is not None:
-            progress(done, len(files), read, len(problems))
+            progress(done, len(files), read, lost)
 
     os.mkdir(os.path.join(folder, "summaries"))
-    ranks_named = _ranks_named_once(files)
-    missing = []
-    for number, file in enumerate(files):
-        known = cache.find(file)
-        if known is None:
-            missing.append(number)
-        else:
-            take(number, known, "", False)
-    if missing:
-        try:
-            arguments = (options, program_version(), _SECONDS_PER_FILE)
-            with contextlib.closing(reduce_files([files[number] for number in missing], client, workers, *arguments)) as outcomes:
-                for at, outcome in outcomes:
-                    if outcome[0] is not None:
-                        cache.keep(files[missing[at]], outcome[0])
-                    take(missing[at], *outcome)
-        except EngineLost as lost:
-            raise Error(3, f"the workers were lost after {done} of {len(files)} files ({lost}); their summaries are kept in "
-                           f"{cache.folder}, so the same call reads only the others") from None
-    if len(problems) == len(files):
-        raise Error(3, f"cannot read the job: none of the {len(files)} files is of a rank; first error: {problems[0]}")
+    gather(files, client, workers, options, cache, limits, take)
     return sorted(foreign)
-
-
-def _ranks_named_once(files: Sequence[RankFile]) -> list[int | None]:
-    """The rank in each file's name. A lost file whose rank another file also names must not stand in its way."""
-    found = [rank_in_name(file.name) for file in files]
-    times = collections.Counter(found)
-    return [rank if times[rank] == 1 else None for rank in found]
 
 
 def _foreign_file(file: RankFile, folder: str) -> str:
@@ -193,13 +179,13 @@ def _summary_path(folder: str, number: int) -> str:
     return os.path.join(folder, "summaries", f"{number:07}.gpuprof")
 
 
-def _join(paths: Sequence[str], folder: str, cache: str, limits: Sequence[str]) -> None:
-    answer("ranks", *paths, "losses", "--save", "job.gpuprof", "--cache", cache, *limits, folder=folder)
+def _join(paths: Sequence[str], folder: str, cache: str, words: Sequence[str]) -> None:
+    answer("ranks", *paths, "losses", "--save", "job.gpuprof", "--cache", cache, *words, folder=folder)
 
 
-def _join_summaries(files: Sequence[RankFile], foreign: Sequence[str], folder: str, limits: Sequence[str]) -> None:
+def _join_summaries(files: Sequence[RankFile], foreign: Sequence[str], folder: str, words: Sequence[str]) -> None:
     try:
-        _join([os.path.join(folder, "summaries"), *foreign], folder, os.path.join(folder, "joined"), limits)
+        _join([os.path.join(folder, "summaries"), *foreign], folder, os.path.join(folder, "joined"), words)
     except Error as problem:
         message = problem.message
         for number, file in enumerate(files):

@@ -22,16 +22,16 @@ __all__ = ["Cache", "lost_rank", "usual_cache"]
 
 
 class Cache:
-    """The kept summaries that a program of one version made."""
+    """The kept summaries that a program of one version made, with one range that marks steps."""
 
-    def __init__(self, folder: str, version: str) -> None:
+    def __init__(self, folder: str, version: str, steps: str = "") -> None:
         self.folder = folder
-        self._version = version
+        self._maker = (version, steps)
         try:
             os.makedirs(folder, exist_ok=True)
             names = os.listdir(folder)
         except OSError as problem:
-            raise Error(5, f"cannot create {folder}: {problem.strerror}; name another folder with cache=") from None
+            raise Error(5, f"cannot create {folder}: {problem.strerror}; name another folder with cache= or --cache") from None
         self._names = {name[:32]: name for name in names if name[32:33] == "-"}
 
     def find(self, file: RankFile) -> bytes | None:
@@ -58,7 +58,7 @@ class Cache:
             raise Error(5, f"cannot write {path}: {problem.strerror}") from None
 
     def _key(self, file: RankFile) -> str:
-        identity = "\0".join((file.name, str(file.bytes), file.stamp, self._version))
+        identity = "\0".join((file.name, str(file.bytes), file.stamp, str(file.rank), file.host, *self._maker))
         return hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     def _name(self, file: RankFile, summary: bytes) -> str:

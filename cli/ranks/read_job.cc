@@ -1,0 +1,132 @@
+#include "cli/ranks/read_job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <utility>
+
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "cli/ranks/anonymous.h"
+#include "cli/ranks/job_trace.h"
+#include "cli/ranks/python_engine.h"
+#include "core/analyze/ranks/chosen_steps.h"
+#include "core/base/shell_words.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr double kMaxSeconds = 1e6;
+
+bool needs_python(const std::vector<std::string>& paths, const JobRequest& request) {
+    return !request.dask.empty() || !request.storage.empty() || std::any_of(paths.begin(), paths.end(), is_url);
+}
+
+Result<std::vector<ReducedFile>> reduce_here(const std::vector<std::string>& paths, const JobRequest& request) {
+    JobProgress counted;
+    std::optional<Progress> progress;
+    if (!request.quiet) progress.emplace([&](DurNs elapsed) { return counted.line(elapsed); });
+    Result<std::vector<RankFile>> files = list_rank_files(paths, request.names);
+    if (!files.ok()) return files.error();
+    return reduce_files(*files, request.engine, counted);
+}
+
+Result<Trace> joined(const std::vector<ReducedFile>& files, const std::vector<std::string>& paths,
+                     const JobRequest& request, const ReadLimits& limits) {
+    std::string names = shell_quoted_files(paths);
+    bool any = std::any_of(files.begin(), files.end(), [](const ReducedFile& file) { return !file.summary.empty(); });
+    if (!any) {
+        auto said =
+            std::find_if(files.begin(), files.end(), [](const ReducedFile& file) { return !file.problem.empty(); });
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}", names,
+                                 files.size(), said == files.end() ? "no files" : said->problem)};
+    }
+    Result<StepChoice> steps = StepChoice::parse(request.steps);
+    if (!steps.ok()) return steps.error();
+    Result<Trace> job = job_trace(files, {request.expect, request.job, *steps}, request.name, limits);
+    if (!job.ok() || !request.anonymise) return job;
+    return anonymous_job(std::move(job).value());
+}
+
+}  // namespace
+
+bool is_url(const std::string& word) {
+    static const std::regex kUrl("[A-Za-z][A-Za-z0-9+.-]*(://|::).*");
+    return std::regex_match(word, kUrl) && !is_path(word);
+}
+
+Result<ExitCode> read_job(const std::vector<std::string>& paths, const JobRequest& request, const Options& options,
+                          const ReadLimits& limits, std::optional<Trace>& job) {
+    if (Result<StepChoice> steps = StepChoice::parse(request.steps); !steps.ok()) return steps.error();
+    JobRequest asked = request;
+    asked.engine.step_range = options.step_range;
+    if (asked.engine.cache.empty()) asked.engine.cache = usual_cache();
+    std::vector<ReducedFile> files;
+    std::optional<TemporaryFolder> folder;  // of the summaries that Python hands over
+    if (needs_python(paths, asked)) {
+        Result<TemporaryFolder> made = TemporaryFolder::make();
+        if (!made.ok()) return made.error();
+        folder.emplace(std::move(made).value());
+        Result<ExitCode> ended = reduce_with_python(paths, asked, *folder, files);
+        if (!ended.ok() || *ended != ExitCode::ok) return ended;
+    } else {
+        Result<std::vector<ReducedFile>> reduced = reduce_here(paths, asked);
+        if (!reduced.ok()) return reduced.error();
+        files = std::move(reduced).value();
+    }
+    Result<Trace> found = joined(files, paths, asked, limits);
+    if (!found.ok()) return found.error();
+    job.emplace(std::move(found).value());
+    return ExitCode::ok;
+}
+
+void declare_job(CommandLine& line, JobRequest& request) {
+    line.option("--expect", request.expect, "Number of ranks in the job (default: as recorded).")
+        .integer_range(0, std::int64_t{1} << 20)
+        .value("N");
+    line.option(
+            "--job", request.job,
+            "Which job to read if the files are of several jobs or attempts: its number, or all to read them as one "
+            "(default: several are an error that lists them).")
+        .value("N");
+    line.number_option(
+            "--workers", [&request](double count) { request.engine.workers = static_cast<unsigned>(count); },
+            "Files to read at once (default: 0, one per core if memory allows).")
+        .integer_range(0, 256)
+        .value("N");
+    line.option(
+            "--dask", request.dask,
+            "Read the files on a Dask cluster: the address of its scheduler, or its scheduler file. Needs the Python "
+            "package and distributed.")
+        .value("ADDRESS");
+    line.option(
+            "--storage", request.storage,
+            "Option of the storage of URLs, for fsspec; a dot leads into a nested option. Needs the Python package.")
+        .append_each_use()
+        .value("KEY=VALUE");
+    line.option(
+            "--steps", request.steps,
+            "Steps that prices are based on: all, a number of steps spread over the job, slowest:NUMBER, or FIRST:END "
+            "(default: all if their collectives fit into about 2 GB, else as many as do).")
+        .value("STEPS");
+    line.option("--rank-from", request.names.rank_from,
+                "Regular expression whose group is the rank in a file's name (default: rank-12, r00012). The rank that "
+                "a file itself names comes first.")
+        .value("REGEX");
+    line.option("--host-from", request.names.host_from,
+                "Regular expression whose group is the host in a file's name (default: the host that the file itself "
+                "names).")
+        .value("REGEX");
+    line.option("--cache", request.engine.cache, "Folder for summaries of files (default: in the user's cache folder).")
+        .value("DIR");
+    line.option("--time-out", request.engine.seconds, "Timeout of reading one file, in seconds (default: 600).")
+        .seconds(1e-3, kMaxSeconds)
+        .value("S");
+    line.flag("--anonymise", request.anonymise,
+              "Replace the names of hosts and files by short ones in every output, also in that of --save.");
+    line.flag("--quiet", request.quiet, "Show no progress.");
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,199 @@
+"""`ranks` with files that need too much memory or never end, with children that are killed, and after Ctrl-C."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from job_engines import EXAMPLE, ROOT
+from terminal import Terminal
+
+import gpu_profile
+from gpu_profile.many_ranks import reduction
+
+FILES = sorted(EXAMPLE.iterdir())
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """A file whose end never comes: a pipe that this test holds open."""
+    path = tmp_path / "rank00008.json"
+    os.mkfifo(path)
+    held = os.open(path, os.O_RDWR)
+    os.write(held, b'{"traceEvents": [')
+    yield path
+    os.close(held)
+
+
+@pytest.fixture(scope="module")
+def just_enough(program):
+    """The least memory, doubled from 32 MiB, with which an example can be read: half of it is too little."""
+    memory = 32 << 20
+    while program.run("ranks", "reduce", FILES[0], "-o", "/dev/null", "--memory", memory).status != 0:
+        memory *= 2
+        assert memory < 1 << 36
+    return memory
+
+
+def lost(outcome):
+    """Rank, status and reason of the ranks that were lost."""
+    assert outcome.status == 0, outcome.errors
+    (table,) = json.loads(outcome.stdout)["tables"]
+    names = [column["name"] for column in table["columns"]]
+    rows = [dict(zip(names, row)) for row in table["rows"]]
+    return [(row["rank"], row["status"], row["reason"]) for row in rows if row["status"] != "whole"]
+
+
+def children(parent):
+    """The programs that a process has started, as process ids."""
+    found = []
+    for entry in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{entry}/stat") as about:
+            fields = about.read().rpartition(")")[2].split()
+            if int(fields[1]) == parent and fields[0] != "Z":
+                found.append(int(entry))
+    return found
+
+
+def running(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as about:
+        return about.read().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_a_second_try_has_twice_the_memory(program, cache, just_enough):
+    outcome = program.run("ranks", EXAMPLE, "ranks", "--cache", cache, "--memory", just_enough // 2, "--workers", 2, "--format", "json")
+    assert lost(outcome) == []
+
+
+def test_a_file_that_needs_more_costs_its_rank(program, cache, just_enough):
+    given = just_enough // 4
+    outcome = program.run("ranks", *FILES[1:], "ranks", "--cache", cache, "--format", "json")
+    assert lost(outcome) == [(0, "missing", "no file")]
+    ((rank, status, reason),) = lost(program.run("ranks", EXAMPLE, "ranks", "--cache", cache, "--memory", given, "--format", "json"))
+    assert (rank, status) == (0, "unreadable")
+    assert re.search(r" with --memory [\d.]+ MiB, and with [\d.]+ MiB$", reason), reason
+    found = gpu_profile.ranks(EXAMPLE, cache=cache.parent / "python", memory=just_enough // 2, progress=lambda *_: None)
+    assert found.losses.to_dict()["rank"] == []
+
+
+def test_python_tries_twice_too(cache, just_enough, monkeypatch):
+    given = just_enough // 4
+    with pytest.raises(gpu_profile.Error, match=rf"with memory={given}, and with {2 * given}"):
+        gpu_profile.ranks(FILES[0], cache=cache, memory=given, progress=lambda *_: None)
+    monkeypatch.setattr(reduction, "_free_memory", lambda: 0)
+    with pytest.raises(gpu_profile.Error, match=f"{2 * given} bytes for a second try are not free"):
+        gpu_profile.ranks(FILES[0], cache=cache, memory=given, progress=lambda *_: None)
+
+
+def test_a_file_that_never_ends_costs_its_rank(program, cache, endless):
+    outcome = program.run("ranks", EXAMPLE, endless, "ranks", "--cache", cache, "--time-out", 1, "--format", "json")
+    assert lost(outcome) == [(8, "unreadable", "reading it took longer than 1 s")]
+    found = gpu_profile.ranks([EXAMPLE, endless], cache=cache.parent / "python", time_out=1)
+    assert found.losses.to_dict()["reason"] == ["reading it took longer than 1 s"]
+
+
+def test_a_pipe_that_is_named_like_a_summary(program, cache, endless):
+    renamed = endless.rename(endless.with_suffix(".gpuprof"))
+    outcome = program.run("ranks", EXAMPLE, renamed, "ranks", "--cache", cache, "--time-out", 1, "--format", "json")
+    assert lost(outcome) == [(8, "unreadable", "reading it took longer than 1 s")]
+
+
+def test_a_killed_child_is_started_once_more(program, cache, endless):
+    with subprocess.Popen([program.path, "ranks", EXAMPLE, endless, "ranks", "--cache", cache, "--time-out", "3", "--workers", "1",
+                           "--format", "json"], stdout=subprocess.PIPE) as process:
+        wait_until(lambda: cache.exists() and len(os.listdir(cache)) == 8)
+        wait_until(lambda: len(children(process.pid)) == 1)
+        (first,) = children(process.pid)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: children(process.pid) not in ([], [first]))
+        answer = process.stdout.read()
+    assert b"reading it took longer than 3 s" in answer
+    assert process.returncode == 0
+
+
+SCRIPT = """
+import sys
+import gpu_profile
+gpu_profile.ranks(sys.argv[2:], cache=sys.argv[1], workers=2, progress=lambda *_: None)
+"""
+
+
+@pytest.mark.parametrize("how", ["program", "python", "command"])
+def test_ctrl_c_ends_children_and_keeps_the_cache(program, cache, endless, tmp_path, how, monkeypatch):
+    if how == "command":
+        pytest.importorskip("fsspec")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    command = {"program": [program.path, "ranks", "--cache", cache, "--workers", "2", EXAMPLE, endless],
+               "python": [sys.executable, script, cache, EXAMPLE, endless],
+               "command": [program.path, "ranks", "--cache", cache, "--workers", "2", "--storage", "auto_mkdir=false", EXAMPLE, endless]}[how]
+    environment = {**os.environ, "TMPDIR": str(temporary), "GPUPROF_PYTHON": sys.executable, "GPUPROF_BIN": str(program.path),
+                   "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), *sys.path])}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        # All but the endless one: the largest go first, so it is the last.
+        wait_until(lambda: cache.exists() and len([name for name in os.listdir(cache) if name.endswith(".gpuprof")]) == 8)
+        parent = process.pid if how != "command" else children(process.pid)[0]
+        wait_until(lambda: len(children(parent)) == 1)
+        started = [*children(process.pid), *children(parent)]
+        os.kill(process.pid, signal.SIGINT)  # the others hear of it from their parent only
+        said = process.stderr.read().decode()
+        process.wait(20)
+    assert process.returncode == -signal.SIGINT
+    wait_until(lambda: not any(running(pid) for pid in started))
+    assert os.listdir(temporary) == []
+    assert len(os.listdir(cache)) == 8
+    if how != "python":
+        assert said == ""
+    before = {name: os.stat(cache / name).st_mtime_ns for name in os.listdir(cache)}
+    if how == "program":
+        assert program.run("ranks", EXAMPLE, "--cache", cache).status == 0
+    else:
+        gpu_profile.ranks(EXAMPLE, cache=cache, progress=lambda *_: None)
+    assert {name: os.stat(cache / name).st_mtime_ns for name in os.listdir(cache)} == before
+
+
+def test_progress_on_a_terminal(program, cache, endless):
+    """Within a second, and each second: files of all, bytes, rate, ranks lost, time left."""
+    with Terminal([program.path, "ranks", EXAMPLE, endless, "--cache", cache, "--time-out", "3"], columns=200) as terminal:
+        terminal.expect(r"8 of 9 files, 0\.3 of 0\.3 MB, 0\.00 GB/s")
+        terminal.expect(r"8 of 9 files")  # again
+        terminal.expect("8 of 9 ranks: 1 unreadable")
+        assert terminal.end()[0] == 0
+
+
+def test_no_progress_if_quiet(program, cache):
+    assert program.run("ranks", EXAMPLE, "--cache", cache, "--quiet").errors == []
+
+
+def test_ranks_whose_names_say_otherwise(program, cache, tmp_path):
+    place = shutil.copytree(EXAMPLE, tmp_path / "job")
+    for file in sorted(place.iterdir()):
+        file.rename(place / f"host-a.worker{int(file.name[4:9])}.json.gz")
+    (place / "host-b.worker8.json").write_text('{"traceEvents":')
+    for engine in (None, lambda *_: None):
+        found = gpu_profile.ranks(place, cache=cache, rank_from=r"worker(\d+)", host_from="(host-.)", progress=engine)
+        assert found.losses.to_dict()["rank"] == [8]
+        assert set(found.table("rank").to_dict()["host"][:8]) & {"host-a", "node000"}
+    with pytest.raises(gpu_profile.Error, match="is not a regular expression with one group"):
+        gpu_profile.ranks(place, cache=cache, rank_from="worker", progress=lambda *_: None)
