@@ -164,11 +164,15 @@ def test_the_verdict_is_no_surer_than_it_can_be(program, jobs, tmp_path, name, s
     assert said in " ".join(done.stdout.decode().split())
 
 
-def test_two_recordings_of_one_rank_are_refused(program, jobs, tmp_path):
+def test_two_jobs_in_one_folder_are_told_apart(program, jobs, tmp_path):
     place, _ = jobs("foreign")
     done = program.run("ranks", place, "--cache", tmp_path / "cache")
     assert done.status == 3
-    assert re.search("are both of rank [0-3]; name the files of one run", done.stderr.decode())
+    said = done.stderr.decode()
+    assert "the files are of 2 jobs; choose one with --job N" in said
+    assert "job 1 has 8 files: ranks 0-7 of 8" in said and "job 2 has 4 files: ranks 0-3 of 4" in said
+    chosen = program.run("ranks", place, "--job", "2", "--cache", tmp_path / "cache").stdout.decode()
+    assert chosen.splitlines()[0].endswith(": 4 ranks, 20 steps")
 
 
 def test_a_file_that_needs_too_much_memory_costs_its_rank_only(ranks, jobs, tmp_path):
