@@ -37,7 +37,8 @@ public:
                 {file.file.rank, file.file.path, fmt::format("its summary {} is damaged; delete it", file.summary)});
             return;
         }
-        if (const RankTable& about = summary->tables().rank; about.rows == 1 && !about.from_time.has(0)) {
+        if (const RankTable& about = summary->tables().rank;
+            about.rows == 1 && summary->text(about.status.value_or(0, kNoString)) == "unreadable") {
             // The row of a lost rank, as engines in Python write it.
             auto text = [&](const Column<StringId>& column) {
                 return std::string(summary->text(column.value_or(0, kNoString)));
