@@ -206,7 +206,8 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
         return answer;
     }
     if (tables.rank.rows > 0) {
-        answer.next_steps.push_back(fmt::format("gpu-profile ranks {} job_steps rank_collectives imbalance pipeline links hosts", file));
+        answer.next_steps.push_back(
+            fmt::format("gpu-profile ranks {} job_steps rank_collectives imbalance pipeline links hosts", file));
         return answer;
     }
     answer.next_steps.push_back(analyses.empty() ? fmt::format("gpu-profile export csv {}", file)

@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
-#include "core/base/result.h"
 #include "core/base/ids.h"
+#include "core/base/result.h"
 #include "core/model/tables.h"
 
 namespace gpuprof {
