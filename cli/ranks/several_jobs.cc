@@ -195,8 +195,9 @@ std::string describe_job(const std::vector<JobFile>& files, const JobFiles& job,
     std::sort(names.begin(), names.end());
     constexpr std::int64_t kNsPerSecond = 1'000'000'000;
     std::string text =
-        fmt::format("job {} has {} files: ranks {}{}, recorded from {:%Y-%m-%d %H:%M:%S} UTC, {}", number, job.size(),
-                    format_ranks(RankList(ranks.begin(), ranks.end())), world > 0 ? fmt::format(" of {}", world) : "",
+        fmt::format("job {} has {} file{}: ranks {}{}, recorded from {:%Y-%m-%d %H:%M:%S} UTC, {}", number, job.size(),
+                    job.size() == 1 ? "" : "s", format_ranks(RankList(ranks.begin(), ranks.end())),
+                    world > 0 ? fmt::format(" of {}", world) : "",
                     fmt::gmtime(static_cast<std::time_t>(from / kNsPerSecond)), names.front());
     if (names.size() > 1) text += fmt::format("{}{}", names.size() > 2 ? " to " : " and ", names.back());
     return text;
