@@ -126,6 +126,7 @@ private:
             else
                 ++job_.unusable;
         }
+        job_.syncs.reserve(table.rows);
         for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
             job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
             job_.ranks[rank].syncs = static_cast<std::uint32_t>(rows[rank].size());

@@ -58,19 +58,16 @@ bool same_but_place(const Keyed& a, const Keyed& b) {
 // Where the ranks do not have equally many, one lost some, or its recording begins or ends there: the k-th of one may be
 // the next one's k+1st. Such rows are left alone; returns their number.
 std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
-    std::vector<Keyed> certain;
-    for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
+    auto kept = keyed.begin();
+    for (auto begin = keyed.begin(), end = begin; begin != keyed.end(); begin = end) {
         std::map<std::uint32_t, std::size_t> counts;  // by rank
-        while (end < keyed.size() && same_but_place(keyed[end], keyed[begin]))
-            ++counts[job.syncs[keyed[end++].sync].rank];
+        while (end != keyed.end() && same_but_place(*end, *begin)) ++counts[job.syncs[end++->sync].rank];
         bool equal = std::all_of(counts.begin(), counts.end(),
                                  [&](const auto& each) { return each.second == counts.begin()->second; });
-        if (equal || keyed[begin].rule == MatchRule::exact)
-            certain.insert(certain.end(), keyed.begin() + static_cast<std::ptrdiff_t>(begin),
-                           keyed.begin() + static_cast<std::ptrdiff_t>(end));
+        if (equal || begin->rule == MatchRule::exact) kept = kept == begin ? end : std::copy(begin, end, kept);
     }
-    std::size_t dropped = keyed.size() - certain.size();
-    keyed = std::move(certain);
+    auto dropped = static_cast<std::size_t>(keyed.end() - kept);
+    keyed.erase(kept, keyed.end());
     return dropped;
 }
 

@@ -30,8 +30,7 @@ public:
         settle_transfers();
         settle_steps();
         settle_lateness();
-        peers_.replay = replay_;
-        peers_.replay.order(job_, matched_, peers_.times);
+        peers_.order = replay_.order_with(job_, matched_, peers_.times);
         return std::move(peers_);
     }
 

@@ -16,7 +16,7 @@ inline constexpr std::size_t kFewestPeers = 4;
 
 struct Peers {
     JobTimes times;                   // by sync: as its peers are; what it follows there, in most of them
-    JobReplay replay;                 // for replays with any mixture of these times and the recorded ones
+    ReplayOrder order;                // of replays with any mixture of these times and the recorded ones
     std::vector<bool> by_peers;       // false: by the rank's other steps
     std::vector<std::uint32_t> role;  // by sync: equal for ranks that do the same in that step
     // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.

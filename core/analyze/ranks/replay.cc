@@ -24,7 +24,7 @@ std::vector<DurNs> JobReplay::lengths(const std::vector<TimeNs>& step_ends) cons
 }
 
 double JobReplay::mean_step(const JobTimes& times) const {
-    std::vector<DurNs> found = lengths(run(times));
+    std::vector<DurNs> found = lengths(run(times, order));
     std::vector<std::size_t> steps = counted();
     double sum = 0;
     for (std::size_t step : steps) sum += static_cast<double>(found[step]);
@@ -55,20 +55,20 @@ void JobReplay::find_begins(const RankJob& job) {
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
-void JobReplay::order(const RankJob& job, const MatchedJob& matched, const JobTimes& others) {
-    nodes_.clear();
+ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const {
+    ReplayOrder made;
     std::size_t nodes = matched.instances.size();
     std::vector<std::uint32_t> node_of = matched.instance_of;
-    std::vector<Node> found;
+    std::vector<ReplayOrder::Node> found;
     std::vector<TimeNs> arrival = last_arrival;
-    members_ = matched.members;
+    made.members = matched.members;
     for (const Instance& instance : matched.instances) found.push_back({instance.first, instance.count});
     for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync) {
         if (node_of[sync] != kNone) continue;
         node_of[sync] = static_cast<std::uint32_t>(nodes++);
-        found.push_back({static_cast<std::uint32_t>(members_.size()), 1});
+        found.push_back({static_cast<std::uint32_t>(made.members.size()), 1});
         arrival.push_back(common[sync].start);
-        members_.push_back(sync);
+        made.members.push_back(sync);
     }
     std::vector<std::vector<std::uint32_t>> next(nodes);
     std::vector<std::uint32_t> waiting(nodes, 0);
@@ -88,7 +88,7 @@ void JobReplay::order(const RankJob& job, const MatchedJob& matched, const JobTi
         std::uint32_t node = ready.top().second;
         ready.pop();
         done[node] = true;
-        nodes_.push_back(found[node]);
+        made.nodes.push_back(found[node]);
         for (std::uint32_t other : next[node])
             if (--waiting[other] == 0) ready.emplace(arrival[other], other);
     }
@@ -97,7 +97,8 @@ void JobReplay::order(const RankJob& job, const MatchedJob& matched, const JobTi
         if (!done[node]) cyclic.push_back(node);
     std::stable_sort(cyclic.begin(), cyclic.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return arrival[a] < arrival[b]; });
-    for (std::uint32_t node : cyclic) nodes_.push_back(found[node]);
+    for (std::uint32_t node : cyclic) made.nodes.push_back(found[node]);
+    return made;
 }
 
 JobReplay JobReplay::make(const Facts& facts) {
@@ -151,16 +152,16 @@ JobReplay JobReplay::make(const Facts& facts) {
         }
     }
     replay.find_begins(job);
-    replay.order(job, matched, replay.recorded);
+    replay.order = replay.order_with(job, matched, replay.recorded);
     return replay;
 }
 
-std::vector<TimeNs> JobReplay::run(const JobTimes& times) const {
+std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by) const {
     std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
-    for (const Node& node : nodes_) {
+    for (const ReplayOrder::Node& node : by.nodes) {
         TimeNs last = std::numeric_limits<TimeNs>::min();
         for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
-            std::uint32_t i = members_[k];
+            std::uint32_t i = by.members[k];
             std::uint32_t follows = times.follows[i];
             if (follows == kNone)
                 arrival[i] = start_[i];
@@ -173,7 +174,7 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times) const {
             last = std::max(last, arrival[i]);
         }
         for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
-            std::uint32_t i = members_[k];
+            std::uint32_t i = by.members[k];
             end[i] = (waits[i] ? last : arrival[i]) + times.transfer[i];
             if (step_of_[i] != kNone) steps[step_of_[i]] = std::max(steps[step_of_[i]], end[i]);
         }

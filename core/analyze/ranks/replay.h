@@ -26,22 +26,32 @@ struct JobTimes {
 // where it began itself; `begins` is 0 otherwise.
 std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins);
 
+// An order in which every collective comes after those that its ranks waited for.
+struct ReplayOrder {
+    struct Node {
+        std::uint32_t first, count;  // in members
+    };
+    std::vector<Node> nodes;  // instances, and syncs that are alone
+    std::vector<std::uint32_t> members;
+};
+
 struct JobReplay {
     JobTimes recorded;
     std::vector<Interval> common;      // each sync on the common clock
     std::vector<TimeNs> last_arrival;  // by instance, on the common clock
     std::vector<bool> waits;           // by sync: it ended after the last rank had arrived
     std::vector<TimeNs> ends;          // of each step as it was recorded, as run() gives them
+    ReplayOrder order;                 // of the recording
 
     static JobReplay make(const Facts& facts);
 
-    // Prepares for replays in which syncs may follow or wait for what they do in `others` instead.
-    void order(const RankJob& job, const MatchedJob& matched, const JobTimes& others);
+    // For replays in which syncs may follow or wait for what they do in `others` instead.
+    ReplayOrder order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const;
     // When each step ended, by index in RankJob::steps, from the start of the job; the last entry of a job without
-    // steps is its end.
-    std::vector<TimeNs> run(const JobTimes& times) const;
+    // steps is its end. `by`: the order of the recording, or one that also holds for these times.
+    std::vector<TimeNs> run(const JobTimes& times, const ReplayOrder& by) const;
     std::vector<DurNs> lengths(const std::vector<TimeNs>& step_ends) const;
-    // Of the counted steps.
+    // Of the counted steps; for times that keep what each sync follows.
     double mean_step(const JobTimes& times) const;
     // Indices of steps whose collectives were read, without those that others are read with because these begin in them.
     std::vector<std::size_t> counted() const;
@@ -49,11 +59,7 @@ struct JobReplay {
 private:
     void find_begins(const RankJob& job);
 
-    struct Node {
-        std::uint32_t first, count;  // in order_members_
-    };
-    std::vector<Node> nodes_;  // in an order in which every node comes after those that its ranks waited for
-    std::vector<std::uint32_t> members_, before_;
+    std::vector<std::uint32_t> before_;   // as JobSync::before
     std::vector<TimeNs> start_;           // of syncs that follow nothing
     std::vector<std::uint32_t> step_of_;  // index of the step
     std::vector<TimeNs> begins_;          // of each step, if it depends on no other; else 0

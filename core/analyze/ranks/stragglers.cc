@@ -48,9 +48,7 @@ public:
         found.actual_ns = mean_of(replay_.lengths(replay_.ends));
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         for (SlowUnit& unit : units) set_cost(unit, found);
-        JobTimes without = replay_.recorded;
-        for (const SlowUnit& unit : units) fix(unit, without);
-        std::vector<DurNs> all = run(without);
+        std::vector<DurNs> all = all_fixed(units);
         for (SlowUnit& unit : units) set_alone(unit, units, all);
         for (SlowUnit& unit : units) found.units.push_back(std::move(unit.unit));
         for (Straggler& unit : found.units) unit.named = is_certain(unit, found.step_ns);
@@ -62,7 +60,7 @@ public:
     }
 
 private:
-    std::vector<DurNs> run(const JobTimes& times) const { return peers_.replay.lengths(peers_.replay.run(times)); }
+    std::vector<DurNs> run(const JobTimes& times) const { return replay_.lengths(replay_.run(times, peers_.order)); }
 
     double mean_of(const std::vector<DurNs>& lengths) const {
         double sum = 0;
@@ -86,6 +84,12 @@ private:
         for (std::uint32_t i : unit.transfer) times.transfer[i] = peers_.times.transfer[i];
     }
 
+    std::vector<DurNs> all_fixed(const std::vector<SlowUnit>& units) const {
+        JobTimes times = replay_.recorded;
+        for (const SlowUnit& unit : units) fix(unit, times);
+        return run(times);
+    }
+
     void set_cost(SlowUnit& unit, const Stragglers& found) {
         JobTimes times = replay_.recorded;
         fix(unit, times);
@@ -97,17 +101,17 @@ private:
         count_steps(unit.unit, gains, found.step_ns);
     }
     // What the job would still lose by this unit if all others were fixed.
-    void set_alone(SlowUnit& unit, const std::vector<SlowUnit>& units, const std::vector<DurNs>& all_fixed) {
+    void set_alone(SlowUnit& unit, const std::vector<SlowUnit>& units, const std::vector<DurNs>& without_any) {
         JobTimes times = replay_.recorded;
         for (const SlowUnit& other : units)
             if (&other != &unit) fix(other, times);
-        std::vector<double> losses = differences(run(times), all_fixed);
+        std::vector<double> losses = differences(run(times), without_any);
         double sum = 0;
         for (double loss : losses) sum += loss;
         unit.unit.alone_ns = sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
         if (unit.unit.alone_ns <= unit.unit.cost_ns) return;
         unit.unit.error_ns = std::max(unit.unit.error_ns, error_of(losses));
-        count_steps(unit.unit, losses, mean_of(all_fixed));
+        count_steps(unit.unit, losses, mean_of(without_any));
     }
     void count_steps(Straggler& unit, const std::vector<double>& gains, double step_ns) const {
         unit.steps = 0;

@@ -29,7 +29,7 @@ TEST(RankJob, AReplayOfTheRecordingIsTheRecording) {
     Trace trace = even_job(8, 3, 0, 10);
     Facts facts(trace, {});
     const JobReplay& replay = facts.get<JobReplay>();
-    std::vector<TimeNs> ends = replay.run(replay.recorded);
+    std::vector<TimeNs> ends = replay.run(replay.recorded, replay.order);
     ASSERT_EQ(ends.size(), 10U);
     EXPECT_EQ(ends[9] - ends[0], 9 * 1'100'000);
 }
