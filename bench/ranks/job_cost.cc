@@ -1,6 +1,5 @@
 // What the answer about a job of many ranks costs, from summaries in memory: reading the rows, matching, clocks, replay,
-// peers, prices. The job is made here: data-parallel groups over all hosts, tensor-parallel groups of the 8 ranks of a
-// host, one host with a slow rank, clocks off by milliseconds. CPU time of all threads and memory added by each part.
+// peers, prices. The job is that of bench/ranks/large_job.h. CPU time of all threads and memory added by each part.
 //   job_cost RANKS STEPS [COLLECTIVES_PER_STEP]
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ranks/large_job.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
@@ -18,137 +18,10 @@
 #include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/stragglers.h"
-#include "core/base/rank_list.h"
-#include "core/model/trace_builder.h"
 
 namespace {
 
 using namespace gpuprof;
-
-constexpr std::int32_t kOfHost = 8;
-constexpr DurNs kWork = 1'000'000, kTransfer = 200'000;
-
-// xorshift: the same job in every run.
-class Noise {
-public:
-    std::int64_t below(std::int64_t limit) {
-        state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
-        return static_cast<std::int64_t>(state_ % static_cast<std::uint64_t>(limit));
-    }
-
-private:
-    std::uint64_t state_ = 88172645463325252;
-};
-
-class Job {
-public:
-    Job(std::int32_t ranks, std::int32_t steps, std::int32_t collectives)
-        : ranks_(ranks), steps_(steps), collectives_(collectives) {
-        for (std::int32_t host = 0; host < (ranks + kOfHost - 1) / kOfHost; ++host)
-            clocks_.push_back(noise_.below(10'000'000) - 5'000'000);
-        add_ranks();
-        now_.assign(static_cast<std::size_t>(ranks), 1'000'000'000);
-        for (std::int32_t step = 0; step < steps; ++step) add_step(step);
-    }
-    Trace finish() {
-        batch_.tables.close();
-        TraceBuilder builder({"job", "bench", {}});
-        builder.append(std::move(batch_));
-        return std::move(builder).finish();
-    }
-
-private:
-    struct Group {
-        std::int64_t id;
-        std::vector<std::int32_t> ranks;
-    };
-
-    void add_ranks() {
-        RankTable& table = batch_.tables.rank;
-        for (std::int32_t rank = 0; rank < ranks_; ++rank) {
-            Row row = table.add();
-            table.rank.set(row, rank);
-            table.world_size.set(row, ranks_);
-            table.host.set(row, batch_.intern(fmt::format("n{}", rank / kOfHost)));
-            table.status.set(row, batch_.intern("whole"));
-        }
-        for (std::int32_t first = 0; first < ranks_; first += kOfHost) add_group(tensor_, "tp", first, 1, kOfHost);
-        for (std::int32_t first = 0; first < std::min(kOfHost, ranks_); ++first)
-            add_group(data_, "dp", first, kOfHost, ranks_);
-    }
-    void add_group(std::vector<Group>& groups, std::string_view name, std::int32_t first, std::int32_t stride,
-                   std::int32_t length) {
-        RankList ranks;
-        for (std::int32_t rank = first; rank < std::min(first + length, ranks_); rank += stride) ranks.push_back(rank);
-        auto id = static_cast<std::int64_t>(hash_ranks(ranks) >> 1);
-        RankGroupTable& table = batch_.tables.rank_group;
-        std::string text = format_ranks(ranks);
-        for (std::int32_t rank : ranks) {
-            Row row = table.add();
-            table.rank.set(row, rank);
-            table.group_id.set(row, id);
-            table.description.set(row, batch_.intern(name));
-            table.size.set(row, static_cast<std::int32_t>(ranks.size()));
-            table.ranks.set(row, batch_.intern(text));
-        }
-        groups.push_back({id, std::move(ranks)});
-    }
-
-    void add_step(std::int32_t step) {
-        std::vector<TimeNs> begun = now_;
-        for (std::int32_t i = 0; i < collectives_; ++i) {
-            bool last = i + 1 == collectives_;
-            for (const Group& group : last ? data_ : tensor_) add_collective(group, step, i, last);
-        }
-        RankStepTable& table = batch_.tables.rank_step;
-        for (std::int32_t rank = 0; rank < ranks_; ++rank) {
-            Row row = table.add();
-            auto at = static_cast<std::size_t>(rank);
-            table.rank.set(row, rank);
-            table.step.set(row, step);
-            table.from_time.set(row, begun[at] + clock_of(rank));
-            table.to_time.set(row, now_[at] + clock_of(rank));
-            table.compute_ns.set(row, work_of(rank) * collectives_);
-        }
-    }
-    void add_collective(const Group& group, std::int32_t step, std::int32_t place, bool last) {
-        std::vector<DurNs> work;
-        TimeNs arrived = 0;
-        for (std::int32_t rank : group.ranks) {
-            work.push_back(work_of(rank) + noise_.below(20'000));
-            arrived = std::max(arrived, now_[static_cast<std::size_t>(rank)] + work.back());
-        }
-        RankSyncTable& table = batch_.tables.rank_sync;
-        for (std::size_t k = 0; k < group.ranks.size(); ++k) {
-            std::int32_t rank = group.ranks[k];
-            TimeNs& now = now_[static_cast<std::size_t>(rank)];
-            Row row = table.add();
-            table.rank.set(row, rank);
-            table.device.set(row, rank % kOfHost);
-            table.step.set(row, step);
-            table.group_id.set(row, group.id);
-            table.seq.set(row, last ? step : std::int64_t{step} * collectives_ + place);
-            table.kind.set(row, batch_.intern("all_reduce"));
-            table.bytes.set(row, std::int64_t{1} << 20);
-            table.stream.set(row, last ? 20 : 16);
-            table.from_time.set(row, now + work[k] + clock_of(rank));
-            table.compute_ns.set(row, work[k]);
-            bool first = step == 0 && place == 0;
-            if (!first) table.follows.set(row, 1);
-            now = arrived + kTransfer + noise_.below(5'000);
-            table.to_time.set(row, now + clock_of(rank));
-        }
-    }
-
-    DurNs work_of(std::int32_t rank) const { return rank == ranks_ / 2 ? kWork * 6 / 5 : kWork; }
-    TimeNs clock_of(std::int32_t rank) const { return clocks_[static_cast<std::size_t>(rank / kOfHost)]; }
-
-    std::int32_t ranks_, steps_, collectives_;
-    Noise noise_;
-    Batch batch_;
-    std::vector<Group> tensor_, data_;
-    std::vector<TimeNs> clocks_, now_;
-};
 
 // A line of /proc/self/status in bytes.
 double status_bytes(const std::string& name) {
@@ -183,7 +56,7 @@ int main(int argc, char** argv) {
     fmt::print("{} ranks, {} steps, {} collectives of a rank in a step\n\n", ranks, steps, collectives);
     fmt::print("| part | CPU time | memory after it | most so far |\n|---|---:|---:|---:|\n");
     Trace trace;
-    measure("summaries in memory", [&] { trace = Job(ranks, steps, collectives).finish(); });
+    measure("summaries in memory", [&] { trace = LargeJob(ranks, steps, collectives, ranks / 2).finish(); });
     Facts facts(trace, {});
     measure("rows", [&] { facts.get<RankJob>(); });
     measure("matching", [&] { facts.get<MatchedJob>(); });
