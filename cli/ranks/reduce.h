@@ -12,7 +12,7 @@
 namespace gpuprof {
 
 // Summaries of other versions are made again.
-inline constexpr const char* kReducerVersion = "4";
+inline constexpr const char* kReducerVersion = "5";
 
 Status reduce_file(const RankFile& file, const Options& options, const ReadLimits& limits, const std::string& output);
 

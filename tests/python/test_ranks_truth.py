@@ -111,3 +111,15 @@ def test_a_slow_group_stands_out_among_links(ranks, jobs):
     assert slow[0]["group"].startswith("DATA_PARALLEL") and slow[0]["ratio"] == pytest.approx(3, rel=0.05)
     assert all(row["ratio"] < 1.1 for row in rows[1:])
 
+
+
+@pytest.mark.parametrize("options", [
+    ["--format", "nsys"], ["--shared-names"], ["--undescribed"], ["--no-flows"], ["--no-distributed"],
+    ["--shifted", "3:2,5:7"], ["--shifted", "3:2,5:7", "--no-seq"],
+])
+def test_the_price_does_not_depend_on_what_describes_collectives(ranks, jobs, options):
+    """Nsight Systems names communicators only, and counts their ranks; ranks that recorded other steps share the rest."""
+    place, truth = jobs("gpu", *options)
+    (row,) = [row for row in ranks(place, "stragglers")["stragglers"] if row["named"]]
+    assert row["unit"] == "rank 5"
+    assert row["cost_ns"] == pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05)

@@ -196,8 +196,10 @@ Trust job_trust(const Facts& facts) {
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.counted.size() < job.steps.size())
         trust.statements.push_back(
-            {false, fmt::format("prices are based on {} of {} steps (--steps all for all of them)",
-                                found.counted.size(), job.steps.size())});
+            {false,
+             fmt::format(
+                 "prices are based on {} of {} steps: others were not recorded by all ranks, or not read (--steps)",
+                 found.counted.size(), job.steps.size())});
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,
              fmt::format(

@@ -23,6 +23,11 @@ std::optional<GroupKey> group_key(const Trace& trace, Row record) {
         key.text = fmt::format("{}|{}", ranks, description);
         return key;
     }
+    if (std::string_view communicator = text(table.communicator); !communicator.empty()) {
+        key.of_communicator = true;
+        key.text = fmt::format("{}|{}|{}", kCommunicator, communicator, key.size);
+        return key;
+    }
     std::string_view name = text(table.group);
     if (name.empty() && description.empty()) return std::nullopt;
     key.text = fmt::format("{}|{}|{}", name, description, key.size);

@@ -12,9 +12,10 @@
 namespace gpuprof {
 
 struct GroupKey {
-    std::string text;       // ranks and description; else name and size
+    std::string text;       // ranks and description; else communicator and size; else name and size
     std::int64_t size = 0;  // ranks in the group; 0: unknown
     bool exact = false;     // the ranks are known
+    bool of_communicator = false;
 
     // FNV-1a of the text: the same on every platform and in every version. Not negative.
     std::int64_t id() const;
@@ -22,6 +23,10 @@ struct GroupKey {
 
 // The group of a row of table collective; absent if nothing names it.
 std::optional<GroupKey> group_key(const Trace& trace, Row record);
+
+// The description of a group that a communicator of NCCL identifies: its ranks are not recorded, and sends and receives
+// count ranks in it.
+inline constexpr std::string_view kCommunicator = "communicator";
 
 // Gloo does not say which group a collective is of. All ranks are assumed; collectives of other groups do not fit then.
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";

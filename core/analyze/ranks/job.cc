@@ -64,19 +64,28 @@ private:
 
     void read_groups() {
         const RankGroupTable& table = trace_.tables().rank_group;
+        std::map<std::uint32_t, std::set<std::int32_t>> members;  // of communicators
         for (Row row = 0; row < table.rows; ++row) {
             if (!table.group_id.has(row)) continue;
             auto [known, fresh] =
                 index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
+            if (table.rank.has(row)) members[known->second].insert(table.rank[row]);
             if (!fresh) continue;
             JobGroup& group = job_.groups.emplace_back();
             group.id = table.group_id[row];
             group.description = trace_.text(table.description.value_or(row, kNoString));
             group.assumed = group.description == kAssumedWorld;
+            group.communicator = group.description == kCommunicator;
             group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
             if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
             group.size =
                 group.ranks.empty() ? table.size.value_or(row, 0) : static_cast<std::int32_t>(group.ranks.size());
+        }
+        for (const auto& [index, ranks] : members) {
+            JobGroup& group = job_.groups[index];
+            if (!group.communicator || static_cast<std::size_t>(group.size) != ranks.size()) continue;
+            group.ranks.assign(ranks.begin(), ranks.end());
+            group.ranks_text = format_ranks(group.ranks);
         }
     }
 
@@ -148,6 +157,7 @@ private:
         sync.kind = kind_of(trace_.text(table.kind.value_or(row, kNoString)));
         sync.from_rank = table.src_rank.value_or(row, -1);
         sync.to_rank = table.dst_rank.value_or(row, -1);
+        if (sync.is_pair() && sync.group != kNone && job_.groups[sync.group].communicator) name_ends(sync);
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
         if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
@@ -167,6 +177,18 @@ private:
         }
         sync.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
                     part(table.host_ns, row), part(table.unknown_ns, row)};
+    }
+
+    // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.
+    void name_ends(JobSync& sync) const {
+        const RankList& ranks = job_.groups[sync.group].ranks;
+        bool sends = sync.to_rank >= 0;
+        auto other = static_cast<std::size_t>(sends ? sync.to_rank : std::max(sync.from_rank, 0));
+        std::int32_t own = job_.ranks[sync.rank].rank;
+        sync.from_rank = sync.to_rank = -1;
+        if (other >= ranks.size()) return;
+        sync.from_rank = sends ? own : ranks[other];
+        sync.to_rank = sends ? ranks[other] : own;
     }
 
     const Trace& trace_;

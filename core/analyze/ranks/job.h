@@ -41,6 +41,8 @@ struct JobGroup {
     std::int32_t size = 0;
     bool pairs = false;    // sends and receives
     bool assumed = false;  // nothing names it: all ranks are assumed
+    // A communicator whose ranks are those that recorded it, in ascending order, if all did.
+    bool communicator = false;
 };
 
 struct JobSync {

@@ -72,9 +72,10 @@ public:
             table.to_time.set(row, point.span.end);
             if (point.record != kNoRow) {
                 if (std::optional<std::int64_t> group = group_of(point.record)) table.group_id.set(row, *group);
+                bool numbered = by_communicator_.contains(table.group_id.value_or(row, -1));
                 if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
                 put_ends(table, row, records.src_rank.get(point.record), records.dst_rank.get(point.record),
-                         point.message.kind == CollectiveKind::send_recv);
+                         point.message.kind == CollectiveKind::send_recv && !numbered);
             }
             table.queued.set(row, point.queued ? 1 : 0);
             if (point.waited_for != kFollowsNothing) {
@@ -183,8 +184,11 @@ private:
         Row row = table.add();
         table.rank.set(row, rank_);
         table.group_id.set(row, id);
-        put(table.name, row, records.group.get(record));
-        if (assumed)
+        put(table.name, row, key->of_communicator ? records.communicator.get(record) : records.group.get(record));
+        if (key->of_communicator) by_communicator_.insert(id);
+        if (key->of_communicator)
+            table.description.set(row, into_.intern(kCommunicator));
+        else if (assumed)
             table.description.set(row, into_.intern(kAssumedWorld));
         else
             put(table.description, row, records.group_description.get(record));
@@ -285,7 +289,7 @@ private:
     Batch& into_;
     RankSteps steps_;
     std::vector<SyncPoint> syncs_;
-    std::set<std::int64_t> groups_;
+    std::set<std::int64_t> groups_, by_communicator_;
     std::int64_t world_ = 0;
 };
 

@@ -32,9 +32,12 @@ double JobReplay::mean_step(const JobTimes& times) const {
 }
 
 std::vector<std::size_t> JobReplay::counted() const {
+    std::uint32_t most = 0;
+    for (std::size_t step = 0; step < steps_; ++step)
+        if (read_[step]) most = std::max(most, recorded_by_[step]);
     std::vector<std::size_t> steps;
     for (std::size_t step = 0; step < steps_; ++step)
-        if (read_[step] && (step == 0 || linked_[step])) steps.push_back(step);
+        if (read_[step] && recorded_by_[step] == most && (step == 0 || linked_[step])) steps.push_back(step);
     return steps;
 }
 
@@ -43,6 +46,10 @@ void JobReplay::find_begins(const RankJob& job) {
     linked_.assign(steps_, false);
     begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
     read_.assign(steps_, false);
+    recorded_by_.assign(steps_, 0);
+    for (const JobRankStep& step : job.rank_steps)
+        ++recorded_by_[static_cast<std::size_t>(std::lower_bound(job.steps.begin(), job.steps.end(), step.step) -
+                                                job.steps.begin())];
     for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
         if (step_of_[i] == kNone) continue;
         for (std::uint32_t other : {job.syncs[i].follows, job.syncs[i].waited_for})

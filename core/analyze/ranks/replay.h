@@ -53,17 +53,18 @@ struct JobReplay {
     std::vector<DurNs> lengths(const std::vector<TimeNs>& step_ends) const;
     // Of the counted steps; for times that keep what each sync follows.
     double mean_step(const JobTimes& times) const;
-    // Indices of steps whose collectives were read, without those that others are read with because these begin in them.
+    // Indices of steps that most ranks recorded and whose collectives were read, without those that others are read with because these begin in them.
     std::vector<std::size_t> counted() const;
 
 private:
     void find_begins(const RankJob& job);
 
-    std::vector<std::uint32_t> before_;   // as JobSync::before
-    std::vector<TimeNs> start_;           // of syncs that follow nothing
-    std::vector<std::uint32_t> step_of_;  // index of the step
-    std::vector<TimeNs> begins_;          // of each step, if it depends on no other; else 0
-    std::vector<bool> read_, linked_;     // by step: it has collectives; one of them follows another step
+    std::vector<std::uint32_t> before_;       // as JobSync::before
+    std::vector<TimeNs> start_;               // of syncs that follow nothing
+    std::vector<std::uint32_t> step_of_;      // index of the step
+    std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0
+    std::vector<std::uint32_t> recorded_by_;  // by step: ranks
+    std::vector<bool> read_, linked_;         // by step: it has collectives; one of them follows another step
     std::size_t steps_ = 0;
 };
 
