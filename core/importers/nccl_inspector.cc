@@ -104,7 +104,7 @@ private:
         if (context_.ranks) table.group_size.set(row, *context_.ranks);
         if (auto value = field("sn").integer()) table.seq.set(row, *value);
         if (auto value = field("msg_size_bytes").integer(); value && *value >= 0) table.bytes.set(row, *value);
-        put_us(table.duration, row, field("exec_time_us"));
+        put_us(table.exec_time, row, field("exec_time_us"));
         put_text(table.timing_source, row, field("timing_source").text());
         put_text(table.algorithm, row, field("algo").text());
         put_text(table.protocol, row, field("proto").text());

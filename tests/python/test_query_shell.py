@@ -30,7 +30,7 @@ def test_tab_completes_tables_columns_and_commands(shell):
     shell.type("SELECT count(*) FROM profiled\t;\n")
     shell.expect(r"\n *0\n")
     shell.expect_editing(PROMPT)
-    shell.type("SELECT sum(dur_\t) FROM kernel;\n")
+    shell.type("SELECT sum(dur\t) FROM kernel;\n")
     shell.expect(r"\n *\d{6,}\n")
     shell.expect_editing(PROMPT)
     shell.type("SELECT max(gaps.dur\t) > 0 AS any FRO\tga\t;\n")

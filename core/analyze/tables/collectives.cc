@@ -58,14 +58,14 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
 void gather_records(const Trace& trace, std::map<Key, Group>& groups) {
     const CollectiveTable& table = trace.tables().collective;
     for (Row row = 0; row < table.rows; ++row) {
-        if (!table.duration.has(row) || table.correlation.has(row)) continue;
+        if (!table.exec_time.has(row) || table.correlation.has(row)) continue;
         CollectiveMessage message = message_of(trace, row);
         std::string_view name = message.kind == CollectiveKind::unknown
                                     ? trace.text(table.name.value_or(row, kNoString))
                                     : to_string(message.kind);
         Group& to = groups[{std::string(name), message}];
         ++to.count;
-        to.total.add(table.duration[row]);
+        to.total.add(table.exec_time[row]);
     }
 }
 

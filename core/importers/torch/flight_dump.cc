@@ -233,7 +233,7 @@ private:
             std::optional<double> ms = entry[key].real();
             if (ms && *ms >= 0 && *ms < 1e12) column.set(row, static_cast<DurNs>(*ms * 1e6));
         };
-        put_length(table.duration, "duration_ms");
+        put_length(table.exec_time, "duration_ms");
         put_length(table.timeout, "timeout_ms");
     }
 

@@ -48,7 +48,7 @@ TEST(FlightRecorder, AnEntryBecomesARow) {
     EXPECT_EQ(rows.out_elements[0], 34);
     EXPECT_EQ(rows.created_time[0], 1795446042741798759);
     EXPECT_FALSE(rows.started_time.get(0).has_value() && rows.started_time.size() > 0);
-    EXPECT_EQ(rows.duration[0], 1'500'000);
+    EXPECT_EQ(rows.exec_time[0], 1'500'000);
     EXPECT_EQ(rows.timeout[0], 600'000'000'000);
     EXPECT_EQ(losses(trace, "recorder_loss"), 4);
     EXPECT_EQ(trace.tables().process.world_size[0], 4);
@@ -118,7 +118,7 @@ TEST(FlightRecorder, ImpossibleSizesAndTimesAreAbsent) {
     const CollectiveTable& rows = trace.tables().collective;
     ASSERT_EQ(rows.rows, 1u);
     EXPECT_TRUE(rows.in_elements.none_present() && rows.out_elements.none_present());
-    EXPECT_TRUE(rows.created_time.none_present() && rows.duration.none_present() && rows.timeout.none_present());
+    EXPECT_TRUE(rows.created_time.none_present() && rows.exec_time.none_present() && rows.timeout.none_present());
 }
 
 TEST(FlightRecorder, EntriesThatAreNoneAreCounted) {

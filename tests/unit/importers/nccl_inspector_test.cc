@@ -37,7 +37,7 @@ TEST(NcclInspector, ALineBecomesARow) {
     EXPECT_TRUE(rows.protocol.none_present());
     EXPECT_EQ(rows.seq[0], 1407);
     EXPECT_EQ(rows.bytes[0], 17179869184);
-    EXPECT_EQ(rows.duration[0], 61'974'000);
+    EXPECT_EQ(rows.exec_time[0], 61'974'000);
     EXPECT_EQ(rows.group_size[0], 8);
     EXPECT_TRUE(rows.started_time.none_present() && rows.state.none_present());
     const ProcessTable& process = trace.tables().process;
