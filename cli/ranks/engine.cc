@@ -14,6 +14,7 @@
 #include "cli/ranks/child.h"
 #include "cli/ranks/reduce.h"
 #include "cli/ranks/second_try.h"
+#include "core/base/fnv.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
 #include "core/importers/importer.h"
@@ -42,10 +43,7 @@ std::string summary_name(const RankFile& file, const EngineOptions& options) {
         fmt::format("{}|{}|{}.{:09}|{}|{}|{}|{}|{}|{}", fs::absolute(file.path, unknown).string(), about.st_size,
                     about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino, kReducerVersion, program_version(),
                     options.step_range, file.rank.value_or(-1), file.host);
-    std::uint64_t hash[2] = {0xcbf29ce484222325, 0x84222325cbf29ce4};
-    for (char c : identity)
-        for (std::uint64_t& each : hash) each = (each ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return fmt::format("{:016x}{:016x}.gpuprof", hash[0], hash[1]);
+    return fmt::format("{:016x}{:016x}.gpuprof", fnv1a(identity), fnv1a(identity, 0x84222325cbf29ce4));
 }
 
 // A small capture that is a summary already. Captures are our own: reading one needs no process of its own.

@@ -12,6 +12,7 @@
 #include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/other_client.h"
 #include "core/base/clock.h"
+#include "core/base/fnv.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
@@ -81,12 +82,6 @@ constexpr WantedKind kKinds[] = {
     {Kind::memcpy, "copies"},       {Kind::memcpy_p2p, "copies between devices"},
     {Kind::memset, "memsets"},      {Kind::overhead, "CUPTI's overhead"},
     {Kind::jit, "JIT compilation"}, {Kind::external_correlation, "external correlation ids"}};
-
-std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
-    std::uint64_t hash = 1469598103934665603u;  // FNV-1a
-    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
-    return hash | 1;
-}
 
 bool newer_than_driver(int code) noexcept { return code == kCuptiNotInitialized || code == kCuptiUnknown; }
 
@@ -286,7 +281,7 @@ void Activity::note_name(std::uint64_t address) noexcept {
     if (address == 0) return;
     const char* text = reinterpret_cast<const char*>(address);
     std::size_t size = std::strlen(text);
-    std::uint64_t hash = hash_of(text, size);
+    std::uint64_t hash = fnv1a({text, size}) | 1;
     if (known_ != nullptr) {
         KnownName& known = known_[(address >> 4) * 0x9E3779B97F4A7C15u >> 48];
         if (known.address == address && known.hash == hash) return;

@@ -4,15 +4,14 @@
 #include <cstring>
 #include <string>
 
+#include "core/base/fnv.h"
 #include "core/base/function_name.h"
 
 namespace gpuprof::inject {
 namespace {
 
-std::uint64_t hash_of(const void* bytes, std::size_t size, std::uint64_t hash = 14695981039346656037u) noexcept {
-    const auto* at = static_cast<const unsigned char*>(bytes);
-    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ at[i]) * 1099511628211u;  // FNV-1a
-    return hash | 1;                                                                // 0 is an empty entry
+std::uint64_t hash_of(const void* bytes, std::size_t size, std::uint64_t hash = kFnvBasis) noexcept {
+    return fnv1a({static_cast<const char*>(bytes), size}, hash) | 1;  // 0 is an empty entry
 }
 
 // The entry with this hash, or an empty one; null if the table is full.

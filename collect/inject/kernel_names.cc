@@ -2,18 +2,13 @@
 
 #include <cstring>
 
+#include "core/base/fnv.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {
 namespace {
 
 constinit KernelNames names;
-
-std::uint64_t hash_of(const char* text, std::size_t size) noexcept {
-    std::uint64_t hash = 1469598103934665603u;  // FNV-1a
-    for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<unsigned char>(text[i])) * 1099511628211u;
-    return hash;
-}
 
 std::size_t place_of(std::uint64_t key) noexcept { return (key * 0x9E3779B97F4A7C15u) >> 50; }
 static_assert(KernelNames::kTexts == std::size_t{1} << (64 - 50));
@@ -47,7 +42,7 @@ const char* KernelNames::kept(const char* text) noexcept {
 }
 
 const KernelNames::Text* KernelNames::find_or_add(const char* text, std::size_t size) noexcept {
-    std::uint64_t hash = hash_of(text, size);
+    std::uint64_t hash = fnv1a({text, size});
     for (std::size_t i = 0; i < kProbes; ++i) {
         std::atomic<const Text*>& place = texts_[(place_of(hash) + i) % kTexts];
         const Text* there = place.load(std::memory_order_acquire);

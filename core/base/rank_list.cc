@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "core/base/fnv.h"
+
 namespace gpuprof {
 namespace {
 
@@ -154,10 +156,12 @@ std::optional<RecordedRanks> parse_recorded_ranks(std::string_view text) {
 }
 
 std::uint64_t hash_ranks(const RankList& ranks) {
-    std::uint64_t hash = 14695981039346656037u;
+    std::uint64_t hash = kFnvBasis;
     for (std::int32_t rank : ranks)
-        for (int shift = 0; shift < 32; shift += 8)
-            hash = (hash ^ (static_cast<std::uint32_t>(rank) >> shift & 0xFF)) * 1099511628211u;
+        for (int shift = 0; shift < 32; shift += 8) {
+            char byte = static_cast<char>(static_cast<std::uint32_t>(rank) >> shift & 0xFF);
+            hash = fnv1a({&byte, 1}, hash);
+        }
     return hash;
 }
 

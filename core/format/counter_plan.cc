@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/fnv.h"
 #include "core/format/bytes.h"
 
 namespace gpuprof {
@@ -115,10 +116,6 @@ bool is_device_collective(std::string_view kernel) {
     return false;
 }
 
-std::uint64_t image_hash(std::string_view image) {
-    std::uint64_t hash = 14695981039346656037u;  // FNV-1a
-    for (char byte : image) hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211u;
-    return hash;
-}
+std::uint64_t image_hash(std::string_view image) { return fnv1a(image); }
 
 }  // namespace gpuprof

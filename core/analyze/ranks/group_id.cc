@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "core/base/fnv.h"
+
 namespace gpuprof {
 
-std::int64_t GroupKey::id() const {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return static_cast<std::int64_t>(hash >> 1);
-}
+std::int64_t GroupKey::id() const { return static_cast<std::int64_t>(fnv1a(text) >> 1); }
 
-GroupKey assumed_world(std::int64_t size) { return {fmt::format("{}|{}", kAssumedWorld, size), size, false}; }
+GroupKey assumed_world(std::int64_t size) { return {fmt::format("{}|{}", kAssumedWorld, size), size}; }
 
 std::optional<GroupKey> group_key(const Trace& trace, Row record) {
     const CollectiveTable& table = trace.tables().collective;
@@ -19,7 +17,6 @@ std::optional<GroupKey> group_key(const Trace& trace, Row record) {
     key.size = table.group_size.value_or(record, 0);
     std::string_view ranks = text(table.ranks), description = text(table.group_description);
     if (!ranks.empty()) {
-        key.exact = true;
         key.text = fmt::format("{}|{}", ranks, description);
         return key;
     }

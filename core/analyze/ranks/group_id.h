@@ -14,7 +14,6 @@ namespace gpuprof {
 struct GroupKey {
     std::string text;       // ranks and description; else communicator and size; else name and size
     std::int64_t size = 0;  // ranks in the group; 0: unknown
-    bool exact = false;     // the ranks are known
     bool of_communicator = false;
 
     // FNV-1a of the text: the same on every platform and in every version. Not negative.
