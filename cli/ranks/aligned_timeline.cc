@@ -53,9 +53,9 @@ Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const 
     std::vector<std::string> names;
     std::optional<std::uint32_t> island;
     for (std::int32_t number : *ranks) {
-        auto rank = std::find_if(known.ranks.begin(), known.ranks.end(),
-                                 [&](const JobRank& each) { return each.rank == number; });
-        if (rank == known.ranks.end() || !rank->present)
+        std::uint32_t index = known.find_rank(number);
+        const JobRank* rank = index != kNone ? &known.ranks[index] : nullptr;
+        if (rank == nullptr || !rank->present)
             return Error{ExitCode::usage, fmt::format("--timeline: rank {} has no recording", number)};
         const ClockFit& clock = clocks.clocks[rank->clock];
         if (!clock.aligned || clock.island != island.value_or(clock.island))

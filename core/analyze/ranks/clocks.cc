@@ -157,8 +157,8 @@ private:
             std::size_t every = (usable[instance.group] + most - 1) / most;
             if (seen[instance.group]++ % every != 0) continue;
             std::vector<std::pair<std::uint32_t, double>> ends;
-            for (std::uint32_t k = 0; k < instance.count; ++k) {
-                const JobSync& sync = job_.syncs[matched_.members[instance.first + k]];
+            for (std::uint32_t member : matched_.of(instance)) {
+                const JobSync& sync = job_.syncs[member];
                 ends.emplace_back(job_.ranks[sync.rank].clock, static_cast<double>(sync.span.end - middle));
             }
             std::sort(ends.begin(), ends.end());

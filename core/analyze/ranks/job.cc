@@ -47,7 +47,6 @@ private:
         for (auto [number, row] : order) {
             if (!job_.ranks.empty() && job_.ranks.back().rank == number) continue;
             auto index = static_cast<std::uint32_t>(job_.ranks.size());
-            index_of_rank_[number] = index;
             JobRank& rank = job_.ranks.emplace_back();
             rank.rank = number;
             rank.row = row;
@@ -94,14 +93,14 @@ private:
         std::map<std::pair<std::uint32_t, std::int64_t>, JobRankStep> found;
         std::set<std::int64_t> steps;
         for (Row row = 0; row < table.rows; ++row) {
-            auto rank = index_of_rank_.find(table.rank.value_or(row, -1));
-            if (rank == index_of_rank_.end() || !table.step.has(row) || !usable(table, row)) {
+            std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
+            if (rank == kNone || !table.step.has(row) || !usable(table, row)) {
                 ++job_.unusable;
                 continue;
             }
             Interval window{table.from_time[row], table.to_time[row]};
-            auto [known, fresh] = found.try_emplace({rank->second, table.step[row]},
-                                                    JobRankStep{rank->second, table.step[row], window, {}, 0});
+            auto [known, fresh] =
+                found.try_emplace({rank, table.step[row]}, JobRankStep{rank, table.step[row], window, {}, 0});
             JobRankStep& to = known->second;
             to.window = {std::min(to.window.start, window.start), std::max(to.window.end, window.end)};
             to.own.compute += part(table.compute_ns, row);
@@ -129,9 +128,9 @@ private:
         const RankSyncTable& table = trace_.tables().rank_sync;
         std::vector<std::vector<Row>> rows(job_.ranks.size());
         for (Row row = 0; row < table.rows; ++row) {
-            auto rank = index_of_rank_.find(table.rank.value_or(row, -1));
-            if (rank != index_of_rank_.end() && usable(table, row))
-                rows[rank->second].push_back(row);
+            std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
+            if (rank != kNone && usable(table, row))
+                rows[rank].push_back(row);
             else
                 ++job_.unusable;
         }
@@ -193,11 +192,24 @@ private:
 
     const Trace& trace_;
     RankJob job_;
-    std::unordered_map<std::int32_t, std::uint32_t> index_of_rank_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
 };
 
 }  // namespace
+
+std::uint32_t RankJob::find_rank(std::int32_t number) const {
+    auto at = std::lower_bound(ranks.begin(), ranks.end(), number,
+                               [](const JobRank& rank, std::int32_t wanted) { return rank.rank < wanted; });
+    return at != ranks.end() && at->rank == number ? static_cast<std::uint32_t>(at - ranks.begin()) : kNone;
+}
+
+const JobRankStep* RankJob::find_step(std::uint32_t rank, std::int64_t step) const {
+    std::pair key(rank, step);
+    auto at = std::lower_bound(
+        rank_steps.begin(), rank_steps.end(), key,
+        [](const JobRankStep& each, const auto& wanted) { return std::pair(each.rank, each.step) < wanted; });
+    return at != rank_steps.end() && std::pair(at->rank, at->step) == key ? &*at : nullptr;
+}
 
 RankJob RankJob::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
 

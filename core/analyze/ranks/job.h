@@ -82,6 +82,11 @@ struct RankJob {
     std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
     std::size_t unusable = 0;             // rows left out
 
+    // The index of a rank; kNone if it is unknown.
+    std::uint32_t find_rank(std::int32_t number) const;
+    // A step of the rank with this index; null if it did not record it.
+    const JobRankStep* find_step(std::uint32_t rank, std::int64_t step) const;
+
     static RankJob make(const Facts& facts);
 };
 

@@ -110,9 +110,8 @@ private:
         const Peers& peers = facts_.get<Peers>();
         for (std::size_t i = 0; i < job_.rank_steps.size(); ++i) {
             if (!peers.has_peers[i]) continue;
-            const OwnTime& more = peers.excess[i];
             set(excess, *cell_of(job_.rank_steps[i].rank, job_.rank_steps[i].step),
-                static_cast<double>(more.compute + more.copy + more.input + more.host));
+                static_cast<double>(peers.excess[i].known()));
         }
     }
 
@@ -136,12 +135,10 @@ private:
     // Of several GPUs, the one that is worst.
     void fill_samples() {
         const RankStepTable& table = facts_.trace().tables().rank_step;
-        std::unordered_map<std::int32_t, std::uint32_t> index;
-        for (std::uint32_t i = 0; i < job_.ranks.size(); ++i) index[job_.ranks[i].rank] = i;
         for (Row row = 0; row < table.rows; ++row) {
-            auto rank = index.find(table.rank.value_or(row, -1));
-            if (rank == index.end() || !table.step.has(row)) continue;
-            std::optional<std::size_t> cell = cell_of(rank->second, table.step[row]);
+            std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
+            if (rank == kNone || !table.step.has(row)) continue;
+            std::optional<std::size_t> cell = cell_of(rank, table.step[row]);
             if (!cell || !found_.recorded[*cell]) continue;
             auto worst = [&](Which which, double value) {
                 double before = found_.quantities[which].cells[*cell];

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "core/analyze/facts/facts.h"
 
@@ -73,17 +72,13 @@ std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
 
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
 void count_lost(const RankJob& job, MatchedJob& matched) {
-    std::map<std::int32_t, std::uint32_t> index;
-    std::set<std::pair<std::uint32_t, std::int64_t>> recorded;
-    for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank) index[job.ranks[rank].rank] = rank;
-    for (const JobRankStep& step : job.rank_steps) recorded.insert({step.rank, step.step});
     for (const Instance& instance : matched.instances) {
         matched.expected += instance.count;
         if (instance.complete || instance.rule != MatchRule::exact) continue;
         std::int64_t step = job.syncs[matched.members[instance.first]].step;
         std::size_t should = 0;
         for (std::int32_t number : job.groups[instance.group].ranks)
-            if (auto rank = index.find(number); rank != index.end()) should += recorded.contains({rank->second, step});
+            should += job.find_step(job.find_rank(number), step) != nullptr;
         if (should <= instance.count) continue;
         matched.expected += should - instance.count;
         matched.lost += should - instance.count;
@@ -132,9 +127,8 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             continue;
         }
         instance.complete = expected > 0 && instance.count == static_cast<std::uint32_t>(expected);
-        for (std::uint32_t i = 0; i < instance.count; ++i)
-            matched.instance_of[matched.members[instance.first + i]] =
-                static_cast<std::uint32_t>(matched.instances.size());
+        for (std::uint32_t sync : matched.of(instance))
+            matched.instance_of[sync] = static_cast<std::uint32_t>(matched.instances.size());
         matched.instances.push_back(instance);
     }
     count_lost(job, matched);

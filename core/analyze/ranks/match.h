@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/analyze/ranks/job.h"
@@ -29,6 +30,10 @@ struct MatchedJob {
     std::size_t mismatched = 0;              // rows whose kind contradicts the others of their key
     std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
     std::size_t uncertain = 0;               // rows of steps of which ranks have unequal numbers
+
+    std::span<const std::uint32_t> of(const Instance& instance) const {
+        return {members.data() + instance.first, instance.count};
+    }
 
     static MatchedJob make(const Facts& facts);
 };

@@ -17,6 +17,9 @@ struct OwnTime {
     DurNs input = 0;    // idle while the host waited for input
     DurNs host = 0;     // idle while the host worked, launched or allocated
     DurNs unknown = 0;  // idle without a recorded cause: perhaps a wait for something that was not recorded
+
+    // Of all parts with a recorded cause.
+    DurNs known() const { return compute + copy + input + host; }
 };
 
 class OwnTimes {

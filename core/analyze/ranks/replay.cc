@@ -61,6 +61,12 @@ void JobReplay::find_begins(const RankJob& job) {
         if (linked_[step] || begins_[step] == std::numeric_limits<TimeNs>::max()) begins_[step] = 0;
 }
 
+DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const JobTimes& times) {
+    DurNs least = std::numeric_limits<DurNs>::max();
+    for (std::uint32_t sync : matched.of(instance)) least = std::min(least, times.transfer[sync]);
+    return least;
+}
+
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
 ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const {
     ReplayOrder made;
@@ -122,9 +128,8 @@ JobReplay JobReplay::make(const Facts& facts) {
     }
     replay.last_arrival.assign(matched.instances.size(), std::numeric_limits<TimeNs>::min());
     for (std::size_t i = 0; i < matched.instances.size(); ++i)
-        for (std::uint32_t k = 0; k < matched.instances[i].count; ++k)
-            replay.last_arrival[i] =
-                std::max(replay.last_arrival[i], replay.common[matched.members[matched.instances[i].first + k]].start);
+        for (std::uint32_t sync : matched.of(matched.instances[i]))
+            replay.last_arrival[i] = std::max(replay.last_arrival[i], replay.common[sync].start);
     replay.recorded.own.resize(count);
     replay.recorded.transfer.resize(count);
     replay.waits.assign(count, true);
@@ -142,8 +147,7 @@ JobReplay JobReplay::make(const Facts& facts) {
         if (sync.follows != kNone) {
             DurNs whole = std::max<DurNs>(sync.span.start - job.syncs[sync.follows].span.end, 0);
             DurNs gap = std::min(sync.own.unknown, whole);
-            replay.recorded.own[i] =
-                std::min(whole - gap, sync.own.compute + sync.own.copy + sync.own.input + sync.own.host);
+            replay.recorded.own[i] = std::min(whole - gap, sync.own.known());
             replay.recorded.least[i] = std::min(whole, sync.own.compute + sync.own.copy);
         }
         std::uint32_t instance = matched.instance_of[i];

@@ -26,6 +26,9 @@ struct JobTimes {
 // where it began itself; `begins` is 0 otherwise.
 std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins);
 
+// What the transfer of a collective took: until its first end. Later ends may have waited for a rank's own work.
+DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const JobTimes& times);
+
 // An order in which every collective comes after those that its ranks waited for.
 struct ReplayOrder {
     struct Node {

@@ -243,8 +243,7 @@ private:
             if (instance.count < 2 || !instance.complete) continue;
             Sums& to = groups[instance.group];
             double more = 0, usual = 0;
-            for (std::uint32_t k = 0; k < instance.count; ++k) {
-                std::uint32_t sync = matched_.members[instance.first + k];
+            for (std::uint32_t sync : matched_.of(instance)) {
                 double normal = static_cast<double>(peers_.times.transfer[sync]),
                        own = static_cast<double>(replay_.recorded.transfer[sync]);
                 more = std::max(more, own - normal);

@@ -84,8 +84,6 @@ JobStages JobStages::make(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
     JobStages found;
     found.of_rank.assign(job.ranks.size(), kNone);
-    std::map<std::int32_t, std::uint32_t> index;
-    for (std::uint32_t i = 0; i < job.ranks.size(); ++i) index[job.ranks[i].rank] = i;
     std::vector<bool> pipeline(job.groups.size(), false);
     for (const auto& [number, traffic] : traffic_of(job)) {
         const JobGroup& group = job.groups[number];
@@ -95,7 +93,7 @@ JobStages JobStages::make(const Facts& facts) {
         found.count = size;
         pipeline[number] = true;
         for (std::uint32_t stage = 0; stage < size; ++stage)
-            if (auto rank = index.find(group.ranks[stage]); rank != index.end()) found.of_rank[rank->second] = stage;
+            if (std::uint32_t rank = job.find_rank(group.ranks[stage]); rank != kNone) found.of_rank[rank] = stage;
     }
     std::map<std::pair<std::uint32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sent;  // by rank and step
     for (const JobSync& sync : job.syncs) {

@@ -10,14 +10,6 @@
 namespace gpuprof {
 namespace {
 
-const JobRankStep* find_step(const RankJob& job, std::uint32_t rank, std::int64_t step) {
-    auto at = std::lower_bound(job.rank_steps.begin(), job.rank_steps.end(), std::pair(rank, step),
-                               [](const JobRankStep& each, const std::pair<std::uint32_t, std::int64_t>& key) {
-                                   return std::pair(each.rank, each.step) < key;
-                               });
-    return at != job.rank_steps.end() && at->rank == rank && at->step == step ? &*at : nullptr;
-}
-
 // Builds a bar by the rank's own clock, from left to right.
 class BarBuilder {
 public:
@@ -138,7 +130,7 @@ std::string_view name_of(BarPart part) {
 }
 
 bool has_step(const Facts& facts, std::uint32_t rank, std::int64_t step) {
-    return find_step(facts.get<RankJob>(), rank, step) != nullptr;
+    return facts.get<RankJob>().find_step(rank, step) != nullptr;
 }
 
 StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std::size_t most) {
@@ -148,7 +140,7 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     const JobRank& owner = job.ranks[rank];
     StepBar bar;
     bar.rank = rank;
-    const JobRankStep* recorded = find_step(job, rank, step);
+    const JobRankStep* recorded = job.find_step(rank, step);
     if (recorded == nullptr) return bar;
     BarBuilder builder(recorded->window);
     std::vector<std::uint32_t> chain = waited_for(job, owner, step);

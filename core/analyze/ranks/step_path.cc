@@ -23,8 +23,7 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
     while (at != kNone && until > begin) {
         std::uint32_t last = at;
         if (std::uint32_t instance = matched.instance_of[at]; instance != kNone && replay.waits[at])
-            for (std::uint32_t k = 0; k < matched.instances[instance].count; ++k) {
-                std::uint32_t member = matched.members[matched.instances[instance].first + k];
+            for (std::uint32_t member : matched.of(matched.instances[instance])) {
                 if (replay.common[member].start > replay.common[last].start) last = member;
             }
         TimeNs arrival = std::min(replay.common[last].start, until);

@@ -26,8 +26,7 @@ RankWaits RankWaits::make(const Facts& facts) {
         const Instance& instance = matched.instances[i];
         if (instance.count < 2) continue;
         std::uint32_t last = kNone, second = kNone;
-        for (std::uint32_t k = 0; k < instance.count; ++k) {
-            std::uint32_t sync = matched.members[instance.first + k];
+        for (std::uint32_t sync : matched.of(instance)) {
             if (last == kNone || replay.common[sync].start > replay.common[last].start)
                 second = last, last = sync;
             else if (second == kNone || replay.common[sync].start > replay.common[second].start)
@@ -43,8 +42,7 @@ RankWaits RankWaits::make(const Facts& facts) {
             std::uint32_t clock = job.ranks[job.syncs[sync].rank].clock;
             return clock == last_clock || (clocks.clocks[clock].aligned && clocks.clocks[last_clock].aligned);
         };
-        for (std::uint32_t k = 0; k < instance.count; ++k) {
-            std::uint32_t sync = matched.members[instance.first + k];
+        for (std::uint32_t sync : matched.of(instance)) {
             DurNs wait =
                 std::min(replay.common[last].start, std::max(replay.common[sync].end, replay.common[sync].start)) -
                 replay.common[sync].start;

@@ -29,8 +29,6 @@ constexpr ResultColumn kColumns[] = {
     {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched."},
 };
 
-DurNs sum_of(const OwnTime& own) { return own.compute + own.copy + own.input + own.host; }
-
 Result<ResultTable> run(const Facts& facts) {
     ResultTable table("job_steps", kColumns);
     if (!has_ranks(facts, table)) return table;
@@ -46,7 +44,7 @@ Result<ResultTable> run(const Facts& facts) {
     for (std::size_t i = 0; i < job.rank_steps.size(); ++i) {
         Slowest& to = slowest[job.rank_steps[i].step];
         ++to.ranks;
-        if (peers.has_peers[i] && (to.rank == kNone || sum_of(peers.excess[i]) > sum_of(to.excess))) {
+        if (peers.has_peers[i] && (to.rank == kNone || peers.excess[i].known() > to.excess.known())) {
             to.rank = job.rank_steps[i].rank;
             to.excess = peers.excess[i];
         }
@@ -59,7 +57,7 @@ Result<ResultTable> run(const Facts& facts) {
         table.add_row({integer(job.steps[i]), integer(most.ranks), priced ? integer(prices.recorded[i]) : kAbsent,
                        priced ? integer(prices.ideal[i]) : kAbsent,
                        priced ? ratio(prices.recorded[i], prices.ideal[i]) : kAbsent,
-                       known ? integer(job.ranks[most.rank].rank) : kAbsent, excess(sum_of(most.excess)),
+                       known ? integer(job.ranks[most.rank].rank) : kAbsent, excess(most.excess.known()),
                        excess(most.excess.compute), excess(most.excess.input), excess(most.excess.host)});
     }
     return table;

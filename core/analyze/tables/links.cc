@@ -1,7 +1,6 @@
 // `links`: transfers by the hosts that they connect, beside equal ones elsewhere. A slow link shows in every group that
 // crosses it.
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -79,18 +78,12 @@ std::map<std::uint32_t, Link> links_of(const Facts& facts) {
     for (const Instance& instance : matched.instances) {
         if (instance.count < 2 || !instance.complete) continue;
         Link& link = links[instance.group];
-        // The first to end: later ends may have waited for the rank's own work.
-        DurNs transfer = std::numeric_limits<DurNs>::max(), usual = transfer;
-        for (std::uint32_t k = 0; k < instance.count; ++k) {
-            std::uint32_t sync = matched.members[instance.first + k];
-            if (replay.recorded.transfer[sync] < transfer) {
-                transfer = replay.recorded.transfer[sync];
-                usual = peers.times.transfer[sync];
-            }
-            link.hosts.insert(hosts.of_rank[job.syncs[sync].rank]);
-        }
+        for (std::uint32_t sync : matched.of(instance)) link.hosts.insert(hosts.of_rank[job.syncs[sync].rank]);
+        DurNs transfer = least_transfer(matched, instance, replay.recorded);
+        DurNs usual = least_transfer(matched, instance, peers.times);
+        if (usual <= 0) continue;
         link.transfer.add(transfer);
-        if (usual > 0) link.ratios.push_back(static_cast<double>(transfer) / static_cast<double>(usual));
+        link.ratios.push_back(static_cast<double>(transfer) / static_cast<double>(usual));
     }
     return links;
 }

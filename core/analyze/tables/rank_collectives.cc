@@ -56,18 +56,15 @@ Result<ResultTable> run(const Facts& facts) {
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
         const Instance& instance = matched.instances[i];
         if (instance.count < 2) continue;
-        const JobSync& first = job.syncs[matched.members[instance.first]];
+        const JobSync& first = job.syncs[matched.of(instance).front()];
         const JobGroup& group = job.groups[instance.group];
         Kind& to = kinds[{group.description, group.size, first.kind, first.bytes}];
-        std::int64_t transfer = INT64_MAX;
-        for (std::uint32_t k = 0; k < instance.count; ++k) {
-            std::uint32_t sync = matched.members[instance.first + k];
-            transfer = std::min(transfer, replay.recorded.transfer[sync]);
+        for (std::uint32_t sync : matched.of(instance)) {
             to.wait.add(waits.wait[sync]);
             to.longest = std::max(to.longest, waits.wait[sync]);
         }
         to.members += instance.count;
-        to.transfers.push_back(transfer);
+        to.transfers.push_back(least_transfer(matched, instance, replay.recorded));
         to.complete += instance.complete;
         to.rule = std::max(to.rule, instance.rule);
         to.lateness.add(waits.lateness[i]);
