@@ -5,11 +5,10 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "bench/process_cost.h"
 #include "bench/ranks/large_job.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clocks.h"
@@ -22,20 +21,6 @@
 namespace {
 
 using namespace gpuprof;
-
-// A line of /proc/self/status in bytes.
-double status_bytes(const std::string& name) {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(name + ":")) return std::strtod(line.c_str() + name.size() + 1, nullptr) * 1024;
-    return 0;
-}
-
-double cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 template <class Step>
 void measure(std::string_view name, Step&& step) {

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <string>
 
+#include "bench/process_cost.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/facts/submitters.h"
@@ -23,20 +23,6 @@
 namespace {
 
 using namespace gpuprof;
-
-// A line of /proc/self/status in bytes.
-double status_bytes(const std::string& name) {
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with(name + ":")) return std::strtod(line.c_str() + name.size() + 1, nullptr) * 1024;
-    return std::numeric_limits<double>::quiet_NaN();
-}
-
-double cpu_seconds() {
-    timespec now{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // The time and memory of a step, over runs.
 class Cost {
