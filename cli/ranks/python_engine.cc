@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -164,12 +163,7 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
     close(ends[0]);
     if (ended.asked != 0) {
         { TemporaryFolder removed = std::move(folder); }
-        signal(ended.asked, SIG_DFL);
-        sigset_t only;
-        sigemptyset(&only);
-        sigaddset(&only, ended.asked);
-        sigprocmask(SIG_UNBLOCK, &only, nullptr);
-        raise(ended.asked);
+        exit_like({.signal = ended.asked});
     }
     if (listener.error()) return *listener.error();
     if (ended.signal != 0)

@@ -37,9 +37,15 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kReduce = "reduce", kView = "view";
-constexpr std::string_view kTables[] = {"ranks", "stragglers", "job_steps", "rank_collectives", "imbalance", "pipeline",
-                                        "links", "hosts",      "hangs"};
 constexpr std::int64_t kMaxRanks = 1 << 20;
+
+// The analyses of a job.
+std::vector<std::string_view> table_names() {
+    std::vector<std::string_view> names;
+    for (const Analysis* each : analyses())
+        if (each->traits.of_job) names.push_back(each->name);
+    return names;
+}
 
 struct Arguments {
     std::vector<std::string> words;  // recordings and analyses
@@ -121,7 +127,7 @@ Result<ExitCode> run(Arguments arguments) {
         if (!is_table && !is_path(word) && !is_url(word))
             return Error{ExitCode::usage,
                          fmt::format("'{}' is neither an existing path nor a table; the tables of a job are {}", word,
-                                     fmt::join(kTables, ", "))};
+                                     fmt::join(table_names(), ", "))};
         (is_table ? arguments.request.analyses : paths).push_back(word);
     }
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
@@ -190,7 +196,7 @@ const Command kRanksCommand{"ranks",
                             "Show who holds a distributed job up, and what it costs.",
                             declare,
                             [] {
-                                return std::vector<Choices>{{"PATH", {std::begin(kTables), std::end(kTables)}},
+                                return std::vector<Choices>{{"PATH", table_names()},
                                                             {"--format", names_of(report_formats())},
                                                             {"--fail-on", names_of(std::span(kJobMetrics))}};
                             }};

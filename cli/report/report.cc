@@ -99,7 +99,7 @@ Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
         found.answer = std::move(answer).value();
     } else {
         bool about_idle = std::any_of(plan.analyses.begin(), plan.analyses.end(),
-                                      [](const Analysis* each) { return each->about_idle; });
+                                      [](const Analysis* each) { return each->traits.about_idle; });
         found.trust = trust_of(facts, about_idle);
     }
     for (const Analysis* analysis : plan.analyses) {
@@ -169,7 +169,7 @@ Arguments sorted_words(Arguments arguments) {
     for (const std::string& word : arguments.words) {
         bool is_analysis = find_analysis(word) != nullptr;
         if (!is_analysis && !arguments.analyses.empty() && find_analysis(arguments.analyses.back()) != nullptr &&
-            find_analysis(arguments.analyses.back())->of_kernel && arguments.options.kernel.empty())
+            find_analysis(arguments.analyses.back())->traits.of_kernel && arguments.options.kernel.empty())
             arguments.options.kernel = word;
         else
             (!is_analysis && is_path(word) ? arguments.files : arguments.analyses).push_back(word);

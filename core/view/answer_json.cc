@@ -42,7 +42,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version, StepD
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
-        if (analysis->replays && facts.get<Replayed>().too_large) {
+        if (analysis->traits.replays && facts.get<Replayed>().too_large) {
             ResultTable skipped(analysis->name, analysis->columns);
             skipped.notes.push_back(
                 fmt::format("Not computed here for more than {} device ops: gpu-profile report FILE {} computes it.",

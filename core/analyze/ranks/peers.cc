@@ -170,17 +170,16 @@ private:
 
     // The parts of whole steps: they do not depend on what followed what.
     void settle_steps() {
-        std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> roles;  // rank, step
+        std::vector<std::uint32_t> roles(job_.rank_steps.size(), kNone);
         for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
-            roles[{job_.syncs[i].rank, job_.syncs[i].step}] = peers_.role[i];
-        for (std::uint32_t i = 0; i < job_.rank_steps.size(); ++i)
-            if (auto role = roles.find({job_.rank_steps[i].rank, job_.rank_steps[i].step}); role != roles.end())
-                alike_[{role->second, job_.rank_steps[i].step}].push_back(i);
+            if (std::optional<std::size_t> cell = cell_of(i)) roles[*cell] = peers_.role[i];
+        for (std::uint32_t i = 0; i < roles.size(); ++i)
+            if (roles[i] != kNone) peers_.alike[{job_.rank_steps[i].step, roles[i]}].push_back(i);
         std::vector<DurNs> spreads;
         peers_.excess.resize(job_.rank_steps.size());
         peers_.has_peers.assign(job_.rank_steps.size(), false);
-        std::erase_if(alike_, [](const auto& each) { return each.second.size() < kFewestPeers; });
-        for (const auto& [key, steps] : alike_) {
+        for (const auto& [key, steps] : peers_.alike) {
+            if (steps.size() < kFewestPeers) continue;
             for (DurNs OwnTime::*part :
                  {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
                 std::vector<DurNs> values;
@@ -190,10 +189,7 @@ private:
             }
             for (std::uint32_t i : steps) peers_.has_peers[i] = true;
             std::vector<DurNs> own;
-            for (std::uint32_t i : steps) {
-                const OwnTime& parts = job_.rank_steps[i].own;
-                own.push_back(parts.compute + parts.copy + parts.input + parts.host);
-            }
+            for (std::uint32_t i : steps) own.push_back(job_.rank_steps[i].own.known());
             std::sort(own.begin(), own.end());
             spreads.push_back(own[65 * own.size() / 100] - own[35 * own.size() / 100]);
         }
@@ -213,7 +209,8 @@ private:
             DurNs more = lead_after(i, from).value_or(0) - peers_.times.lead[i];
             peers_.late[*cell].host = std::max(peers_.late[*cell].host, more);
         }
-        for (const auto& [key, steps] : alike_) {
+        for (const auto& [key, steps] : peers_.alike) {
+            if (steps.size() < kFewestPeers) continue;
             std::vector<DurNs> values;
             for (std::uint32_t i : steps) values.push_back(input[i]);
             DurNs median = median_of(values);
@@ -225,12 +222,9 @@ private:
         }
     }
     std::optional<std::size_t> cell_of(std::uint32_t sync) const {
-        std::pair key(job_.syncs[sync].rank, job_.syncs[sync].step);
-        auto found = std::lower_bound(
-            job_.rank_steps.begin(), job_.rank_steps.end(), key,
-            [](const JobRankStep& step, const auto& wanted) { return std::pair(step.rank, step.step) < wanted; });
-        if (found == job_.rank_steps.end() || std::pair(found->rank, found->step) != key) return std::nullopt;
-        return static_cast<std::size_t>(found - job_.rank_steps.begin());
+        const JobRankStep* step = job_.find_step(job_.syncs[sync].rank, job_.syncs[sync].step);
+        if (step == nullptr) return std::nullopt;
+        return static_cast<std::size_t>(step - job_.rank_steps.data());
     }
 
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
@@ -240,33 +234,27 @@ private:
         for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
             if (instance.count < 2 || !instance.complete) continue;
-            const JobSync& first = job_.syncs[matched_.members[instance.first]];
+            const JobSync& first = job_.syncs[matched_.of(instance).front()];
             bool between = false;
-            for (std::uint32_t k = 0; k < instance.count; ++k)
-                between |= job_.ranks[job_.syncs[matched_.members[instance.first + k]].rank].clock !=
-                           job_.ranks[first.rank].clock;
+            for (std::uint32_t sync : matched_.of(instance))
+                between |= job_.ranks[job_.syncs[sync].rank].clock != job_.ranks[first.rank].clock;
             equal[{static_cast<std::int64_t>(first.kind), instance.count, first.bytes, between}].push_back(i);
         }
         for (auto& [key, instances] : equal) {
             std::vector<DurNs> transfers;
-            for (std::uint32_t i : instances) transfers.push_back(least_transfer(i));
+            for (std::uint32_t i : instances) transfers.push_back(recorded_transfer(i));
             DurNs median = median_of(transfers);
             for (std::uint32_t i : instances) {
-                DurNs change = median - least_transfer(i);
-                for (std::uint32_t k = 0; k < matched_.instances[i].count; ++k) {
-                    std::uint32_t sync = matched_.members[matched_.instances[i].first + k];
+                DurNs change = median - recorded_transfer(i);
+                for (std::uint32_t sync : matched_.of(matched_.instances[i])) {
                     if (replay_.waits[sync])
                         peers_.times.transfer[sync] = std::max<DurNs>(peers_.times.transfer[sync] + change, 0);
                 }
             }
         }
     }
-    DurNs least_transfer(std::uint32_t instance) const {
-        DurNs least = std::numeric_limits<DurNs>::max();
-        for (std::uint32_t k = 0; k < matched_.instances[instance].count; ++k)
-            least =
-                std::min(least, replay_.recorded.transfer[matched_.members[matched_.instances[instance].first + k]]);
-        return least;
+    DurNs recorded_transfer(std::uint32_t instance) const {
+        return least_transfer(matched_, matched_.instances[instance], replay_.recorded);
     }
 
     const RankJob& job_;
@@ -274,7 +262,6 @@ private:
     const JobReplay& replay_;
     Peers peers_;
     std::vector<Place> places_;
-    std::map<std::pair<std::uint32_t, std::int64_t>, std::vector<std::uint32_t>> alike_;  // role, step: rank_steps
     std::map<Shape, std::uint32_t> shapes_;
     std::map<std::string, std::size_t> descriptions_;
     std::map<std::vector<std::int64_t>, std::uint32_t> roles_;

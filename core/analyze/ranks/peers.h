@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "core/analyze/ranks/job.h"
@@ -19,14 +21,16 @@ struct Peers {
     ReplayOrder order;                // of replays with any mixture of these times and the recorded ones
     std::vector<bool> by_peers;       // false: by the rank's other steps
     std::vector<std::uint32_t> role;  // by sync: equal for ranks that do the same in that step
+    // Indices in RankJob::rank_steps of ranks that do the same in a step, by step and role.
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> alike;
     // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
     std::vector<OwnTime> excess;
     std::vector<bool> has_peers;  // of a rank's step
     // How much later than by its peers' hosts the step's collectives were launched, at most, whether or not the device
     // had to wait: input and host only.
     std::vector<OwnTime> late;
-    // Between the 35th and the 65th percentile of the peers' own times in a step, the median over steps. If it is large, about half of the
-    // peers are slower than the others, and no median can tell which half is right.
+    // Between the 35th and the 65th percentile of the peers' own times in a step, the median over steps. If it is large,
+    // about half of the peers are slower than the others, and no median can tell which half is right.
     DurNs spread = 0;
 
     static Peers make(const Facts& facts);

@@ -23,11 +23,10 @@ std::vector<DurNs> JobReplay::lengths(const std::vector<TimeNs>& step_ends) cons
     return lengths_of(step_ends, begins_);
 }
 
-double JobReplay::mean_step(const JobTimes& times) const {
-    std::vector<DurNs> found = lengths(run(times, order));
+double JobReplay::mean_of(const std::vector<DurNs>& step_lengths) const {
     std::vector<std::size_t> steps = counted();
     double sum = 0;
-    for (std::size_t step : steps) sum += static_cast<double>(found[step]);
+    for (std::size_t step : steps) sum += static_cast<double>(step_lengths[step]);
     return sum / static_cast<double>(std::max<std::size_t>(steps.size(), 1));
 }
 

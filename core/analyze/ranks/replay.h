@@ -1,6 +1,6 @@
 // The job as a graph of collectives, replayed with other times: before each collective a rank does its own work since
-// the one that it waited for last, and its host launches it; a collective begins when its last rank arrives. Unexplained gaps of a rank count as
-// zero in every replay: they may hide a wait for something that was not recorded.
+// the one that it waited for last, and its host launches it; a collective begins when its last rank arrives.
+// Unexplained gaps of a rank count as zero in every replay: they may hide a wait for something that was not recorded.
 #pragma once
 
 #include <cstdint>
@@ -54,9 +54,10 @@ struct JobReplay {
     // steps is its end. `by`: the order of the recording, or one that also holds for these times.
     std::vector<TimeNs> run(const JobTimes& times, const ReplayOrder& by) const;
     std::vector<DurNs> lengths(const std::vector<TimeNs>& step_ends) const;
-    // Of the counted steps; for times that keep what each sync follows.
-    double mean_step(const JobTimes& times) const;
-    // Indices of steps that most ranks recorded and whose collectives were read, without those that others are read with because these begin in them.
+    // Of the counted steps.
+    double mean_of(const std::vector<DurNs>& step_lengths) const;
+    // Indices of steps that most ranks recorded and whose collectives were read, without those that were read only
+    // because others begin in them.
     std::vector<std::size_t> counted() const;
 
 private:

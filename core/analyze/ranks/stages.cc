@@ -159,8 +159,8 @@ StagePrice StagePrice::make(const Facts& facts) {
         for (DurNs* time : {&even.own[i], &even.least[i]})
             *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
     }
-    price.step_ns = replay.mean_step(replay.recorded);
-    price.even_ns = replay.mean_step(even);
+    price.step_ns = replay.mean_of(replay.lengths(replay.run(replay.recorded, replay.order)));
+    price.even_ns = replay.mean_of(replay.lengths(replay.run(even, replay.order)));
     return price;
 }
 

@@ -43,9 +43,9 @@ public:
         found.counted = counted_;
         found.recorded = run(replay_.recorded);
         found.ideal = run(peers_.times);
-        found.step_ns = mean_of(found.recorded);
-        found.ideal_ns = mean_of(found.ideal);
-        found.actual_ns = mean_of(replay_.lengths(replay_.ends));
+        found.step_ns = replay_.mean_of(found.recorded);
+        found.ideal_ns = replay_.mean_of(found.ideal);
+        found.actual_ns = replay_.mean_of(replay_.lengths(replay_.ends));
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         for (SlowUnit& unit : units) set_cost(unit, found);
         std::vector<DurNs> all = all_fixed(units);
@@ -62,11 +62,6 @@ public:
 private:
     std::vector<DurNs> run(const JobTimes& times) const { return replay_.lengths(replay_.run(times, peers_.order)); }
 
-    double mean_of(const std::vector<DurNs>& lengths) const {
-        double sum = 0;
-        for (std::size_t step : counted_) sum += static_cast<double>(lengths[step]);
-        return sum / static_cast<double>(std::max<std::size_t>(counted_.size(), 1));
-    }
     // Of the counted steps.
     std::vector<double> differences(const std::vector<DurNs>& from, const std::vector<DurNs>& to) const {
         std::vector<double> result;
@@ -111,7 +106,7 @@ private:
         unit.unit.alone_ns = sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
         if (unit.unit.alone_ns <= unit.unit.cost_ns) return;
         unit.unit.error_ns = std::max(unit.unit.error_ns, error_of(losses));
-        count_steps(unit.unit, losses, mean_of(without_any));
+        count_steps(unit.unit, losses, replay_.mean_of(without_any));
     }
     void count_steps(Straggler& unit, const std::vector<double>& gains, double step_ns) const {
         unit.steps = 0;

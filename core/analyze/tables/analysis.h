@@ -13,15 +13,20 @@
 
 namespace gpuprof {
 
+struct AnalysisTraits {
+    bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
+    bool replays = false;     // replays the recording, which takes long for large ones (Replayed::too_large)
+    bool of_kernel = false;   // `--kernel`, or the word after its name, selects a kernel
+    bool of_job = false;      // about the ranks of a distributed job
+};
+
 struct Analysis {
     std::string_view name;
     std::string_view aliases;  // other accepted names (nsys reports), separated by spaces
     std::string_view doc;
     std::span<const ResultColumn> columns;
     Result<ResultTable> (*run)(const Facts&);
-    bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
-    bool replays = false;     // replays the recording, which takes long for large ones (Replayed::too_large)
-    bool of_kernel = false;   // `--kernel`, or the word after its name, selects a kernel
+    AnalysisTraits traits = {};
 };
 
 // All analyses, in the order of the reference page.

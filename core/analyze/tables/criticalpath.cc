@@ -110,7 +110,7 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kCriticalPath{
-    "criticalpath", "",  "What makes a step as long as it is: the chain of parts without slack.", kColumns, run,
-    true,           true};
+    "criticalpath", "",  "What makes a step as long as it is: the chain of parts without slack.",
+    kColumns,       run, {.about_idle = true, .replays = true}};
 
 }  // namespace gpuprof

@@ -71,6 +71,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of each device, longest first, with their causes.",
-                     kColumns, run,        true};
+                     kColumns, run,        {.about_idle = true}};
 
 }  // namespace gpuprof

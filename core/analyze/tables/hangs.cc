@@ -82,7 +82,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHangs{"hangs", "", "Collectives that hang: which rank is missing, and what it did last.", kColumns,
-                      run};
+const Analysis kHangs{"hangs",  "",  "Collectives that hang: which rank is missing, and what it did last.",
+                      kColumns, run, {.of_job = true}};
 
 }  // namespace gpuprof

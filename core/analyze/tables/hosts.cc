@@ -43,6 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHosts{"hosts", "", "Clocks of a distributed job's hosts: offset, rate, error.", kColumns, run};
+const Analysis kHosts{"hosts",  "",  "Clocks of a distributed job's hosts: offset, rate, error.",
+                      kColumns, run, {.of_job = true}};
 
 }  // namespace gpuprof

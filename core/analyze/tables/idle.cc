@@ -44,6 +44,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kIdle{"idle",   "",  "Idle time of each device by cause; the causes sum to idle_ns exactly.",
-                     kColumns, run, true};
+                     kColumns, run, {.about_idle = true}};
 
 }  // namespace gpuprof

@@ -78,18 +78,12 @@ public:
     explicit Imbalance(const Facts& facts) : job_(facts.get<RankJob>()), peers_(facts.get<Peers>()) {}
 
     std::map<Quantity, Evenness> find() && {
-        std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> roles;  // rank and step
         std::map<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>, double> bytes;
-        for (std::uint32_t i = 0; i < job_.syncs.size(); ++i) {
-            const JobSync& sync = job_.syncs[i];
-            roles[{sync.rank, sync.step}] = peers_.role[i];
+        for (const JobSync& sync : job_.syncs)
             if (sync.bytes > 0) bytes[{sync.rank, sync.step, sync.kind}] += static_cast<double>(sync.bytes);
-        }
-        std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<const JobRankStep*>> alike;  // step and role
-        for (const JobRankStep& step : job_.rank_steps)
-            if (auto role = roles.find({step.rank, step.step}); role != roles.end())
-                alike[{step.step, role->second}].push_back(&step);
-        for (const auto& [key, steps] : alike) {
+        for (const auto& [key, indices] : peers_.alike) {
+            std::vector<const JobRankStep*> steps;
+            for (std::uint32_t index : indices) steps.push_back(&job_.rank_steps[index]);
             if (steps.size() < 2) continue;
             RankList members;
             for (const JobRankStep* step : steps) members.push_back(job_.ranks[step->rank].rank);
@@ -152,8 +146,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kImbalance{"imbalance", "",
-                          "How evenly ranks that do the same share compute, messages and waiting for the host.",
-                          kColumns, run};
+const Analysis kImbalance{
+    "imbalance", "",  "How evenly ranks that do the same share compute, messages and waiting for the host.",
+    kColumns,    run, {.of_job = true}};
 
 }  // namespace gpuprof

@@ -65,7 +65,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kJobSteps{"job_steps", "", "Every step of a distributed job: its length, and who was slowest.", kColumns,
-                         run};
+const Analysis kJobSteps{"job_steps", "",  "Every step of a distributed job: its length, and who was slowest.",
+                         kColumns,    run, {.of_job = true}};
 
 }  // namespace gpuprof

@@ -197,7 +197,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kKernel{"kernel", "",  "One kernel with counters: what holds it back, section by section.",
-                       kColumns, run, false,
-                       false,    true};
+                       kColumns, run, {.of_kernel = true}};
 
 }  // namespace gpuprof

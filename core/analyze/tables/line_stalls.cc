@@ -61,7 +61,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kLineStalls{"line_stalls", "",  "Per kernel, source line and stall reason: samples of warps.",
-                           kColumns,      run, false,
-                           false,         true};
+                           kColumns,      run, {.of_kernel = true}};
 
 }  // namespace gpuprof

@@ -113,7 +113,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLinks{"links", "", "Transfers by the hosts that they connect, beside equal ones elsewhere.", kColumns,
-                      run};
+const Analysis kLinks{"links",  "",  "Transfers by the hosts that they connect, beside equal ones elsewhere.",
+                      kColumns, run, {.of_job = true}};
 
 }  // namespace gpuprof

@@ -62,7 +62,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kPipeline{"pipeline", "", "The stages of a pipeline: compute, waiting, and how even they are.", kColumns,
-                         run};
+const Analysis kPipeline{"pipeline", "",  "The stages of a pipeline: compute, waiting, and how even they are.",
+                         kColumns,   run, {.of_job = true}};
 
 }  // namespace gpuprof

@@ -96,6 +96,7 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kRankCollectives{
-    "rank_collectives", "", "Collectives of a distributed job: transfer, waiting, and who comes last.", kColumns, run};
+    "rank_collectives", "",  "Collectives of a distributed job: transfer, waiting, and who comes last.",
+    kColumns,           run, {.of_job = true}};
 
 }  // namespace gpuprof

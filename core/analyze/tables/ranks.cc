@@ -105,6 +105,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kRanks{"ranks", "", "Every rank of a distributed job: its steps, waits and price.", kColumns, run};
+const Analysis kRanks{"ranks",  "",  "Every rank of a distributed job: its steps, waits and price.",
+                      kColumns, run, {.of_job = true}};
 
 }  // namespace gpuprof

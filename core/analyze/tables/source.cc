@@ -110,7 +110,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kSource{"source", "",  "Per kernel and source line: where warps wait and why, wasted memory accesses.",
-                       kColumns, run, false,
-                       false,    true};
+                       kColumns, run, {.of_kernel = true}};
 
 }  // namespace gpuprof

@@ -48,6 +48,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStragglers{"stragglers", "", "Who holds a distributed job up, why, and what it costs.", kColumns, run};
+const Analysis kStragglers{"stragglers", "",  "Who holds a distributed job up, why, and what it costs.",
+                           kColumns,     run, {.of_job = true}};
 
 }  // namespace gpuprof

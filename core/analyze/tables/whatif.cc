@@ -120,7 +120,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kWhatIf{
-    "whatif", "", "Predicted step time with one thing changed, by replaying the recording.", kColumns, run, true, true};
+const Analysis kWhatIf{"whatif", "",  "Predicted step time with one thing changed, by replaying the recording.",
+                       kColumns, run, {.about_idle = true, .replays = true}};
 
 }  // namespace gpuprof
