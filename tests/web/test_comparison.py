@@ -161,3 +161,26 @@ def test_without_a_comparison_there_is_no_such_page(visit, exported):
     page = visit(exported(FIXTURES / "kineto" / "input_bound.json.gz"), "page=comparison")
     assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Tables", "Charts"]
     expect(page.locator("section.verdict h1")).to_have_count(1)
+
+
+def test_back_and_reload_return_to_both_sides(visit, pair):
+    page = visit(pair("shapes")[0])
+    ready(page)
+    page.get_by_role("button", name="Next step").click()
+    page.get_by_role("button", name="Timeline", exact=True).click()
+    page.locator(".sides button").nth(0).click()
+    page.get_by_label("Filter tracks by name").press_sequentially("GPU")
+    address = settled(page)
+    assert "side=base" in address and "filter=GPU" in address and "new.step=1" in address
+    page.locator(".sides button").nth(1).click()
+    expect(page.get_by_label("Filter tracks by name")).to_have_value("")
+    assert "base.filter=GPU" in settled(page)
+    page.reload()
+    page.go_back()
+    expect(page.get_by_label("Filter tracks by name")).to_have_value("GPU")
+    assert settled(page) == address
+    for _ in range(3):  # the filter, the side, the page
+        page.go_back()
+    expect(page.locator(".timelines select")).to_have_value("1")
+    page.go_back()
+    expect(page.locator(".timelines select")).to_have_value("0")

@@ -1,155 +1,74 @@
-// The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
-// range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
-// counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
-// choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
-// clock is read only: what a job knows of one of its recordings. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
+// What the page shows as text in the address, after #: everything needed to restore it, in the browser's history and in
+// a copied link. The fields are declared in address_fields.ts; of two recordings, those of the side that is not shown
+// have that side before the key (base.sel=kernel:3). The theme is the reader's choice. Unknown keys are ignored, so
+// that a link from a newer viewer opens in an older one.
 
-import { ROW_ORDERS, type RowOrder } from "./job_order.ts";
-import type { Side } from "./workspace.ts";
-import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
+import { FIELDS, type Change, type Field, type Link } from "./address_fields.ts";
+import type { State } from "./state.ts";
 
-/** Former names of pages, so that links copied earlier still open. */
-const FORMER_PAGES: Readonly<Record<string, PageName>> = { pictures: "charts" };
+export type { Link } from "./address_fields.ts";
+export type Side = "base" | "new";
 
-export interface Link {
-  side?: Side;
-  page?: PageName;
-  view?: Range;
-  range?: Range;
-  selection?: { table: string; row: number };
-  pinned?: number[];
-  collapsed?: number[];
-  hidden?: number[];
-  order?: number[];
-  filter?: string;
-  table?: TableChoice;
-  kernel?: string;
-  launch?: number;
-  sampled?: string;
-  line?: string;
-  counterFilter?: string;
-  criticalPath?: boolean;
-  aligned?: number;
-  jobRank?: number;
-  jobStep?: number;
-  quantity?: string;
-  rowOrder?: RowOrder;
-  absolute?: [from: bigint, to: bigint];
+/** What the page shows: the state of the recording shown, and of the other one if two are compared. */
+export interface Snapshot {
+  side: Side; // shown
+  shown: State;
+  other: State | null;
 }
 
-const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.round(to)}`;
+/** What an address restores. */
+export interface LinkedSides {
+  side: Side;
+  shown: Link;
+  other: Link;
+}
 
-export function linkOf(state: State, side: Side = "new"): string {
-  const parts = [...(side === "base" ? ["side=base"] : []), `page=${state.page}`, `t=${rangeText(state.view)}`];
-  if (state.range) parts.push(`m=${rangeText(state.range)}`);
-  if (state.selection) parts.push(`sel=${encodeURIComponent(state.selection.table)}:${state.selection.row}`);
-  const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden], ["order", state.order]];
-  for (const [key, tracks] of lists) {
-    const text = [...tracks].join(",");
-    if (text !== "" || key === "fold") parts.push(`${key}=${text}`);
-  }
-  if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
-  if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
-  if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
-  if (state.launch !== null) parts.push(`launch=${state.launch}`);
-  if (state.sampled !== null) parts.push(`sampled=${encodeURIComponent(state.sampled)}`);
-  if (state.line !== null) parts.push(`line=${encodeURIComponent(state.line)}`);
-  if (state.counterFilter !== "") parts.push(`counters=${encodeURIComponent(state.counterFilter)}`);
-  if (state.criticalPath) parts.push("path=1");
-  if (state.jobRank !== null) parts.push(`rank=${state.jobRank}`);
-  if (state.jobStep !== null) parts.push(`jobstep=${state.jobStep}`);
-  if (state.quantity !== null) parts.push(`cells=${encodeURIComponent(state.quantity)}`);
-  if (state.rowOrder !== "rank") parts.push(`rows=${state.rowOrder}`);
-  if (state.page === "comparison") parts.push(`step=${state.aligned}`);
+const otherSide = (side: Side): Side => (side === "base" ? "new" : "base");
+
+/** Fields that follow from those of the side shown: both have one page, and aligned timelines one window. */
+const isShared = ({ of }: Field, { page }: State): boolean => of === "page" || (of === "view" && page === "comparison");
+
+export function linkOf({ side, shown, other }: Snapshot): string {
+  const parts = side === "base" ? ["side=base"] : [];
+  const write = (prefix: string, fields: readonly Field[], state: State) => {
+    for (const field of fields) for (const value of valuesOf(field, state)) parts.push(`${prefix}${field.key}=${encode(value)}`);
+  };
+  write("", FIELDS, shown);
+  if (other !== null) write(`${otherSide(side)}.`, FIELDS.filter((field) => !isShared(field, shown)), other);
   return parts.join("&");
 }
 
-export function readLink(fragment: string): Link {
-  const link: Link = {};
+function valuesOf(field: Field, state: State): readonly string[] {
+  const written = field.write(state);
+  return written === null ? [] : typeof written === "string" ? [written] : written;
+}
+
+export function readLink(fragment: string): LinkedSides {
+  const values = new Map<string, string[]>();
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const at = part.indexOf("=");
     if (at < 0) continue;
-    const value = decode(part.slice(at + 1));
-    const range = /^(-?\d+)-(-?\d+)$/.exec(value);
-    const row = /^(\w+):(\d+)$/.exec(value);
-    const tracks = value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
-    switch (part.slice(0, at)) {
-      case "page":
-        if ((PAGES as readonly string[]).includes(value)) link.page = value as PageName;
-        else if (Object.hasOwn(FORMER_PAGES, value)) link.page = FORMER_PAGES[value]!;
-        break;
-      case "side":
-        if (value === "base") link.side = value;
-        break;
-      case "t":
-        if (range) link.view = { from: Number(range[1]), to: Number(range[2]) };
-        break;
-      case "m":
-        if (range) link.range = { from: Number(range[1]), to: Number(range[2]) };
-        break;
-      case "sel":
-        if (row) link.selection = { table: row[1]!, row: Number(row[2]) };
-        break;
-      case "pin":
-        link.pinned = tracks;
-        break;
-      case "fold":
-        link.collapsed = tracks;
-        break;
-      case "hide":
-        link.hidden = tracks;
-        break;
-      case "order":
-        link.order = tracks;
-        break;
-      case "filter":
-        link.filter = value;
-        break;
-      case "table":
-        link.table = { name: value, row: null };
-        break;
-      case "step":
-        if (/^\d+$/.test(value)) link.aligned = Number(value);
-        break;
-      case "rank":
-        if (/^\d+$/.test(value)) link.jobRank = Number(value);
-        break;
-      case "jobstep":
-        if (/^-?\d+$/.test(value)) link.jobStep = Number(value);
-        break;
-      case "cells":
-        link.quantity = value;
-        break;
-      case "rows":
-        if ((ROW_ORDERS as readonly string[]).includes(value)) link.rowOrder = value as RowOrder;
-        break;
-      case "abs": {
-        const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];
-        if (from !== undefined && to !== undefined) link.absolute = [BigInt(from), BigInt(to)];
-        break;
-      }
-      case "path":
-        link.criticalPath = value === "1";
-        break;
-      case "launch":
-        if (/^\d+$/.test(value)) link.launch = Number(value);
-        break;
-      case "kernel":
-        link.kernel = value;
-        break;
-      case "sampled":
-        link.sampled = value;
-        break;
-      case "line":
-        link.line = value;
-        break;
-      case "counters":
-        link.counterFilter = value;
-        break;
-    }
+    const key = part.slice(0, at);
+    values.set(key, [...(values.get(key) ?? []), decode(part.slice(at + 1))]);
   }
-  return link;
+  const side: Side = values.get("side")?.at(-1) === "base" ? "base" : "new";
+  const read = (prefix: string): Link => Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
+  return { side, shown: read(""), other: read(`${otherSide(side)}.`) };
 }
+
+/** The strongest change of what the address holds, null if there is none, and the key of the changed text. */
+export function changeBetween(before: Snapshot, now: Snapshot): { change: Change | null; text: string | null } {
+  if (before.side !== now.side) return { change: "step", text: null };
+  const changed = [...changedFields(before.shown, now.shown), ...(before.other && now.other ? changedFields(before.other, now.other) : [])];
+  const hasJumped = before.shown.jumps !== now.shown.jumps;
+  const strongest = (["step", "text", "view"] as const).find((change) => changed.some((field) => field.change === change)) ?? null;
+  return { change: hasJumped ? "step" : strongest, text: changed.find((field) => field.change === "text")?.key ?? null };
+}
+
+const changedFields = (before: State, now: State): Field[] => FIELDS.filter((field) => field.of !== null && before[field.of] !== now[field.of] && JSON.stringify(field.write(before)) !== JSON.stringify(field.write(now)));
+
+/** Escapes only what would end a value, so that addresses stay readable. */
+const encode = (value: string): string => encodeURIComponent(value).replace(/%(2C|3A|2F)/g, decodeURIComponent);
 
 function decode(text: string): string {
   try {

@@ -93,7 +93,7 @@ async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise
     await viewer.select("gap", piece.slices.row[piece.index]!, false);
     break;
   }
-  viewer.set({ page: "timeline", view: around(range, 0.25) });
+  viewer.jump(around(range, 0.25), { page: "timeline" });
 }
 
 /** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, otherwise its longest piece. */

@@ -1,6 +1,6 @@
-// The state of the viewer as one immutable value: page, window, selection, measured range, highlighted names, and the
-// user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); a permalink is its text
-// form.
+// The state of the viewer as one immutable value: page, window, selection, measured range, search, highlighted names,
+// and the user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); the address is its
+// text form (permalink.ts).
 
 import type { RowOrder } from "./job_order.ts";
 import type { Marks } from "./marks.ts";
@@ -32,9 +32,12 @@ export type PageName = (typeof PAGES)[number];
 export interface State {
   page: PageName;
   view: Range;
+  jumps: number; // of the window that are steps in the history, so far
   selection: Selection | null;
   range: Range | null; // measured
-  highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
+  search: string; // its text
+  highlighted: readonly string[]; // names that were chosen; they come before those that the search finds
+  highlight: ReadonlySet<number> | null; // names in Strings, of `highlighted` or `search`; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
   unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks

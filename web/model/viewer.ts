@@ -1,18 +1,20 @@
 // The bus between pages: the state, its listeners, and the commands "go there", "select this", "highlight these". Pages
 // never access each other; they request what should be shown.
 
-import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
+import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
-
-const MARK_AFTER = 150; // ms; waits for further letters of a search
 
 export class Viewer {
   /** The allowed range of the window: the recording, or more while it is compared with a longer one. */
   private bounds: Range;
   private current: State;
+  /** The state before anything was chosen: what an address without fields shows. */
+  initial: State;
+  private readonly highlighter: Highlighter;
   private readonly listeners = new Set<() => void>();
   private choices = 0; // made so far
+  private unrevealed = false; // whether a chosen event is still to be brought into view
 
   constructor(
     readonly recording: Recording,
@@ -21,14 +23,16 @@ export class Viewer {
     const { window_ns, part_ns } = recording.manifest;
     const part = part_ns === null ? { from: 0, to: window_ns } : { from: part_ns[0], to: part_ns[1] };
     this.bounds = { from: 0, to: window_ns };
-    this.current = {
+    this.highlighter = new Highlighter(recording, (change) => this.set(change));
+    this.initial = {
       page: recording.manifest.job === null ? "overview" : "job",
       view: clampRange(part, this.bounds),
+      jumps: 0,
       selection: null,
       range: null,
-      highlight: null,
-      marks: null,
-      unmarkedEvents: 0,
+      search: "",
+      highlighted: [],
+      ...NO_HIGHLIGHT,
       collapsed,
       hidden: new Set(),
       pinned: [],
@@ -48,6 +52,7 @@ export class Viewer {
       rowOrder: "rank",
       problem: null,
     };
+    this.current = this.initial;
   }
 
   get state(): State {
@@ -65,8 +70,10 @@ export class Viewer {
 
   set(change: Partial<State>): void {
     const view = change.view ? { view: clampRange(change.view, this.bounds) } : {};
-    this.current = { ...this.current, ...change, ...view };
+    const before = this.current;
+    this.current = { ...before, ...change, ...view };
     for (const listener of this.listeners) listener();
+    if (before.search !== this.current.search || before.highlighted !== this.current.highlighted) void this.highlighter.follow(this.current);
   }
 
   /** Also allows the window inside `bounds`; null: only inside the recording. */
@@ -74,6 +81,12 @@ export class Viewer {
     const own = { from: 0, to: this.length };
     this.bounds = bounds === null ? own : union(own, bounds);
     this.set({ view: this.current.view });
+  }
+
+  /** Makes a page the first one. */
+  startAt(page: PageName): void {
+    this.initial = { ...this.initial, page };
+    this.set({ page });
   }
 
   openPage(page: PageName): void {
@@ -97,7 +110,12 @@ export class Viewer {
 
   /** Shows a time span on the timeline; `mark` also measures it. */
   goTo(range: Range, mark = false): void {
-    this.set({ page: "timeline", view: around(range, 0.1), ...(mark ? { range } : {}) });
+    this.jump(around(range, 0.1), { page: "timeline", ...(mark ? { range } : {}) });
+  }
+
+  /** Shows another window as a step of the history, unlike panning and zooming. */
+  jump(view: Range, change: Partial<State> = {}): void {
+    this.set({ ...change, view, jumps: this.current.jumps + 1 });
   }
 
   /** Selects a row of a table and, with `show`, brings its slice into view. */
@@ -105,32 +123,43 @@ export class Viewer {
     const mine = ++this.choices;
     const selection = await this.locate(table, row);
     if (mine !== this.choices) return; // something else has been selected since
-    if (selection === null) return this.set({ problem: `Row ${row} of ${table} is not in this recording.` });
+    if (selection === null) return this.set({ problem: missing({ table, row }) });
     this.choose(selection, show);
   }
 
   choose(selection: Selection | null, show = false): void {
     this.choices++;
+    this.unrevealed = selection !== null;
     this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
   }
 
-  /** Highlights the events of these names and dims the others; an empty list clears the highlight. */
-  highlight(names: readonly string[]): void {
-    const { strings } = this.recording;
-    const highlight = names.length === 0 ? null : new Set(names.map((name) => strings.intern(name)));
-    this.set({ highlight, marks: null, unmarkedEvents: 0 });
-    if (highlight !== null) void this.mark(new Set(names), highlight);
+  /** Whether the selection is still to be brought into view: once for each event that was chosen, never for one that an
+      address restored. */
+  takeUnrevealed(): boolean {
+    const taken = this.unrevealed;
+    this.unrevealed = false;
+    return taken;
   }
 
-  private async mark(wanted: ReadonlySet<string>, highlight: ReadonlySet<number>): Promise<void> {
-    const names = (await this.recording.names()).filter((name) => wanted.has(name.name));
-    await new Promise((resume) => setTimeout(resume, MARK_AFTER));
-    const current = () => this.current.highlight === highlight;
-    if (!current()) return;
-    const events = eventsOf(names);
-    if (events > MAX_MARKS) return this.set({ unmarkedEvents: events });
-    const marks = await collectMarks(this.recording, names, current);
-    if (marks !== null && current()) this.set({ marks });
+  /** Restores the selection of an address, without bringing it into view. */
+  async restoreSelection(wanted: { table: string; row: number } | undefined): Promise<void> {
+    const { selection } = this.current;
+    const mine = ++this.choices;
+    this.unrevealed = false;
+    if (wanted === undefined) return this.set({ selection: null });
+    if (selection !== null && selection.table === wanted.table && selection.row === wanted.row) return;
+    const found = await this.locate(wanted.table, wanted.row);
+    if (mine === this.choices) this.set(found === null ? { selection: null, problem: missing(wanted) } : { selection: found });
+  }
+
+  /** Highlights the events of these names and dims the others; without names, those of the search if there is one. */
+  highlight(names: readonly string[]): void {
+    this.set({ highlighted: names });
+  }
+
+  /** Highlights what the text finds, instead of names that were chosen; an empty text clears the highlight. */
+  search(text: string): void {
+    this.set({ search: text, highlighted: [] });
   }
 
   private async locate(table: string, row: number): Promise<Selection | null> {
@@ -157,3 +186,5 @@ export class Viewer {
     return visible ? view : around(range, 2);
   }
 }
+
+const missing = ({ table, row }: { table: string; row: number }): string => `Row ${row} of ${table} is not in this recording.`;

@@ -2,10 +2,11 @@
 // page becomes the one shown there.
 
 import type { Comparison } from "./comparison.ts";
+import type { Side, Snapshot } from "./permalink.ts";
 import type { PageName } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
-export type Side = "base" | "new";
+export type { Side } from "./permalink.ts";
 
 export class Workspace {
   private shown: Viewer;
@@ -31,6 +32,15 @@ export class Workspace {
 
   get side(): Side {
     return this.shown === this.next ? "new" : "base";
+  }
+
+  /** The recording that is not shown, of two. */
+  get other(): Viewer | null {
+    return this.viewers.find((viewer) => viewer !== this.shown) ?? null;
+  }
+
+  get snapshot(): Snapshot {
+    return { side: this.side, shown: this.shown.state, other: this.other?.state ?? null };
   }
 
   show(side: Side): void {

@@ -107,8 +107,9 @@ test("one page at a time: the recording that opens a page is shown there", () =>
 });
 
 test("a link keeps the side, the step, and a window next to the recording", () => {
-  const { state } = compared().next;
-  const link = readLink(linkOf({ ...state, page: "comparison", aligned: 1, view: { from: -5000, to: -20 } }, "base"));
-  assert.deepEqual([link.side, link.aligned, link.page, link.view], ["base", 1, "comparison", { from: -5000, to: -20 }]);
-  assert.equal(readLink(linkOf(state)).side, undefined);
+  const { base, next } = compared();
+  const shown = { ...next.state, page: "comparison" as const, aligned: 1, view: { from: -5000, to: -20 } };
+  const link = readLink(linkOf({ side: "new", shown, other: base.state }));
+  assert.deepEqual([link.side, link.shown.aligned, link.shown.page, link.shown.view], ["new", 1, "comparison", { from: -5000, to: -20 }]);
+  assert.equal(readLink(linkOf({ side: "base", shown: base.state, other: next.state })).side, "base");
 });

@@ -18,6 +18,7 @@ import { canShowRow, showRow } from "../model/row_navigation.ts";
 import { orderedLines, reasonsOf, sourceLinesOf } from "../model/source_lines.ts";
 import { Viewer } from "../model/viewer.ts";
 import { sourceOf } from "./document.ts";
+import { alone } from "./opened.ts";
 import { SAMPLES } from "./sample_documents.ts";
 
 async function open() {
@@ -80,7 +81,7 @@ test("rows and handles lead to the page of their kernel", async () => {
   assert.equal(canShowRow(recording, limits), true);
   await showRow(viewer, report, limits, 1);
   assert.deepEqual([viewer.state.page, viewer.state.launch], ["kernels", 9]);
-  assert.equal(readLink(linkOf(viewer.state)).launch, 9);
+  assert.equal(readLink(linkOf(alone(viewer.state))).shown.launch, 9);
   // k-2 is on the timeline; k-3 has only counters.
   assert.deepEqual(piecesOf(report, "k-2, k-3, k-4").flatMap(({ to }) => (to === null ? [] : [[to.table.name, to.row]])), [["kernels", 1], ["limits", 2]]);
 });
@@ -114,6 +115,6 @@ test("a row about a source line leads to the line on the page of its kernel", as
   const scan = (await recording.kernel(3)).find(({ name }) => name === "line_stalls")!;
   await showRow(viewer, report, scan, 0);
   assert.deepEqual([viewer.state.launch, viewer.state.sampled, viewer.state.line], [null, "scan", "/src/scan.cu:3"]);
-  const { sampled, line } = readLink(linkOf(viewer.state));
+  const { sampled, line } = readLink(linkOf(alone(viewer.state))).shown;
   assert.deepEqual([sampled, line], ["scan", "/src/scan.cu:3"]);
 });

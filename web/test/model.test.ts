@@ -1,5 +1,5 @@
 // The model over built documents: measuring against a count by hand and by brute force, search, neighbours, details,
-// permalinks, the bus.
+// the bus.
 
 import assert from "node:assert/strict";
 import test from "node:test";
@@ -8,7 +8,6 @@ import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/lane.ts";
 import { readManifest } from "../model/manifest.ts";
 import { collectMarks, MAX_MARKS } from "../model/marks.ts";
 import { measure } from "../model/measure.ts";
-import { linkOf, readLink } from "../model/permalink.ts";
 import { Recording } from "../model/recording.ts";
 import { findEvent, matcher, readNames, search } from "../model/search.ts";
 import { clampRange, zoomed } from "../model/state.ts";
@@ -193,21 +192,6 @@ test("a selection that takes longer does not replace a later one", async () => {
   const other = new Viewer(drawn());
   await Promise.all([other.select("kernel", 1), other.select("kernel", 2)]);
   assert.equal(other.state.selection?.row, 2);
-});
-
-test("a permalink restores its state", () => {
-  const viewer = new Viewer(drawn());
-  viewer.set({ page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: new Set([1]), order: [2, 0, 1], filter: "a&b=c" });
-
-test("a permalink with a former page name opens the page under its present name", () => {
-  assert.deepEqual(readLink("#page=pictures&t=10-20"), { page: "charts", view: { from: 10, to: 20 } });
-  assert.deepEqual(readLink("#page=constructor"), {});
-});
-  const link = readLink(`#${linkOf(viewer.state)}`);
-  assert.deepEqual(link, { page: "timeline", view: { from: 10, to: 5000 }, range: { from: 20, to: 30 }, pinned: [5, 3], collapsed: [1], order: [2, 0, 1], filter: "a&b=c" });
-  viewer.set({ criticalPath: true });
-  assert.equal(readLink(`#${linkOf(viewer.state)}`).criticalPath, true);
-  assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&fold="), { collapsed: [] });
 });
 
 test("windows stay inside the recording and above ten nanoseconds", () => {

@@ -1,46 +1,35 @@
-// Keeps the state of the view in the page's address: a copied address restores the same view.
+// Keeps what the page shows in its address and in the browser's history: a copied address, a reload, Back and Forward
+// restore it.
 
-import { around } from "../model/state.ts";
-import { linkOf, readLink, type Link } from "../model/permalink.ts";
+import { History } from "../model/history.ts";
+import { readLink } from "../model/permalink.ts";
+import { restore } from "../model/restore.ts";
 import type { Workspace } from "../model/workspace.ts";
 
-const SETTLED = 250; // ms without a change before the address is updated; browsers limit how often it may change
+const ACTIONS = ["pointerdown", "click", "change", "keydown"] as const;
 
-export function syncAddress(workspace: Workspace, fragment: string): void {
-  apply(workspace, readLink(fragment));
-  let timer = 0;
-  let written = "";
-  workspace.subscribe(() => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      written = `#${linkOf(workspace.viewer.state, workspace.side)}`;
-      try {
-        history.replaceState(null, "", written);
-      } catch {
-        // Some browsers refuse to change the address of a local file; the view works without it.
-      }
-    }, SETTLED) as unknown as number;
-  });
+export function syncAddress(workspace: Workspace): void {
+  const entries = { push: (link: string) => write("push", link), replace: (link: string) => write("replace", link) };
+  const pages = new History(entries, () => workspace.snapshot, location.hash.slice(1));
+  const enter = (link: string) => {
+    pages.enter(link);
+    restore(workspace, readLink(link));
+  };
+  enter(location.hash.slice(1));
+  workspace.subscribe(() => pages.follow());
+  const act = (event: Event) => void (event instanceof KeyboardEvent && event.repeat ? undefined : pages.act());
+  for (const type of ACTIONS) addEventListener(type, act, { capture: true });
   addEventListener("hashchange", ({ newURL }) => {
-    const { hash } = new URL(newURL); // the timer above may have replaced that of `location` since
-    if (hash !== written) apply(workspace, readLink(hash));
+    const link = new URL(newURL).hash.slice(1); // that of `location` may have been replaced since
+    if (pages.isOther(link)) enter(link);
   });
 }
 
-function apply(workspace: Workspace, link: Link): void {
-  const { selection, collapsed, hidden, side, view, absolute, ...rest } = link;
-  if (side !== undefined) workspace.show(side);
-  const { viewer, comparison } = workspace;
-  viewer.set({
-    ...rest,
-    ...(collapsed ? { collapsed: new Set(collapsed) } : {}),
-    ...(hidden ? { hidden: new Set(hidden) } : {}),
-  });
-  if (viewer.state.page === "comparison") comparison?.align(viewer.state.aligned);
-  if (view) viewer.set({ view });
-  if (absolute) {
-    const [from, to] = absolute.map((time) => Number(time - viewer.recording.manifest.time_origin_ns)) as [number, number];
-    viewer.set({ view: around({ from, to }, 0.05), range: { from, to } });
+/** Some browsers refuse to change the history of a local file, or to change it often; the address can still be set. */
+function write(how: "push" | "replace", link: string): void {
+  try {
+    how === "push" ? history.pushState(null, "", `#${link}`) : history.replaceState(null, "", `#${link}`);
+  } catch {
+    how === "push" ? location.assign(`#${link}`) : location.replace(`#${link}`);
   }
-  if (selection) void viewer.select(selection.table, selection.row, false);
 }

@@ -37,7 +37,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       <p class="full">{selection.name}</p>
       <p class="buttons">
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
-        <button onClick={() => viewer.highlight(viewer.state.highlight === null ? [selection.name] : [])}>Highlight same name</button>{" "}
+        <button onClick={() => viewer.highlight(viewer.state.highlighted.length === 0 ? [selection.name] : [])}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
         <CountersButton viewer={viewer} selection={selection} />
       </p>

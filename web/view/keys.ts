@@ -98,13 +98,13 @@ function onKey(timeline: TimelineCanvas, targets: KeyTargets, key: string, shift
       else void acrossRows(viewer, key === "ArrowDown" ? 1 : -1);
       return true;
     case "f":
-      if (selection ?? range) viewer.set({ view: around((selection ?? range)!) });
+      if (selection ?? range) viewer.jump(around((selection ?? range)!));
       return true;
     case "m":
       if (selection) viewer.set({ range: { from: selection.from, to: selection.to } });
       return true;
     case "0":
-      viewer.set({ view: { from: 0, to: viewer.length } });
+      viewer.jump({ from: 0, to: viewer.length });
       return true;
     case "c":
       targets.togglePath?.();

@@ -148,5 +148,5 @@ async function select(timeline: TimelineCanvas, x: number, y: number): Promise<v
 
 async function zoomTo(timeline: TimelineCanvas, x: number, y: number): Promise<void> {
   const found = await eventUnder(timeline, x, y);
-  if (found) timeline.viewer.set({ view: around({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! }) });
+  if (found) timeline.viewer.jump(around({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! }));
 }

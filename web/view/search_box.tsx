@@ -4,9 +4,10 @@
 import { useRef, useState } from "preact/hooks";
 import { plural, duration, grouped } from "../layout/time_text.ts";
 import { eventRefOf } from "../model/details.ts";
+import { matchingNames } from "../model/highlight.ts";
 import { findEvent, matcher, search, type Name } from "../model/search.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { useAsync } from "./use_state.ts";
+import { useAsync, useViewerState } from "./use_state.ts";
 
 const SHOWN = 100; // names in the list; the rest are only counted
 
@@ -16,19 +17,11 @@ export interface SearchHandle {
   clear(): void;
 }
 
-/** The names that match a query. Waits until they are read, so that nothing typed before is lost. */
-async function matching(viewer: Viewer, query: string): Promise<Name[]> {
-  const names = await viewer.recording.names();
-  const test = matcher(query);
-  return query !== "" && test.ok ? search(names, test.value) : [];
-}
-
 export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { current: SearchHandle | null } }) {
-  const [query, setQuery] = useState("");
+  const query = useViewerState(viewer, (state) => state.search);
   const [status, setStatus] = useState("");
   const [open, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const latest = useRef("");
   const { value: names } = useAsync(() => viewer.recording.names(), viewer);
 
   const test = query === "" ? null : matcher(query);
@@ -36,15 +29,12 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
   const events = found.reduce((sum, name) => sum + name.count, 0);
 
   const change = (text: string) => {
-    setQuery(text);
     setStatus("");
     setOpen(text !== "");
-    latest.current = text;
-    if (text === "") viewer.highlight([]);
-    else void matching(viewer, text).then((found) => text === latest.current && viewer.highlight(found.map((name) => name.name)));
+    viewer.search(text);
   };
   const step = async (by: 1 | -1, only?: Name) => {
-    const among = only ? [only] : await matching(viewer, latest.current);
+    const among = only ? [only] : matchingNames(await viewer.recording.names(), viewer.state.search);
     const { selection, view } = viewer.state;
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);

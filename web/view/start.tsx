@@ -22,14 +22,13 @@ export async function start(page: Document): Promise<void> {
     root.replaceChildren(Object.assign(page.createElement("p"), { className: "notice", textContent: line }));
   };
   try {
-    const fragment = location.hash;
     const sources = openSources(page);
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
     const workspace = new Workspace(next.value, await compared(sources, next.value));
     page.title = `${workspace.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
-    if (workspace.comparison !== null) next.value.openPage("comparison");
-    syncAddress(workspace, fragment);
+    if (workspace.comparison !== null) next.value.startAt("comparison");
+    syncAddress(workspace);
     root.replaceChildren();
     render(<Shell workspace={workspace} />, root);
   } catch (error) {

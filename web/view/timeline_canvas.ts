@@ -100,12 +100,12 @@ export class TimelineCanvas {
     return hit(y, this.placed.pinned, this.placed.pinnedHeight, this.placed.rest, this.scroller.scrollTop);
   }
 
-  /** Brings the row of a lane into view: unfolds, unhides, scrolls; does nothing if it is visible. */
-  reveal(id: number): void {
+  /** Scrolls to the row of a lane unless it is visible; `opens` also unfolds and unhides it. */
+  reveal(id: number, opens: boolean): void {
     const lane = this.viewer.recording.manifest.lanes[id];
     if (!lane) return;
     const { state } = this.viewer;
-    const change = changesToReveal(this.tree, state, lane.track);
+    const change = opens ? changesToReveal(this.tree, state, lane.track) : {};
     if (Object.keys(change).length > 0) this.viewer.set(change);
     this.place(this.viewer.state);
     const track = this.placed.rest.tracks.find((placed) => placed.track.id === lane.track);

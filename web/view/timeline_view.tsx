@@ -43,7 +43,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   }, [viewer]);
 
   useEffect(() => {
-    if (selection !== null && selection.lane !== null) timeline.current?.reveal(selection.lane);
+    if (selection !== null && selection.lane !== null) timeline.current?.reveal(selection.lane, viewer.takeUnrevealed());
   }, [selection]);
 
   const point = (event: PointerEvent) => {

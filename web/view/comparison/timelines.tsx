@@ -25,7 +25,7 @@ export function Timelines({ comparison, status, onClear }: Props) {
   useEffect(() => comparison.follow(), [comparison]);
   const clear = () => {
     for (const viewer of [base, next]) {
-      viewer.highlight([]);
+      viewer.search("");
       viewer.set({ selection: null, range: null });
     }
     onClear();

@@ -1,0 +1,117 @@
+"""Back, Forward and reload over the drawn document of test_timeline.py, in a file opened from disk."""
+
+import re
+
+import pytest
+from waiting import reaches, settled, window
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+US = 1000
+
+
+def timeline(visit, sample_page, fragment=""):
+    page = visit(sample_page("drawn"), f"page=timeline{fragment and '&'}{fragment}")
+    page.wait_for_selector("canvas[data-complete]")
+    return page
+
+
+def selected(page):
+    return page.locator("section.details .full")
+
+
+def open_page(page, name):
+    page.get_by_role("navigation", name="Pages").get_by_role("button", name=name).click()
+    expect(page.locator("nav [aria-current=page]")).to_have_text(name)
+
+
+def test_pages_and_selections_are_entries(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:0")
+    expect(selected(page)).to_have_text(re.compile("gemm"))
+    page.keyboard.press("ArrowRight")
+    expect(selected(page)).to_have_text("relu")
+    open_page(page, "Tables")
+    page.go_back()
+    expect(selected(page)).to_have_text("relu")
+    page.go_back()
+    expect(selected(page)).to_have_text(re.compile("gemm"))
+    page.go_forward()
+    expect(selected(page)).to_have_text("relu")
+    page.go_forward()
+    expect(page.locator("nav [aria-current=page]")).to_have_text("Tables")
+
+
+def test_back_after_a_jump_returns_to_the_former_window(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    page.keyboard.press("w")
+    before = window(page)
+    page.keyboard.press("d")
+    moved = window(page)
+    assert moved != before
+    page.keyboard.press("f")
+    assert window(page) not in (before, moved)
+    page.go_back()
+    assert window(page) == moved
+    page.go_forward()
+    page.keyboard.press("0")
+    reaches(lambda: window(page), (0, 100 * US))
+
+
+def test_search_filter_and_highlight_come_back(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    search, tracks = page.get_by_role("searchbox", name="Search"), page.get_by_label("Filter tracks by name")
+    page.get_by_role("button", name="Highlight same name").click()
+    search.press_sequentially("gemm")
+    expect(page.locator(".search [role=status]")).to_have_text("2 events, 1 name")
+    page.keyboard.press("Enter")
+    tracks.press_sequentially("stream")
+    address = settled(page)
+    assert "find=gemm" in address and "filter=stream" in address
+    page.reload()
+    page.wait_for_selector("canvas[data-complete]")
+    expect(search).to_have_value("gemm")
+    expect(tracks).to_have_value("stream")
+    assert settled(page) == address
+    page.go_back()
+    expect(tracks).to_have_value("")
+    expect(search).to_have_value("gemm")
+    page.go_back()
+    expect(selected(page)).to_have_text("relu")
+    expect(search).to_have_value("gemm")
+    page.go_back()
+    expect(search).to_have_value("")
+    assert "names=relu" in settled(page)
+    page.go_back()
+    assert "names=" not in settled(page)
+
+
+def test_a_measured_range_is_one_entry_and_tracks_stay_as_they_were(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    page.get_by_role("button", name="Fold GPU 0: drawn").click()
+    canvas = page.locator(".lanes canvas").bounding_box()
+    y = canvas["y"] + 40
+    page.mouse.move(canvas["x"] + 100, y)
+    page.mouse.down()
+    for x in range(110, 300, 10):
+        page.mouse.move(canvas["x"] + x, y)
+    page.mouse.up()
+    page.wait_for_selector("section.measure table[data-device]")
+    address = settled(page)
+    open_page(page, "Charts")
+    page.go_back()
+    page.wait_for_selector("section.measure table[data-device]")
+    assert settled(page) == address
+    expect(page.get_by_role("button", name="Unfold GPU 0: drawn")).to_have_count(1)
+    page.go_back()
+    expect(page.locator("section.measure")).to_have_count(0)
+    expect(page.get_by_role("button", name="Unfold GPU 0: drawn")).to_have_count(1)
+
+
+def test_many_steps_in_a_row_end_in_an_address_that_is_right(visit, sample_page):
+    page = timeline(visit, sample_page, "sel=kernel:0")
+    expect(selected(page)).to_have_count(1)
+    for _ in range(150):
+        page.keyboard.press("m")
+        page.keyboard.press("Escape")
+    page.keyboard.press("0")
+    assert "m=" not in settled(page) and "sel=" not in page.url

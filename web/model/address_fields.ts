@@ -1,0 +1,99 @@
+// What the address of the page holds: one declaration per field, with its key, how it is written and read, and what a
+// change of it means for the history. To add a field, add its property to State and one line here.
+//
+// t= and m= are ranges in ns, sel= is table:row, find= a search, names= highlighted names, pin=, fold=, hide= and order= are track numbers, line= is FILE:LINE.
+// cells= and rows= are a quantity and an order of a job of many ranks. abs= is a range in ns of the recording's own
+// clock: it is read only, since a job knows no other time of its recordings.
+
+import { ROW_ORDERS } from "./job_order.ts";
+import { PAGES, type PageName, type Range, type State } from "./state.ts";
+
+/** Step: a new entry of the history. Text: an entry once for what is typed in one go. View: the current entry changes. */
+export type Change = "step" | "text" | "view";
+
+/** The part of the state that an address restores. A selection is looked up in the recording first. */
+export type Link = Partial<Omit<State, "selection">> & { selection?: EventAddress; absolute?: [from: bigint, to: bigint] };
+
+export interface EventAddress {
+  table: string;
+  row: number;
+}
+
+/** A value in the address; several repeat the key; null: the initial value, which is not written. */
+export type Written = string | readonly string[] | null;
+
+export interface Field {
+  key: string;
+  of: keyof State | null; // null: read only
+  change: Change;
+  write(state: State): Written;
+  /** Nothing if a value cannot be read. `values` has one for each time that the key occurs. */
+  read(values: readonly string[]): Link;
+}
+
+type Read<K extends keyof Link> = (value: string, all: readonly string[]) => Link[K] | null;
+
+function field<K extends keyof State>(key: string, of: K, change: Change, write: (value: State[K]) => Written, read: Read<K>): Field {
+  return { key, of, change, write: (state) => write(state[of]), read: reader(of, read) };
+}
+
+const readOnly = <K extends keyof Link>(key: string, of: K, read: Read<K>): Field => ({ key, of: null, change: "view", write: () => null, read: reader(of, read) });
+
+function reader<K extends keyof Link>(of: K, read: Read<K>): Field["read"] {
+  return (values) => {
+    const value = values.length === 0 ? null : read(values.at(-1)!, values);
+    return value === null ? {} : { [of]: value };
+  };
+}
+
+const text = (value: string): Written => (value === "" ? null : value);
+const same = (value: string): string => value;
+const number = (value: number | null): Written => (value === null ? null : String(value));
+const toNumber = (value: string): number | null => (/^-?\d{1,15}$/.test(value) ? Number(value) : null);
+const toCount = (value: string): number | null => (/^\d{1,15}$/.test(value) ? Number(value) : null);
+const range = (value: Range | null): Written => (value === null ? null : `${Math.round(value.from)}-${Math.round(value.to)}`);
+const toRange = (value: string): Range | null => {
+  const [, from, to] = /^(-?\d+)-(-?\d+)$/.exec(value) ?? [];
+  return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
+};
+const toTracks = (value: string): number[] => value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
+const tracks = (value: Iterable<number>): string => [...value].join(",");
+
+/** Former names of pages, so that links copied earlier still open. */
+const FORMER_PAGES: ReadonlyMap<string, PageName> = new Map([["pictures", "charts"]]);
+
+export const FIELDS: readonly Field[] = [
+  field("page", "page", "step", same, (value) => PAGES.find((page) => page === value) ?? FORMER_PAGES.get(value) ?? null),
+  field("t", "view", "view", range, toRange),
+  field("m", "range", "step", range, toRange),
+  field("sel", "selection", "step", (chosen) => chosen && `${chosen.table}:${chosen.row}`, (value) => {
+    const [, table, row] = /^(\w+):(\d+)$/.exec(value) ?? [];
+    return table === undefined ? null : { table, row: Number(row) };
+  }),
+  field("find", "search", "text", text, same),
+  field("names", "highlighted", "step", (names) => names, (_, names) => names),
+  field("pin", "pinned", "view", (ids) => text(tracks(ids)), toTracks),
+  field("fold", "collapsed", "view", tracks, (value) => new Set(toTracks(value))), // empty is not the initial value
+  field("hide", "hidden", "view", (ids) => text(tracks(ids)), (value) => new Set(toTracks(value))),
+  field("order", "order", "view", (ids) => text(tracks(ids)), toTracks),
+  field("filter", "filter", "text", text, same),
+  field("table", "table", "step", (table) => table && (table.row === null ? table.name : `${table.name}:${table.row}`), (value) => {
+    const [, name, row] = /^(.+?)(?::(\d+))?$/s.exec(value) ?? [];
+    return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
+  }),
+  field("kernel", "kernel", "step", (name) => name, same),
+  field("launch", "launch", "step", number, toCount),
+  field("sampled", "sampled", "step", (name) => name, same),
+  field("line", "line", "step", (line) => line, same),
+  field("counters", "counterFilter", "text", text, same),
+  field("path", "criticalPath", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
+  field("rank", "jobRank", "step", number, toCount),
+  field("jobstep", "jobStep", "step", number, toNumber),
+  field("cells", "quantity", "step", (name) => name, same),
+  field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), (value) => ROW_ORDERS.find((order) => order === value) ?? null),
+  field("step", "aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
+  readOnly("abs", "absolute", (value) => {
+    const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];
+    return from === undefined || to === undefined ? null : [BigInt(from), BigInt(to)];
+  }),
+];

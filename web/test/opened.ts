@@ -1,0 +1,20 @@
+// Sample documents opened as the page opens them.
+
+import assert from "node:assert/strict";
+import { readManifest } from "../model/manifest.ts";
+import { Recording } from "../model/recording.ts";
+import type { Snapshot } from "../model/permalink.ts";
+import type { State } from "../model/state.ts";
+import { Viewer } from "../model/viewer.ts";
+import { sourceOf } from "./document.ts";
+import { SAMPLES } from "./sample_documents.ts";
+
+export function viewerOf(name: string): Viewer {
+  const built = SAMPLES[name]!();
+  const manifest = readManifest(JSON.stringify(built.manifest));
+  assert.ok(manifest.ok, manifest.ok ? "" : manifest.error);
+  return new Viewer(new Recording(manifest.value, sourceOf(built)));
+}
+
+/** What a page with one recording shows. */
+export const alone = (state: State): Snapshot => ({ side: "new", shown: state, other: null });
