@@ -99,18 +99,32 @@ std::vector<std::string> names_of(const std::vector<File>& files) {
     return names;
 }
 
-std::string shared(const std::vector<JobPart>& parts, std::string Origin::*field) {
+template <class Includes>
+std::string shared(const std::vector<JobPart>& parts, std::string Origin::*field, Includes&& includes) {
     std::string list;
     std::set<std::string_view> seen;
     for (const JobPart& part : parts)
-        if (const std::string& each = part.trace.origin().*field; !each.empty() && seen.insert(each).second)
+        if (const std::string& each = part.trace.origin().*field;
+            !each.empty() && includes(part.trace) && seen.insert(each).second)
             list += (list.empty() ? "" : ", ") + each;
     return list;
 }
 
+bool has_work(const Trace& trace) {
+    const Tables& tables = trace.tables();
+    return tables.kernel.rows + tables.api_call.rows + tables.op.rows + tables.range.rows > 0;
+}
+
+Origin origin_of(const std::vector<JobPart>& parts, std::span<const std::string> given) {
+    auto any = [](const Trace&) { return true; };
+    return {shell_quoted_files(given), shared(parts, &Origin::importer, any), shared(parts, &Origin::tool, any),
+            shared(parts, &Origin::tool, has_work)};
+}
+
 std::vector<std::string> named(std::span<const std::string> paths, Naming naming) {
     std::vector<std::string> names(paths.begin(), paths.end());
-    if (naming == Naming::base_names) std::transform(names.begin(), names.end(), names.begin(), base_name);
+    if (naming == Naming::base_names)
+        for (std::string& name : names) name = base_name(name) + (is_folder(name) ? "/" : "");
     return names;
 }
 
@@ -172,7 +186,7 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
             ExitCode::unreadable,
             fmt::format("cannot read {}: none of the {} files is a readable recording{}{}", shell_quoted_files(given),
                         files->size(), first_error.empty() ? "" : "; first error: ", first_error)};
-    Origin origin{shell_quoted_files(given), shared(parts, &Origin::importer), shared(parts, &Origin::tool)};
+    Origin origin = origin_of(parts, given);
     return merge_traces(std::move(parts), std::move(origin), std::move(about));
 }
 

@@ -17,9 +17,12 @@ namespace gpuprof {
 
 // Where a trace came from, for the head of every report.
 struct Origin {
-    std::string file;      // as named by the user; "-" for standard input
-    std::string importer;  // name of the importer that read it
-    std::string tool;      // the recorder, e.g. "torch.profiler"; empty if unknown
+    std::string file;            // as named by the user; "-" for standard input
+    std::string importer;        // name of the importer that read it
+    std::string tool;            // the recorder, e.g. "torch.profiler"; empty if unknown
+    std::string work_tool = {};  // of several, those that recorded more than samples; empty: `tool`
+
+    const std::string& recorder_of_work() const { return work_tool.empty() ? tool : work_tool; }
 };
 
 struct Batch;

@@ -159,3 +159,9 @@ def test_tables_of_a_folder_name_their_file(program, ranks):
     assert {row["process"] for row in tables["kernel"]} == keys == {f"{RANKS[0].name}:4037", f"{RANKS[1].name}:4045"}
     assert {row["process"] for row in tables["thread"]} == keys
     assert {row["thread"] for row in tables["op"]} <= {row["key"] for row in tables["thread"]}
+
+
+def test_samples_beside_a_recording_do_not_change_its_predictions(program):
+    recording = FIXTURES / "kineto/input_bound.json.gz"
+    samples = FIXTURES / "nvml/bursty.csv"
+    assert rows(program, recording, "whatif") == rows(program, recording, samples, "whatif")

@@ -35,7 +35,8 @@ bool names_directives(std::string_view name) {
 }
 
 Framework framework_of(const Trace& trace, bool& directives) {
-    bool torch = trace.origin().tool == "torch.profiler", jax = false, tensorflow = false, tensorrt = false;
+    bool torch = trace.origin().recorder_of_work() == "torch.profiler", jax = false, tensorflow = false,
+         tensorrt = false;
     each_name(trace, trace.op(), [&](std::string_view name) {
         torch = torch || name.starts_with("aten::");
         tensorflow = tensorflow || name.starts_with("tf_");

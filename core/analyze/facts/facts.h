@@ -32,6 +32,14 @@ public:
         return *static_cast<const Fact*>(slot.fact.get());
     }
 
+    // Makes a fact known that does not follow from the trace, before its first use: that of a whole recording, of which
+    // the trace is a part.
+    template <class Fact>
+    void put(Fact fact) {
+        Slot& slot = slot_of(typeid(Fact));
+        std::call_once(slot.made, [&] { slot.fact = std::make_shared<const Fact>(std::move(fact)); });
+    }
+
 private:
     struct Slot {
         std::once_flag made;

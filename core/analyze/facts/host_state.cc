@@ -186,7 +186,7 @@ HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitte
     run_parallel(found.size(), default_threads(),
                  [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
     for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
-    record_cost_ = record_cost(trace.origin().tool);
+    record_cost_ = record_cost(trace.origin().recorder_of_work());
     const PythonCallTable& calls = trace.tables().python_call;
     for (Row row = 0; row < calls.rows && record_cost_.python_call > 0; ++row)
         if (StringId thread = calls.thread.value_or(row, kNoString); segments_.contains(thread))

@@ -59,7 +59,7 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
         result.idle_in_overhead += idle(IdleCause::profiler);
         result.host_idle += idle(IdleCause::launch) + idle(IdleCause::host_compute);
     }
-    if (RecordCost cost = record_cost(trace.origin().tool); cost.op_or_call > 0) {
+    if (RecordCost cost = record_cost(trace.origin().recorder_of_work()); cost.op_or_call > 0) {
         const Submitters& submitters = facts.get<Submitters>();
         std::uint64_t ops_and_calls = count_on(trace.op(), submitters) + count_on(trace.api_call(), submitters);
         std::uint64_t python_calls = count_on(trace.tables().python_call, submitters);

@@ -33,7 +33,7 @@ std::vector<DurNs> values_of(const Trace& trace, std::string_view key) {
 // Of several processes: the lowest, the median and the highest.
 RecorderPrice RecorderPrice::make(const Facts& facts) {
     const Trace& trace = facts.trace();
-    RecorderPrice found{record_price(trace.origin().tool)};
+    RecorderPrice found{record_price(trace.origin().recorder_of_work())};
     std::vector<DurNs> low = values_of(trace, fact::kCallRecordLowNs), central = values_of(trace, fact::kCallRecordNs),
                        high = values_of(trace, fact::kCallRecordHighNs);
     if (low.empty() || central.empty() || high.empty()) return found;

@@ -91,7 +91,7 @@ void IdlePython::read_calls(const Facts& facts) {
     const Trace& trace = facts.trace();
     const GapList& gaps = facts.get<GapList>();
     HostTimeline timeline(trace, {HostKind::python_call});
-    auto cost = static_cast<std::uint64_t>(record_cost(trace.origin().tool).python_call);
+    auto cost = static_cast<std::uint64_t>(record_cost(trace.origin().recorder_of_work()).python_call);
     std::unordered_map<std::uint32_t, HostThread> threads;  // by key
     for (const IdleSpan& piece : facts.get<IdleSpans>().spans) {
         const IdleGap& gap = gaps.gaps[piece.gap];

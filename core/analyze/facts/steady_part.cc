@@ -80,7 +80,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     if (std::optional<Interval> busy = busy_part(trace)) {
         // Only our own recorder starts with the program; with other recorders, the time outside the busy part must
         // exceed a pause.
-        bool from_start = trace.origin().tool == fact::kRecorderTool;
+        bool from_start = trace.origin().recorder_of_work() == fact::kRecorderTool;
         if (from_start || 2 * busy->length() < whole.length()) return {*busy};
     }
     // Without steps, the time before the first device op is assumed to be setup.

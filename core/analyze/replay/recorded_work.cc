@@ -56,7 +56,7 @@ RecordedWork WorkByPoint::operator[](std::size_t point) const {
 
 WorkCounter::WorkCounter(const Trace& trace, const std::vector<StringId>& threads)
     : trace_(trace), lane_of_(trace, threads), pending_(threads.size()) {
-    known_ = record_price(trace.origin().tool).call.central != 0;
+    known_ = record_price(trace.origin().recorder_of_work()).call.central != 0;
     next_ = std::numeric_limits<TimeNs>::max();
     if (!known_) return;
     next_ = std::numeric_limits<TimeNs>::min();

@@ -19,7 +19,7 @@ constexpr double kMinHostIdlePct = 10;  // percent of the window that is idle fo
 // The cost of recording was measured for torch.profiler, and gpu-profile's recorder reports it. For other tools it is
 // unknown.
 Ruling unknown_cost(const Facts& facts) {
-    const std::string& tool = facts.trace().origin().tool;
+    const std::string& tool = facts.trace().origin().recorder_of_work();
     bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;
     if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kMinHostIdlePct)
         return Ruling::silent();
