@@ -15,20 +15,14 @@ namespace {
 
 struct Kind {
     std::string_view analysis;
-    std::string_view keys;  // columns that identify a row, separated by blanks; none: its position
+    std::string_view keys;  // columns that identify a row, separated by blanks
     std::string_view count, time;
-    bool per_step = true;
 };
 constexpr Kind kKinds[] = {
-    {"ops", "name", "count", "device_total_ns"},
-    {"ranges", "path", "count", "host_total_ns"},
-    {"devices", "device", "kernels", "busy_ns"},
-    {"steps", "", "kernels", "dur_ns", false},
-    {"memcpy", "kind src dst", "count", "total_ns"},
-    {"memset", "memory_kind", "count", "total_ns"},
-    {"api", "name", "count", "total_ns"},
-    {"idle", "device cause", "count", "total_ns"},
-    {"collectives", "name bytes", "count", "total_ns"},
+    {"ops", "name", "count", "device_total_ns"},    {"ranges", "path", "count", "host_total_ns"},
+    {"devices", "device", "kernels", "busy_ns"},    {"memcpy", "kind src dst", "count", "total_ns"},
+    {"memset", "memory_kind", "count", "total_ns"}, {"api", "name", "count", "total_ns"},
+    {"idle", "device cause", "count", "total_ns"},  {"collectives", "name bytes", "count", "total_ns"},
     {"streams", "device stream", "ops", "busy_ns"},
 };
 
@@ -45,7 +39,6 @@ std::string text_of(const Cell& cell) {
 }
 
 std::string key_of(const ResultTable& table, std::size_t row, std::string_view keys) {
-    if (keys.empty()) return fmt::format("{}", row + 1);
     std::string key;
     while (!keys.empty()) {
         std::string_view column = keys.substr(0, keys.find(' '));
@@ -71,10 +64,10 @@ struct Line {
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the row in the analysis."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
-    {"base_ns", CellType::real, Unit::ns, "Time in BASE; per step, except for `steps`."},
+    {"base_ns", CellType::real, Unit::ns, "Time in BASE, per step."},
     {"new_ns", CellType::real, Unit::ns, "Time in NEW."},
     {"change_pct", CellType::real, Unit::percent, "Change relative to base_ns."},
-    {"base_count", CellType::real, Unit::count, "Count in BASE; per step, except for `steps`."},
+    {"base_count", CellType::real, Unit::count, "Count in BASE, per step."},
     {"new_count", CellType::real, Unit::count, "Count in NEW."},
     {"only_in", CellType::text, Unit::none, "base or new, if the other side lacks the row."},
 };
@@ -97,7 +90,7 @@ Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const
     for (const Run* run : {&base, &next}) {
         Result<ResultTable> table = find_analysis(analysis)->run(*run->facts);
         if (!table.ok()) return table.error();
-        double over = kind.per_step ? static_cast<double>(run->parts()) : 1;
+        auto over = static_cast<double>(run->parts());
         std::map<std::string, std::size_t> seen;
         for (std::size_t row = 0; row < table->rows(); ++row) {
             std::string key = key_of(*table, row, kind.keys);
@@ -112,10 +105,8 @@ Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const
         for (const std::string& note : table->notes)
             notes.push_back(fmt::format("{}: {}", run == &base ? "BASE" : "NEW", note));
     }
-    if (kind.per_step)
-        std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-            return std::abs(a.difference()) > std::abs(b.difference());
-        });
+    std::stable_sort(lines.begin(), lines.end(),
+                     [](const Line& a, const Line& b) { return std::abs(a.difference()) > std::abs(b.difference()); });
     ResultTable table(kind.analysis, kColumns);
     for (const Line& line : lines)
         table.add_row({

@@ -1,4 +1,4 @@
-// Compares any analysis whose rows have a name and a time: operators, ranges, devices, copies, calls, causes, steps.
+// Compares any analysis whose rows have a name and a time: operators, ranges, devices, copies, calls, causes.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace gpuprof::compare {
 
-// Names of the analyses that rows_table() supports; `kernels` has a separate table.
+// Names of the analyses that rows_table() supports; `kernels` and `steps` have separate tables.
 std::vector<std::string_view> comparable_analyses();
 
 // Rows with the same key are paired; if a key repeats, in order of occurrence. Per step, like everything else.

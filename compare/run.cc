@@ -143,6 +143,7 @@ Run run_of(Recording recording, const StepChoice& choice) {
     } else {
         run.trace = std::make_unique<Trace>(select_interval(recording.take(), run.span));
         run.facts = std::make_unique<Facts>(*run.trace, options);
+        run.facts->put(run.steps);
     }
     run.metrics[static_cast<std::size_t>(Metric::peak_memory)].value = peak_memory(*run.trace, options.device);
     return run;

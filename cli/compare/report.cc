@@ -3,6 +3,7 @@
 #include "cli/program.h"
 #include "compare/kernel_changes.h"
 #include "compare/rows.h"
+#include "compare/step_pairs.h"
 
 namespace gpuprof {
 namespace {
@@ -13,13 +14,14 @@ Result<ResultTable> table_of(std::string_view name, const compare::Comparison& f
     if (name == "attribution") return compare::attribution_table(found.attribution);
     if (name == "kernels")
         return compare::kernels_table(base, found.base_kernels, next, found.new_kernels, found.pairs);
+    if (name == "steps") return compare::steps_table(base, next);
     return compare::rows_table(name, base, next);
 }
 
 }  // namespace
 
 std::vector<std::string_view> comparison_tables() {
-    std::vector<std::string_view> names = {"metrics", "attribution", "kernels"};
+    std::vector<std::string_view> names = {"metrics", "attribution", "kernels", "steps"};
     for (std::string_view name : compare::comparable_analyses()) names.push_back(name);
     return names;
 }

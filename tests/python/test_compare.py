@@ -77,6 +77,25 @@ def test_five_percent_is_found_and_fails_where_it_was_asked_to(program, tmp_path
     assert program.run("compare", slow, base, "--fail-on", "busy<-2%").status == 1
 
 
+def test_steps_are_those_of_the_verdict(program, tmp_path):
+    """Steps that kernels mark are found once: in a part of the recording, other ones might be."""
+    base, new = FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz", FIXTURES / "nsys/mfu_2gpu_after.sqlite.gz"
+    document = compare(program, base, new, "metrics", "steps")
+    samples = rows(document, "metrics")[0]
+    for side, path in (("base", base), ("new", new)):
+        found = [row for row in rows(document, "steps") if row[f"{side}_ns"] is not None]
+        assert len(found) == samples[f"{side}_samples"]
+        alone = program.report(path, "steps")["steps"].rows
+        assert [(row[f"{side}_start_ns"], row[f"{side}_ns"]) for row in found] == [(row["start_ns"], row["dur_ns"]) for row in alone]
+
+
+def test_steps_are_paired_by_name(program, tmp_path):
+    base = recording(tmp_path / "base.json", 1, steps=6, first=3)
+    new = recording(tmp_path / "new.json", 2, steps=6, first=5)
+    pairs = [(row["name"].split("#")[-1], row["only_in"]) for row in rows(compare(program, base, new, "steps"), "steps")]
+    assert pairs == [*((str(step), None) for step in range(5, 9)), ("9", "new"), ("10", "new"), ("3", "base"), ("4", "base")]
+
+
 def test_a_doubled_tail_is_slower_by_the_mean(program, tmp_path):
     base = recording(tmp_path / "base.json", 1, steps=200)
     tail = recording(tmp_path / "tail.json", 2, steps=200, doubled=range(10, 200, 20))
