@@ -35,6 +35,7 @@ void write_tracks(JsonWriter& json, const Scene& scene) {
         json.member("kind", track.kind);
         json.member("name", track.name);
         if (track.device) json.member("device", std::int64_t{*track.device});
+        if (!track.thread.empty()) json.member("thread", track.thread);
         json.end_object();
     }
     json.end_array();

@@ -42,6 +42,7 @@ struct Track {
     std::string_view kind;
     std::string name;
     std::optional<std::int32_t> device = {};
+    std::string_view thread = {};  // its key, as in columns of tables
 };
 
 struct Lane {

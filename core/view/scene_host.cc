@@ -93,8 +93,11 @@ private:
     void add_thread(const Known& thread) {
         auto process = std::find_if(processes_.begin(), processes_.end(),
                                     [&](const auto& each) { return each.first == thread.process; });
-        std::int32_t track =
-            scene_.add_track({process == processes_.end() ? -1 : process->second, "thread", name_of_thread(thread)});
+        std::int32_t track = scene_.add_track({process == processes_.end() ? -1 : process->second,
+                                               "thread",
+                                               name_of_thread(thread),
+                                               {},
+                                               thread.key == kNoString ? std::string_view() : trace_.text(thread.key)});
         add_rows(tables_, track, rows_of_nested(spans_[thread.key]), scene_);
         if (python_[thread.key].empty()) return;
         add_rows(tables_, scene_.add_track({track, "python", "Python"}), rows_of_nested(python_[thread.key]), scene_);

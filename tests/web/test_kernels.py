@@ -52,6 +52,8 @@ def about(table, launch):
 def test_a_file_with_counters_alone_opens_with_its_kernels(visit, exported, program):
     said = program.report(KERNELS, "findings", "limits")
     page = visit(exported(KERNELS))
+    expect(page.locator("nav[aria-label=Pages] [aria-current]")).to_have_text("Kernels")
+    page.get_by_role("button", name="Overview").click()
     page.wait_for_selector("article.answer")
     assert page.locator(".verdict h1").inner_text() == said.document["verdict"]["name"]
     assert page.locator(".finding h3").all_inner_texts() == [finding["title"] for finding in said.document["findings"]]
@@ -188,6 +190,7 @@ def test_counters_and_a_timeline_in_one_page_are_linked_by_name(visit, program, 
 def test_counters_alone_are_served(new_page, served, program):
     page = new_page()
     page.goto(served(KERNELS))
+    page.get_by_role("button", name="Overview").click()
     page.locator(".measured button").nth(1).click()
     expect(page.locator(".kernel .status")).to_have_text(f"{metrics_of(program, 1)} rows")
 

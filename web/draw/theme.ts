@@ -50,8 +50,8 @@ function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rg
 
 const shaded = (colors: Rgb[], by: number): Rgb[] => colors.map((color) => color.map((c) => Math.max(0, Math.round(c * by))) as unknown as Rgb);
 
-const lightFills = fills(0.77, 0.105, [214, 217, 222], [200, 20, 60]);
-const darkFills = fills(0.46, 0.09, [58, 63, 72], [255, 120, 140]);
+const lightFills = fills(0.645, 0.12, [214, 217, 222], [200, 20, 60]);
+const darkFills = fills(0.53, 0.09, [58, 63, 72], [255, 120, 140]);
 
 export const LIGHT: Theme = {
   ground: [255, 255, 255],

@@ -91,28 +91,24 @@ async function namesAbout(viewer: Viewer, texts: readonly string[]): Promise<str
   return [...new Set([...listed, ...wanted.filter((text) => labels.has(text))])];
 }
 
-/** Pairs of corresponding steps: by name if the names are shared and unique, otherwise by position. */
-export function pairsOfSteps(base: Report, next: Report): StepPair[] {
-  const [before, after] = [stepsOf(base), stepsOf(next)];
-  const byName = new Map(before.map((step) => [step.name, step]));
-  const unique = byName.size === before.length && new Set(after.map((step) => step.name)).size === after.length;
-  const partner = (name: string, at: number) => (unique && after.some((step) => byName.has(step.name)) ? byName.get(name) : before[at]);
-  return after.flatMap(({ name, range }, at) => {
-    const other = partner(name, at);
-    return other ? [{ name: name === other.name ? name : `${other.name} and ${name}`, base: other.range, next: range }] : [];
-  });
-}
-
-function stepsOf(report: Report): { name: string; range: Range }[] {
+/** The pairs of steps that `compare` compares. */
+export function pairsOfSteps(report: Report): StepPair[] {
   const table = tableOf(report, "steps");
-  return (table?.rows ?? []).flatMap((_, row) => {
-    const [from, dur] = [numberOf(table!, row, "start_ns"), numberOf(table!, row, "dur_ns")];
-    return from === null || dur === null ? [] : [{ name: textOf(table!, row, "step") ?? String(row + 1), range: { from, to: from + dur } }];
+  if (table === null) return [];
+  return table.rows.flatMap((_, row) => {
+    const [base, next] = ["base", "new"].map((side) => rangeOf(table, row, side));
+    return base && next ? [{ name: textOf(table, row, "name") ?? String(row + 1), base, next }] : [];
   });
 }
 
-export async function makeComparison(base: Viewer, next: Viewer, report: Report): Promise<Comparison> {
-  const pairs = pairsOfSteps(await base.recording.report(), await next.recording.report());
+/** null: this side has no such step. */
+function rangeOf(table: ReportTable, row: number, side: string): Range | null {
+  const [from, length] = [numberOf(table, row, `${side}_start_ns`), numberOf(table, row, `${side}_ns`)];
+  return from === null || length === null ? null : { from, to: from + length };
+}
+
+export function makeComparison(base: Viewer, next: Viewer, report: Report): Comparison {
+  const pairs = pairsOfSteps(report);
   const whole = { name: "", base: reportedPart(base.recording), next: reportedPart(next.recording) };
   return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole]);
 }

@@ -30,6 +30,7 @@ export interface Track {
   kind: string;
   name: string;
   device: number | null;
+  thread?: string; // its key, as in columns of tables
 }
 
 export interface ColumnSpec {
@@ -161,6 +162,7 @@ function readTrack(raw: Json, id: number): Track {
     kind: text(raw.kind),
     name: text(raw.name),
     device: isCount(raw.device) ? raw.device : null,
+    ...(typeof raw.thread === "string" ? { thread: raw.thread } : {}),
   };
 }
 

@@ -2,6 +2,7 @@
 // never access each other; they request what should be shown.
 
 import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
+import { firstPage } from "./first_page.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
@@ -25,7 +26,7 @@ export class Viewer {
     this.bounds = { from: 0, to: window_ns };
     this.highlighter = new Highlighter(recording, (change) => this.set(change));
     this.initial = {
-      page: recording.manifest.job === null ? "overview" : "job",
+      page: firstPage(recording.manifest),
       view: clampRange(part, this.bounds),
       jumps: 0,
       selection: null,

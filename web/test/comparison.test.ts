@@ -15,9 +15,12 @@ import { SAMPLES } from "./sample_documents.ts";
 
 const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: "" });
 
-function reportOf(steps: [name: string, start: number, dur: number][]): Report {
-  const columns = [column("step", "text"), column("start_ns", "integer", "ns"), column("dur_ns", "integer", "ns")];
-  return readReport(JSON.stringify({ tables: [{ name: "steps", columns, rows: steps, row_count: steps.length, notes: [] }] }));
+type Side = [start: number | null, length: number | null];
+
+function reportOf(steps: [name: string, base: Side, next: Side][]): Report {
+  const columns = [column("name", "text"), ...["base_start_ns", "base_ns", "new_start_ns", "new_ns"].map((name) => column(name, "integer", "ns"))];
+  const rows = steps.map(([name, base, next]) => [name, ...base, ...next]);
+  return readReport(JSON.stringify({ tables: [{ name: "steps", columns, rows, row_count: rows.length, notes: [] }] }));
 }
 
 function viewer(): Viewer {
@@ -36,14 +39,13 @@ function compared(): Comparison {
   return new Comparison(viewer(), viewer(), readReport("{}"), PAIRS);
 }
 
-test("steps are paired by unique name, otherwise by position", () => {
-  const named = pairsOfSteps(reportOf([["ProfilerStep#1", 0, 10], ["ProfilerStep#2", 10, 10]]), reportOf([["ProfilerStep#2", 5, 8], ["ProfilerStep#3", 13, 8]]));
-  assert.deepEqual(named, [{ name: "ProfilerStep#2", base: { from: 10, to: 20 }, next: { from: 5, to: 13 } }]);
-  const placed = pairsOfSteps(reportOf([["a", 0, 10], ["b", 10, 10], ["c", 20, 10]]), reportOf([["x", 5, 8], ["y", 13, 8]]));
-  assert.deepEqual(placed.map((pair) => [pair.name, pair.base.from, pair.next.from]), [["a and x", 0, 5], ["b and y", 10, 13]]);
-  const repeated = pairsOfSteps(reportOf([["step", 0, 10], ["step", 10, 10]]), reportOf([["step", 3, 8], ["step", 11, 8]]));
-  assert.deepEqual(repeated.map((pair) => [pair.base.from, pair.next.from]), [[0, 3], [10, 11]]);
-  assert.deepEqual(pairsOfSteps(readReport("{}"), reportOf([["x", 5, 8]])), []);
+test("the pairs of steps are those of the comparison; a step of one side has no pair", () => {
+  const pairs = pairsOfSteps(reportOf([["1 and 2", [10, 10], [5, 8]], ["3", [20, 10], [null, null]], ["4", [30, 10], [13, 9]]]));
+  assert.deepEqual(pairs, [
+    { name: "1 and 2", base: { from: 10, to: 20 }, next: { from: 5, to: 13 } },
+    { name: "4", base: { from: 30, to: 40 }, next: { from: 13, to: 22 } },
+  ]);
+  assert.deepEqual(pairsOfSteps(readReport("{}")), []);
 });
 
 test("the aligned steps begin at the same pixel, and one window follows the other until it is released", () => {

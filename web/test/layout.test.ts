@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
+import { linesOf, LINES } from "../draw/strips.ts";
 import { contrast, DARK, LIGHT } from "../draw/theme.ts";
 import { CAUSES, EDGE, FIRST_HUE, hueOf, HUES, NOTHING } from "../layout/colors.ts";
 import { Coverage, shade } from "../layout/coverage.ts";
@@ -112,7 +113,7 @@ test("a pixel shows the share of its time that is covered", () => {
   assert.equal(painted(1, many).shades[0], shade(0.3, true));
 });
 
-test("an almost idle pixel is pale but not blank; an almost full one is not full", () => {
+test("an almost idle pixel is low but not blank; an almost full one is not full", () => {
   assert.equal(shade(0, false), 0);
   assert.ok(shade(0.0001, true) > 25 && shade(0.0001, true) < 64);
   assert.ok(shade(0.99, true) < 240);
@@ -130,10 +131,17 @@ test("slices outside the row are ignored; slices that reach into it are clipped"
   assert.deepEqual(painted(3, [[-1e12, 1e12, 1, 5]]).shades, [255, 255, 255]);
 });
 
-test("text on every fill has sufficient contrast in both themes", () => {
+test("a bar is as high as the share of time that is covered", () => {
+  assert.deepEqual([0, 1, 128, 254, 255].map(linesOf), [0, 1, LINES / 2, LINES - 1, LINES]);
+});
+
+test("every fill has a contrast of 3:1 with its ground in both themes, and the text on it of 4.5:1", () => {
   for (const theme of [LIGHT, DARK]) {
     const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
-    for (const code of codes) assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `code ${code}`);
+    for (const code of codes) {
+      assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `text on code ${code}: ${contrast(theme.fills[code]!, theme.onSlice)}`);
+      assert.ok(contrast(theme.fills[code]!, theme.ground) >= 3, `code ${code}: ${contrast(theme.fills[code]!, theme.ground)}`);
+    }
     for (const quiet of [theme.text, theme.quiet, theme.accent]) assert.ok(contrast(quiet, theme.ground) >= 4.5);
   }
 });

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { columnDoc } from "../layout/cell_text.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
+import { eventOfThread, idleRowOf } from "../model/gap_links.ts";
 import { measuredKernels } from "../model/measured_kernels.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
@@ -42,7 +43,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
         <CountersButton viewer={viewer} selection={selection} />
       </p>
       {details && <RelatedEvents viewer={viewer} details={details} />}
-      {details ? <Fields details={details} /> : <Times selection={selection} />}
+      {details ? <Fields details={details} links={linksOf(viewer, selection, details)} /> : <Times selection={selection} />}
     </section>
   );
 }
@@ -80,7 +81,22 @@ function Times({ selection }: { selection: Selection }) {
 // Shown as links above, or used only by the viewer.
 const LINKS = new Set(["name", "lane", "launch", "work_table", "work_row", "work_count"]);
 
-function Fields({ details }: { details: Details }) {
+/** By column: what its value leads to. */
+type Links = Record<string, () => void>;
+
+function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links {
+  const { recording } = viewer;
+  const thread = row.value(selection.table === "gap" ? "host_thread" : "thread");
+  const links: Links = {};
+  if (selection.table === "gap") links.cause = () => void idleRowOf(recording, row).then((idle) => viewer.openTable("idle", idle));
+  if (typeof thread === "string" && recording.manifest.tracks.some((track) => track.thread === thread)) {
+    const column = selection.table === "gap" ? "host_thread" : "thread";
+    links[column] = () => void eventOfThread(recording, thread, selection).then((event) => (event === null ? viewer.goTo(selection) : viewer.choose(event, true)));
+  }
+  return links;
+}
+
+function Fields({ details, links }: { details: Details; links: Links }) {
   const { row } = details;
   const spec = row.columns.filter((column) => !LINKS.has(column.name) && row.value(column.name) !== null);
   return (
@@ -91,7 +107,15 @@ function Fields({ details }: { details: Details }) {
           return (
             <tr key={column.name} title={columnDoc(column)}>
               <th scope="row">{column.name}</th>
-              <td title={exactText(value, column)}>{text(value, column)}</td>
+              <td title={exactText(value, column)}>
+                {links[column.name] === undefined ? (
+                  text(value, column)
+                ) : (
+                  <button class="handle" onClick={links[column.name]}>
+                    {text(value, column)}
+                  </button>
+                )}
+              </td>
             </tr>
           );
         })}

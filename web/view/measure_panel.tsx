@@ -104,7 +104,7 @@ export function Legend({ viewer }: { viewer: Viewer }) {
           </li>
         ))}
       </ul>
-      <p class="quiet">A pale slice merges short events. The paler it is, the less of its duration they cover.</p>
+      <p class="quiet">A low slice merges short events. The lower it is, the less of its duration they cover.</p>
     </section>
   );
 }

@@ -4,10 +4,12 @@
 import { measuredKernels } from "../model/measured_kernels.ts";
 import { tableOf, type BusyShares, type Report } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { Memory } from "./charts/memory.tsx";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
 import { MeasuredKernels } from "./overview/measured_kernels.tsx";
+import { MemoryHolders } from "./overview/memory_holders.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
 import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
@@ -19,6 +21,11 @@ import { useAsync } from "./use_state.ts";
 
 function ranOnDevices(report: Report): boolean {
   return (tableOf(report, "devices")?.rows.length ?? 0) > 0;
+}
+
+/** An allocator's records without device work: what counts is the curve, and who holds the memory. */
+function isMemorySnapshot(report: Report): boolean {
+  return !ranOnDevices(report) && (tableOf(report, "memory")?.rows.length ?? 0) > 0;
 }
 
 /** The report, and busy time if it can be read. Waits for both, so that nothing moves under the pointer later. */
@@ -34,12 +41,15 @@ export function Overview({ viewer }: { viewer: Viewer }) {
   const page = { viewer, report };
   const kernels = measuredKernels(report);
   const measured = <MeasuredKernels viewer={viewer} kernels={kernels} />;
+  const holdsMemory = isMemorySnapshot(report);
   const isTimed = viewer.recording.manifest.lanes.length > 0;
   return (
     <article class="answer">
       <DataQuality lines={report.trust} />
       <ReportedPart viewer={viewer} command />
       {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
+      {holdsMemory && <Memory {...page} />}
+      {holdsMemory && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
       {!ranOnDevices(report) && kernels.length === 0 && <RecordedData {...page} />}
       {!isTimed && measured}
       <BusyStrips {...page} measured={busy} />
@@ -52,7 +62,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
         </div>
       </div>
       {isTimed && measured}
-      <PredictedChanges viewer={viewer} table={tableOf(report, "whatif")} />
+      {!holdsMemory && <PredictedChanges viewer={viewer} table={tableOf(report, "whatif")} />}
     </article>
   );
 }

@@ -2,6 +2,7 @@
 // of (viewer) in a separate file and independent of the others.
 
 import type { ComponentType } from "preact";
+import { sourceName } from "../model/source_name.ts";
 import type { PageName } from "../model/state.ts";
 import { PAGES } from "../model/state.ts";
 import type { Workspace, Side } from "../model/workspace.ts";
@@ -64,10 +65,9 @@ function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolea
 }
 
 function FileName({ viewer }: { viewer: Viewer }) {
-  const { source } = viewer.recording.manifest;
   return (
     <strong class="source" title={aboutFile(viewer)}>
-      {source.file.split("/").pop()}
+      {sourceName(viewer.recording.manifest)}
     </strong>
   );
 }
@@ -87,7 +87,7 @@ function Sides({ workspace, isBoth }: { workspace: Workspace; isBoth: boolean })
     <div class="sides" role="group" aria-label="Recording">
       {sides.map(([side, viewer]) => (
         <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || workspace.side === side} disabled={isBoth} onClick={() => workspace.show(side)}>
-          <strong>{side.toUpperCase()}</strong> <span>{viewer.recording.manifest.source.file.split("/").pop()}</span>
+          <strong>{side.toUpperCase()}</strong> <span>{sourceName(viewer.recording.manifest)}</span>
         </button>
       ))}
     </div>

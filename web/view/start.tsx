@@ -8,6 +8,7 @@ import { Workspace } from "../model/workspace.ts";
 import { readManifest } from "../model/manifest.ts";
 import { readReport } from "../model/read_report.ts";
 import { Recording } from "../model/recording.ts";
+import { sourceName } from "../model/source_name.ts";
 import { Viewer } from "../model/viewer.ts";
 import type { Result } from "../read/result.ts";
 import { serverSources } from "../read/server.ts";
@@ -26,7 +27,7 @@ export async function start(page: Document): Promise<void> {
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
     const workspace = new Workspace(next.value, await compared(sources, next.value));
-    page.title = `${workspace.viewers.map((viewer) => viewer.recording.manifest.source.file.split("/").pop()).join(" vs. ")} · gpu-profile`;
+    page.title = `${workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest)).join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
     syncAddress(workspace);
     root.replaceChildren();

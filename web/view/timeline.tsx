@@ -9,6 +9,7 @@ import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
+import { PanelWidth } from "./panel_width.tsx";
 import { PathPanel, PathSwitch, togglePath } from "./path_panel.tsx";
 import { MarkLimit } from "./mark_limit.tsx";
 import { useViewerState } from "./use_state.ts";
@@ -43,6 +44,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <MarkLimit viewer={viewer} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
+      <PanelWidth />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}

@@ -4,6 +4,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { duration } from "../../layout/time_text.ts";
 import type { Comparison } from "../../model/comparison.ts";
+import { sourceName } from "../../model/source_name.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { DetailsPanel } from "../details_panel.tsx";
 import { bindKeys } from "../keys.ts";
@@ -48,7 +49,7 @@ export function Timelines({ comparison, status, onClear }: Props) {
       {([["BASE", base], ["NEW", next]] as const).map(([side, viewer]) => (
         <div key={side} class="side">
           <h3>
-            {side} <small>{viewer.recording.manifest.source.file.split("/").pop()}</small>
+            {side} <small>{sourceName(viewer.recording.manifest)}</small>
           </h3>
           <TimelineView viewer={viewer} label={`Timeline of ${side}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer)} />
         </div>

@@ -1,4 +1,4 @@
-// Findings as cards: cost, evidence, remedy and confidence.
+// Findings as cards: cost and remedy, and on demand the evidence and confidence. The evidence of the first is open.
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
@@ -17,7 +17,7 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
       </h2>
       {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
       {report.findings.map((finding, i) => (
-        <Card key={i} viewer={viewer} report={report} finding={finding} />
+        <Card key={i} viewer={viewer} report={report} finding={finding} isOpen={i === 0} />
       ))}
     </section>
   );
@@ -28,7 +28,7 @@ function costText({ predicted, cost_ns: cost, share_pct: share }: Finding, whole
   return (cost === null ? "cost unknown" : duration(cost)) + (share === null ? "" : ` · ${pct(share)} of ${whole}`);
 }
 
-function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; finding: Finding }) {
+function Card({ viewer, report, finding, isOpen }: { viewer: Viewer; report: Report; finding: Finding; isOpen: boolean }) {
   const { severity, title, cost_ns: cost, evidence, remedy, confidence, would_change_if: refuted } = finding;
   return (
     <article class={`finding ${MARKS[severity] ? severity : ""}`}>
@@ -43,21 +43,23 @@ function Card({ viewer, report, finding }: { viewer: Viewer; report: Report; fin
           {costText(finding, viewer.recording.manifest.lanes.length > 0 ? "the recorded time" : "the time with counters")}
         </span>
       </header>
-      <ul>
-        {evidence.map((line, i) => (
-          <li key={i}>
-            <LinkedText viewer={viewer} report={report} text={line} />
-          </li>
-        ))}
-      </ul>
       <p class="remedy">
         <span aria-hidden="true">→ </span>
         <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
-      <p class="sure">
-        {confidence !== null && <>Confidence: {confidence}. </>}
-        {refuted !== null && <>This would change if {refuted}.</>}
-      </p>
+      <details open={isOpen}>
+        <summary>
+          Evidence <small>{confidence !== null && `${confidence} confidence`}</small>
+        </summary>
+        <ul>
+          {evidence.map((line, i) => (
+            <li key={i}>
+              <LinkedText viewer={viewer} report={report} text={line} />
+            </li>
+          ))}
+        </ul>
+        {refuted !== null && <p class="sure">This would change if {refuted}.</p>}
+      </details>
     </article>
   );
 }
