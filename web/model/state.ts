@@ -26,6 +26,11 @@ export interface TableChoice {
   row: number | null;
 }
 
+/** A track to go to; going there again is another choice. */
+export interface TrackChoice {
+  id: number;
+}
+
 export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
@@ -45,6 +50,7 @@ export interface State {
   pinned: readonly number[]; // in display order
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
+  track: TrackChoice | null; // that the timeline went to
   table: TableChoice | null; // the table on the tables page
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows

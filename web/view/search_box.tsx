@@ -14,10 +14,15 @@ const SHOWN = 100; // names in the list; the rest are only counted
 export interface SearchHandle {
   focus(): void;
   step(by: 1 | -1): void;
-  clear(): void;
 }
 
-export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { current: SearchHandle | null } }) {
+interface Props {
+  viewer: Viewer;
+  handle: { current: SearchHandle | null };
+  onLeave: () => void; // moves the focus to the timeline; the text stays
+}
+
+export function SearchBox({ viewer, handle, onLeave }: Props) {
   const query = useViewerState(viewer, (state) => state.search);
   const [status, setStatus] = useState("");
   const [open, setOpen] = useState(false);
@@ -44,17 +49,13 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
   handle.current = {
     focus: () => input.current?.select(),
     step: (by) => void step(by),
-    clear: () => change(""),
   };
   const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter") {
-      setOpen(false);
-      void step(event.shiftKey ? -1 : 1);
-    } else if (event.key === "Escape") {
-      change("");
-      input.current?.blur();
-    } else return;
-    event.preventDefault();
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault(); // Escape would empty the field
+    setOpen(false);
+    onLeave();
+    if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
   };
   return (
     <div class="search" role="search">
@@ -62,8 +63,8 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ref={input}
         type="search"
         value={query}
-        placeholder="Search: name or /regex/ (press /)"
-        aria-label="Search event names by text or /regular expression/"
+        placeholder="Search events (press /)"
+        aria-label="Search events (press /): text, /regular expression/ or filters"
         onInput={(event) => change(event.currentTarget.value)}
         onFocus={() => setOpen(query !== "")}
         onKeyDown={keys}
