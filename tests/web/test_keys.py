@@ -169,3 +169,21 @@ def test_labels_contain_the_visible_text(visit, sample_page, viewer_built):
     for field in page.locator("input[placeholder]").all():
         said, shown = field.get_attribute("aria-label"), field.get_attribute("placeholder")
         assert said.startswith(shown), (said, shown)
+
+
+def test_a_search_is_limited_and_says_by_what(visit, sample_page):
+    page = timeline(visit, sample_page)
+    status = page.locator(".search [role=status]")
+    press(page, "/")
+    page.keyboard.type("stream:7 dur>=10us")
+    expect(status).to_have_text("3 events, 2 names (on stream 7, dur>=10us)")
+    press(page, "Enter")
+    start_is(page, "20.000 us")
+    press(page, "n", "n")
+    start_is(page, "90.000 us")
+    search(page).fill("dur>10")
+    expect(status).to_have_text("cannot read 'dur>10': expected a duration with a unit, such as dur>500us")
+    search(page).fill("kernel:")
+    expect(status).to_have_text("3 events, 2 names (kernels)")
+    search(page).fill("krnl:gemm")
+    expect(status).to_contain_text("No matches; filters are kernel: op:")

@@ -4,6 +4,8 @@
 
 import type { RowOrder } from "./job_order.ts";
 import type { Marks } from "./marks.ts";
+import type { Name } from "./search.ts";
+import type { EventFilter } from "./search_query.ts";
 
 export interface Range {
   from: number; // ns
@@ -44,6 +46,8 @@ export interface State {
   highlighted: readonly string[]; // names that were chosen; they come before those that the search finds
   highlight: ReadonlySet<number> | null; // names in Strings, of `highlighted` or `search`; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
+  matches: readonly Name[] | null; // what the search finds; null: no search, or its events are not counted yet
+  eventFilter: EventFilter | null; // of the search, for single events
   unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
