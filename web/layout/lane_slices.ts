@@ -21,7 +21,7 @@ export interface LaneView {
   view: Range;
   pixels: number; // device pixels across the view
   slices: (blob: number) => Slices | null;
-  colorOf: (lane: Lane, name: number) => number;
+  colorOf: (lane: Lane, name: number, duration: number | null) => number; // null: of several events
   wideFrom: number; // minimum width in device pixels of a reported slice
 }
 
@@ -60,7 +60,7 @@ function paintSlices(lane: Lane, slices: Slices, from: number, to: number, frame
     const finish = end[i]!;
     const x0 = (begin - origin) * scale;
     const x1 = (finish - origin) * scale;
-    const code = frame.colorOf(lane, name[i]!);
+    const code = frame.colorOf(lane, name[i]!, count[i] === 1 ? finish - begin : null);
     const density = finish > begin ? Math.min(1, busy[i]! / (finish - begin)) : 0;
     // Clipped to the requested stretch, so that a coarse slice does not overlap adjacent finer ones.
     into.add(begin < from ? (from - origin) * scale : x0, finish > to ? (to - origin) * scale : x1, density, code);

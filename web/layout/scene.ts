@@ -2,6 +2,7 @@
 // that return at once, text widths through a Fitter. No drawing or waiting happens here.
 
 import type { Lane } from "../model/manifest.ts";
+import { isOn } from "../model/search.ts";
 import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
 import type { Range, State } from "../model/state.ts";
 import type { Strings } from "../model/strings.ts";
@@ -85,14 +86,14 @@ function cursorText({ state: { view }, length, width }: FrameInput, cursor: numb
 
 /** The current colours of lanes, cached per frame because a lane needs them for every slice. */
 function laneView(frame: FrameInput, source: SceneSource): LaneView {
-  const { highlight } = frame.state;
+  const { highlight, eventFilter: filter } = frame.state;
   const causes = highlight !== null && source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(source.strings.idOf(lane.label)!));
   const hues = new Map<number, number>();
-  const colorOf = (lane: Lane, name: number): number => {
+  const colorOf = (lane: Lane, name: number, duration: number | null): number => {
     if (lane.table === "gap" && lane.label !== null) return causes && !highlight!.has(source.strings.idOf(lane.label)!) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
     const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
-    if (highlight !== null && !highlight.has(id)) return DIMMED;
+    if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && (filter === null || duration === null || filter.passes(duration)))) return DIMMED;
     let hue = hues.get(id);
     if (hue === undefined) hues.set(id, (hue = hueOf(source.strings.textOf(id))));
     return hue;

@@ -77,6 +77,10 @@ export const FIELDS: readonly Field[] = [
   field("hide", "hidden", "view", (ids) => text(tracks(ids)), (value) => new Set(toTracks(value))),
   field("order", "order", "view", (ids) => text(tracks(ids)), toTracks),
   field("filter", "filter", "text", text, same),
+  field("track", "track", "step", (track) => track && String(track.id), (value) => {
+    const id = toCount(value);
+    return id === null ? null : { id };
+  }),
   field("table", "table", "step", (table) => table && (table.row === null ? table.name : `${table.name}:${table.row}`), (value) => {
     const [, name, row] = /^(.+?)(?::(\d+))?$/s.exec(value) ?? [];
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };

@@ -1,16 +1,17 @@
 // Keeps the highlight of a viewer up to date with the names that were chosen or, without any, with the search: first
 // the names, then, once they are found, the places of their events. A later change ends what an earlier one began.
 
-import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
+import { collectMarks, eventsOf, filteredNames, MAX_MARKS } from "./marks.ts";
 import type { Recording } from "./recording.ts";
-import { matcher, search, type Name } from "./search.ts";
+import { search, type Name } from "./search.ts";
+import { readQuery, type EventFilter } from "./search_query.ts";
 import type { State } from "./state.ts";
 
 const MARK_AFTER = 150; // ms; waits for further letters of a search
 
-type Highlight = Pick<State, "highlight" | "marks" | "unmarkedEvents">;
+type Highlight = Pick<State, "highlight" | "marks" | "unmarkedEvents" | "matches" | "eventFilter">;
 
-export const NO_HIGHLIGHT: Highlight = { highlight: null, marks: null, unmarkedEvents: 0 };
+export const NO_HIGHLIGHT: Highlight = { highlight: null, marks: null, unmarkedEvents: 0, matches: null, eventFilter: null };
 
 export class Highlighter {
   private turn = 0;
@@ -23,20 +24,30 @@ export class Highlighter {
   async follow({ highlighted, search }: State): Promise<void> {
     const mine = ++this.turn;
     const isCurrent = () => mine === this.turn;
-    if (highlighted.length > 0) this.show({ ...NO_HIGHLIGHT, highlight: this.idsOf(highlighted) });
+    const isChosen = highlighted.length > 0;
+    if (isChosen) this.show({ ...NO_HIGHLIGHT, highlight: this.idsOf(highlighted) });
     else if (search === "") return this.show(NO_HIGHLIGHT);
-    const names = await namesFor(this.recording, highlighted, search);
+    const names = await this.recording.names();
     if (!isCurrent()) return;
-    if (highlighted.length === 0) this.show({ ...NO_HIGHLIGHT, highlight: names.length === 0 ? null : this.idsOf(names.map((each) => each.name)) });
+    const { names: wanted, filter } = findNames(this.recording, names, search);
+    const matches = search === "" || filter !== null ? null : wanted;
+    this.show({ matches, ...(isChosen ? {} : { ...this.highlightOf(wanted), marks: null, unmarkedEvents: 0, eventFilter: filter }) });
     await new Promise((resume) => setTimeout(resume, MARK_AFTER));
-    if (isCurrent()) await this.mark(names, isCurrent);
+    const passing = filter === null || !isCurrent() ? wanted : await filteredNames(this.recording, wanted, filter, isCurrent);
+    if (passing === null || !isCurrent()) return;
+    if (filter !== null) this.show({ matches: passing, ...(isChosen ? {} : this.highlightOf(passing)) });
+    await (isChosen ? this.mark(names.filter((name) => highlighted.includes(name.name)), null, isCurrent) : this.mark(passing, filter, isCurrent));
   }
 
-  private async mark(names: readonly Name[], isCurrent: () => boolean): Promise<void> {
+  private async mark(names: readonly Name[], filter: EventFilter | null, isCurrent: () => boolean): Promise<void> {
     const events = eventsOf(names);
     if (events > MAX_MARKS) return this.show({ unmarkedEvents: events });
-    const marks = names.length === 0 ? null : await collectMarks(this.recording, names, isCurrent);
+    const marks = events === 0 ? null : await collectMarks(this.recording, names, isCurrent, filter);
     if (marks !== null && isCurrent()) this.show({ marks });
+  }
+
+  private highlightOf(names: readonly Name[]): Partial<Highlight> {
+    return { highlight: names.length === 0 ? null : this.idsOf(names.map((each) => each.name)) };
   }
 
   private idsOf(names: readonly string[]): Set<number> {
@@ -44,16 +55,8 @@ export class Highlighter {
   }
 }
 
-/** The chosen names, or those that a search finds. */
-async function namesFor(recording: Recording, chosen: readonly string[], query: string): Promise<Name[]> {
-  const names = await recording.names();
-  if (chosen.length === 0) return matchingNames(names, query);
-  const wanted = new Set(chosen);
-  return names.filter((name) => wanted.has(name.name));
-}
-
-/** None if the query is empty or invalid. */
-export function matchingNames(names: readonly Name[], query: string): Name[] {
-  const test = matcher(query);
-  return query !== "" && test.ok ? search(names, test.value) : [];
+/** The names that a search allows; none if it is empty or cannot be read. */
+export function findNames({ manifest }: Recording, names: readonly Name[], typed: string): { names: Name[]; filter: EventFilter | null } {
+  const query = readQuery(typed, manifest);
+  return typed !== "" && query.ok ? { names: search(names, query.value), filter: query.value.events } : { names: [], filter: null };
 }

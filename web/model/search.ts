@@ -1,11 +1,11 @@
-// Search by text or /regular expression/: first in the list of distinct names, which is small and complete, then, for
-// next and previous, in the events' chunks from a given time. Chunks outside [first, last] of the names are not read.
+// Search: first in the list of distinct names, which is small and complete, then, for next and previous and for filters
+// of single events (search_query.ts), in the events' chunks from a given time. Chunks outside [first, last] of the names are not read.
 
-import { fail, ok, type Result } from "../read/result.ts";
 import { BLOB, END, START, type SliceRef } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
-import { NO_NAME, numbers } from "./slices.ts";
+import type { EventFilter, Query } from "./search_query.ts";
+import { NO_NAME, numbers, type Slices } from "./slices.ts";
 
 export interface Name {
   table: string;
@@ -32,25 +32,14 @@ export async function readNames(recording: Recording): Promise<Name[]> {
   }));
 }
 
-/** A test for names: /.../ and /.../i are regular expressions, everything else is case-insensitive text. */
-export function matcher(query: string): Result<(name: string) => boolean> {
-  const pattern = /^\/(.+)\/(i?)$/s.exec(query);
-  if (pattern === null) {
-    const text = query.toLowerCase();
-    return ok((name) => name.toLowerCase().includes(text));
-  }
-  try {
-    const expression = new RegExp(pattern[1]!, pattern[2]);
-    return ok((name) => expression.test(name));
-  } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
-  }
+/** The names that a query allows, those with the most time first. Of a name whose events take less than one of them
+    would have to, none can pass. */
+export function search(names: readonly Name[], { tables, isNamed, events }: Query): Name[] {
+  const fits = ({ table, name, total }: Name) => (tables === null || tables.has(table)) && (events === null || total >= events.minimum) && isNamed(name);
+  return byTime(names.filter(fits));
 }
 
-/** The matching names, those with the most time first. */
-export function search(names: readonly Name[], test: (name: string) => boolean): Name[] {
-  return names.filter((name) => test(name.name)).sort((a, b) => b.total - a.total || b.count - a.count);
-}
+export const byTime = (names: readonly Name[]): Name[] => [...names].sort((a, b) => b.total - a.total || b.count - a.count);
 
 /** A position in the order of all events: by start, then by lane. */
 export interface Place {
@@ -58,15 +47,15 @@ export interface Place {
   lane: number;
 }
 
-/** The next (by = 1) or previous event of one of the names; null if there is none. */
-export async function findEvent(recording: Recording, wanted: readonly Name[], place: Place, by: 1 | -1): Promise<SliceRef | null> {
+/** The next (by = 1) or previous event of one of the names that passes the filter; null if there is none. */
+export async function findEvent(recording: Recording, wanted: readonly Name[], place: Place, by: 1 | -1, filter: EventFilter | null = null): Promise<SliceRef | null> {
   const nameSets = nameSetsOf(recording, wanted);
   let best: SliceRef | null = null;
   for (const lane of recording.manifest.lanes) {
     const nameSet = nameSets.get(lane.table);
-    if (!nameSet || lane.kind === "value") continue;
+    if (!nameSet || lane.kind === "value" || !isOn(filter, lane)) continue;
     const limit = best === null ? by * Infinity : best.slices.start[best.index]!;
-    const found = await findInLane(recording, lane, nameSet, place, by, limit);
+    const found = await findInLane(recording, lane, { nameSet, filter, place, by, limit });
     // Events with equal start are ordered by lane: the first lane wins forwards, the last one backwards.
     if (found && (by > 0 ? found.slices.start[found.index]! < limit : found.slices.start[found.index]! >= limit)) best = found;
   }
@@ -97,7 +86,19 @@ export function isNamed(recording: Recording, lane: Lane, { ids }: NameSet, name
   return lane.label !== null && ids.has(recording.strings.idOf(lane.label) ?? NO_NAME);
 }
 
-async function findInLane(recording: Recording, lane: Lane, nameSet: NameSet, place: Place, by: 1 | -1, limit: number): Promise<SliceRef | null> {
+export const isOn = (filter: EventFilter | null, lane: Lane): boolean => filter === null || filter.lanes === null || filter.lanes.has(lane.id);
+
+export const passes = (filter: EventFilter | null, { start, end }: Slices, i: number): boolean => filter === null || filter.passes(end[i]! - start[i]!);
+
+interface Wanted {
+  nameSet: NameSet;
+  filter: EventFilter | null;
+  place: Place;
+  by: 1 | -1;
+  limit: number; // ns; what starts beyond is not wanted
+}
+
+async function findInLane(recording: Recording, lane: Lane, { nameSet, filter, place, by, limit }: Wanted): Promise<SliceRef | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
   const isBeyond = (start: number) => by * (start - place.time) > 0 || (start === place.time && by * (lane.id - place.lane) > 0);
   for (const chunk of by > 0 ? chunks : [...chunks].reverse()) {
@@ -108,7 +109,7 @@ async function findInLane(recording: Recording, lane: Lane, nameSet: NameSet, pl
     if (slices === null) continue;
     const { start, name, length } = slices;
     for (let i = by > 0 ? 0 : length - 1; i >= 0 && i < length; i += by)
-      if (isNamed(recording, lane, nameSet, name[i]!) && isBeyond(start[i]!)) return { lane, slices, index: i };
+      if (isNamed(recording, lane, nameSet, name[i]!) && isBeyond(start[i]!) && passes(filter, slices, i)) return { lane, slices, index: i };
   }
   return null;
 }

@@ -4,6 +4,8 @@
 
 import type { RowOrder } from "./job_order.ts";
 import type { Marks } from "./marks.ts";
+import type { Name } from "./search.ts";
+import type { EventFilter } from "./search_query.ts";
 
 export interface Range {
   from: number; // ns
@@ -26,6 +28,11 @@ export interface TableChoice {
   row: number | null;
 }
 
+/** A track to go to; going there again is another choice. */
+export interface TrackChoice {
+  id: number;
+}
+
 export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
@@ -39,12 +46,15 @@ export interface State {
   highlighted: readonly string[]; // names that were chosen; they come before those that the search finds
   highlight: ReadonlySet<number> | null; // names in Strings, of `highlighted` or `search`; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
+  matches: readonly Name[] | null; // what the search finds; null: no search, or its events are not counted yet
+  eventFilter: EventFilter | null; // of the search, for single events
   unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0
   collapsed: ReadonlySet<number>; // tracks
   hidden: ReadonlySet<number>;
   pinned: readonly number[]; // in display order
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
+  track: TrackChoice | null; // that the timeline went to
   table: TableChoice | null; // the table on the tables page
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows

@@ -6,6 +6,12 @@ import { firstPage } from "./first_page.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
+/** A row of the timeline; a lane is one. */
+export interface RowPlace {
+  track: number;
+  y: number;
+}
+
 export class Viewer {
   /** The allowed range of the window: the recording, or more while it is compared with a longer one. */
   private bounds: Range;
@@ -15,7 +21,7 @@ export class Viewer {
   private readonly highlighter: Highlighter;
   private readonly listeners = new Set<() => void>();
   private choices = 0; // made so far
-  private unrevealed = false; // whether a chosen event is still to be brought into view
+  private unrevealed: RowPlace | null = null;
 
   constructor(
     readonly recording: Recording,
@@ -39,6 +45,7 @@ export class Viewer {
       pinned: [],
       order: [],
       filter: "",
+      track: null,
       table: null,
       aligned: 0,
       kernel: null,
@@ -130,15 +137,22 @@ export class Viewer {
 
   choose(selection: Selection | null, show = false): void {
     this.choices++;
-    this.unrevealed = selection !== null;
+    const lane = selection?.lane ?? null;
+    this.unrevealed = lane === null ? null : this.recording.manifest.lanes[lane]!;
     this.set({ selection, ...(selection && show ? { page: "timeline" as const, view: this.showing(selection) } : {}) });
   }
 
-  /** Whether the selection is still to be brought into view: once for each event that was chosen, never for one that an
-      address restored. */
-  takeUnrevealed(): boolean {
+  /** Goes to a track on the timeline. */
+  showTrack(id: number): void {
+    this.unrevealed = { track: id, y: 0 };
+    this.set({ page: "timeline", track: { id } });
+  }
+
+  /** What is still to be brought into view: once for each event or track that was chosen, never for one that an address
+      restored. */
+  takeUnrevealed(): RowPlace | null {
     const taken = this.unrevealed;
-    this.unrevealed = false;
+    this.unrevealed = null;
     return taken;
   }
 
@@ -146,7 +160,7 @@ export class Viewer {
   async restoreSelection(wanted: { table: string; row: number } | undefined): Promise<void> {
     const { selection } = this.current;
     const mine = ++this.choices;
-    this.unrevealed = false;
+    this.unrevealed = null;
     if (wanted === undefined) return this.set({ selection: null });
     if (selection !== null && selection.table === wanted.table && selection.row === wanted.row) return;
     const found = await this.locate(wanted.table, wanted.row);
@@ -161,6 +175,14 @@ export class Viewer {
   /** Highlights what the text finds, instead of names that were chosen; an empty text clears the highlight. */
   search(text: string): void {
     this.set({ search: text, highlighted: [] });
+  }
+
+  /** Clears the search and the highlight; without any, the selection and the measured range. */
+  clearNext(): void {
+    const { search, highlighted } = this.current;
+    if (search !== "" || highlighted.length > 0) return this.search("");
+    this.choices++;
+    this.set({ selection: null, range: null });
   }
 
   private async locate(table: string, row: number): Promise<Selection | null> {

@@ -9,7 +9,8 @@ import { readManifest } from "../model/manifest.ts";
 import { collectMarks, MAX_MARKS } from "../model/marks.ts";
 import { measure } from "../model/measure.ts";
 import { Recording } from "../model/recording.ts";
-import { findEvent, matcher, readNames, search } from "../model/search.ts";
+import { findEvent, readNames, search } from "../model/search.ts";
+import { readQuery } from "../model/search_query.ts";
 import { clampRange, zoomed } from "../model/state.ts";
 import { Viewer } from "../model/viewer.ts";
 import { buildDocument, sourceOf, type Event, type BuiltDocument } from "./document.ts";
@@ -97,7 +98,7 @@ test("search by text and by expression", async () => {
   const recording = drawn();
   const names = await readNames(recording);
   const found = (query: string) => {
-    const test = matcher(query);
+    const test = readQuery(query, recording.manifest);
     return test.ok ? search(names, test.value).map((name) => name.name) : [test.error];
   };
   assert.deepEqual(found("GEMM"), ["void gemm<128, float>(float*, int)"]);

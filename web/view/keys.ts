@@ -1,30 +1,9 @@
-// Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Arrows move between events.
-// KEYS is also the content of the help.
+// Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once, with
+// what the help says about it (key_help.tsx) and what it does.
 
-import { eventRefOf, type EventRef } from "../model/details.ts";
-import { eventAt, neighbour } from "../model/lane.ts";
 import { around, zoomed } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { acrossRows, alongRow } from "./arrow_keys.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
-
-export const KEYS: readonly [keys: string, what: string][] = [
-  ["W / S", "Zoom in / out (also Ctrl + wheel)"],
-  ["A / D", "Pan left / right (also Shift + wheel, or drag)"],
-  ["← / →", "Select the previous / next event in the row"],
-  ["↑ / ↓", "Select the event in the row above / below"],
-  ["F", "Zoom to the selection or the measured range"],
-  ["M", "Measure the selection"],
-  ["0", "Show the whole recording"],
-  ["C", "Mark the critical path"],
-  ["/", "Search"],
-  ["N / Shift+N", "Next / previous match"],
-  ["Esc", "Clear the selection, the measured range and the search"],
-  ["Shift+drag", "Measure a time range (also drag on the ruler)"],
-];
-
-const HELD = new Set(["w", "a", "s", "d"]);
-const ZOOM_SPEED = 0.004; // of the window, per ms
-const MOVE_SPEED = 0.0012;
 
 export interface KeyTargets {
   /** Whether keys apply to this timeline, where several are shown. */
@@ -34,6 +13,46 @@ export interface KeyTargets {
   togglePath?(): void;
   clear(): void;
 }
+
+interface TimelineKey {
+  keys: string; // as the help shows them
+  what: string;
+  /** By name of the key, with Shift+ where Shift makes a difference. Without it the key is held, or a pointer's. */
+  on?: Readonly<Record<string, (timeline: TimelineCanvas, targets: KeyTargets) => void>>;
+}
+
+export const KEYS: readonly TimelineKey[] = [
+  { keys: "W / S", what: "Zoom in / out (also Ctrl + wheel)" },
+  { keys: "A / D", what: "Pan left / right (also Shift + wheel, or drag)" },
+  {
+    keys: "← / →",
+    what: "Select the previous / next event in the row",
+    on: { ArrowLeft: (timeline) => void alongRow(timeline, -1), ArrowRight: (timeline) => void alongRow(timeline, 1) },
+  },
+  {
+    keys: "↑ / ↓",
+    what: "Select the event in the row above / below",
+    on: { ArrowUp: (timeline) => void acrossRows(timeline, -1), ArrowDown: (timeline) => void acrossRows(timeline, 1) },
+  },
+  { keys: "F", what: "Zoom to the selection or the measured range", on: { f: zoomToChoice } },
+  { keys: "M", what: "Measure the selection", on: { m: measureSelection } },
+  { keys: "0", what: "Show the whole recording", on: { 0: ({ viewer }) => viewer.jump({ from: 0, to: viewer.length }) } },
+  { keys: "C", what: "Mark the critical path", on: { c: (_, targets) => targets.togglePath?.() } },
+  { keys: "/", what: "Search", on: { "/": (_, targets) => targets.focusSearch() } },
+  { keys: "N / Shift+N", what: "Next / previous match (also Enter / Shift+Enter)", on: stepKeys("n", "Enter") },
+  { keys: "Esc", what: "Leave the search; clear it and the highlight; clear the selection and the measured range", on: { Escape: (_, targets) => targets.clear() } },
+  { keys: "Shift+drag", what: "Measure a time range (also drag on the ruler)" },
+];
+
+function stepKeys(...keys: string[]): NonNullable<TimelineKey["on"]> {
+  const step = (by: 1 | -1) => (_: TimelineCanvas, targets: KeyTargets) => targets.step(by);
+  return Object.fromEntries(keys.flatMap((key) => [[key, step(1)], [`Shift+${key}`, step(-1)]]));
+}
+
+const ACTIONS = new Map(KEYS.flatMap(({ on }) => Object.entries(on ?? {})));
+const HELD = new Set(["w", "a", "s", "d"]);
+const ZOOM_SPEED = 0.004; // of the window, per ms
+const MOVE_SPEED = 0.0012;
 
 export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => void {
   const held = new Set<string>();
@@ -57,10 +76,13 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
   addEventListener(
     "keydown",
     (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isActive?.() === false) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isUsed(event) || targets.isActive?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       if (HELD.has(key)) return press(key);
-      if (onKey(timeline, targets, key, event.shiftKey, event.target)) event.preventDefault();
+      const action = (event.shiftKey ? ACTIONS.get(`Shift+${key}`) : undefined) ?? ACTIONS.get(key);
+      if (action === undefined) return;
+      event.preventDefault();
+      action(timeline, targets);
     },
     { signal: abort.signal },
   );
@@ -69,7 +91,12 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
   return () => abort.abort();
 }
 
-const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+/** Whether another element uses the key: a field, a list, a dialog, or a button that Enter presses. */
+function isUsed({ target, key, defaultPrevented }: KeyboardEvent): boolean {
+  if (defaultPrevented || document.querySelector("dialog[open]") !== null) return true;
+  if (!(target instanceof Element)) return false;
+  return target.matches("input, textarea, select") || (key === "Enter" && target.closest("button, a, summary") !== null);
+}
 
 function glide(timeline: TimelineCanvas, held: ReadonlySet<string>, passed: number): void {
   const { viewer } = timeline;
@@ -82,79 +109,12 @@ function glide(timeline: TimelineCanvas, held: ReadonlySet<string>, passed: numb
   viewer.set({ view: { from: view.from + by, to: view.to + by } });
 }
 
-/** Whether the key was handled. */
-function onKey(timeline: TimelineCanvas, targets: KeyTargets, key: string, shift: boolean, target: EventTarget | null): boolean {
-  const { viewer } = timeline;
-  const { selection, range } = viewer.state;
-  if (target instanceof HTMLButtonElement && (key === "Enter" || key === " ")) return false;
-  switch (key) {
-    case "ArrowLeft":
-    case "ArrowRight":
-      void alongLane(viewer, key === "ArrowRight" ? 1 : -1, timeline);
-      return true;
-    case "ArrowUp":
-    case "ArrowDown":
-      if (selection === null) timeline.scroller.scrollTop += key === "ArrowDown" ? 40 : -40;
-      else void acrossRows(viewer, key === "ArrowDown" ? 1 : -1);
-      return true;
-    case "f":
-      if (selection ?? range) viewer.jump(around((selection ?? range)!));
-      return true;
-    case "m":
-      if (selection) viewer.set({ range: { from: selection.from, to: selection.to } });
-      return true;
-    case "0":
-      viewer.jump({ from: 0, to: viewer.length });
-      return true;
-    case "c":
-      targets.togglePath?.();
-      return true;
-    case "/":
-      targets.focusSearch();
-      return true;
-    case "n":
-      targets.step(shift ? -1 : 1);
-      return true;
-    case "Escape":
-      targets.clear();
-      return true;
-  }
-  return false;
+function zoomToChoice({ viewer }: TimelineCanvas): void {
+  const chosen = viewer.state.selection ?? viewer.state.range;
+  if (chosen) viewer.jump(around(chosen));
 }
 
-async function alongLane(viewer: Viewer, by: 1 | -1, timeline: TimelineCanvas): Promise<void> {
-  const { selection, view } = viewer.state;
-  const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
-  if (!selection || !lane) {
-    const step = (by * (view.to - view.from)) / 10;
-    return viewer.set({ view: { from: view.from + step, to: view.to + step } });
-  }
-  if (lane.table === "gap") return viewer.select("gap", selection.row + by);
-  const found = await neighbour(viewer.recording, lane, selection.from, by);
-  if (found) show(viewer, eventRefOf(viewer.recording, found), timeline.nsPerPixel);
-}
-
-/** The event at the same time in the nearest row above or below that has one, within the same track. */
-async function acrossRows(viewer: Viewer, by: 1 | -1): Promise<void> {
+function measureSelection({ viewer }: TimelineCanvas): void {
   const { selection } = viewer.state;
-  const lane = selection && selection.lane !== null ? viewer.recording.manifest.lanes[selection.lane] : undefined;
-  if (!selection || !lane) return;
-  const rows = viewer.recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && by * (each.y - lane.y) > 0);
-  rows.sort((a, b) => by * (a.y - b.y));
-  for (const each of rows) {
-    const found = await eventAt(viewer.recording, each, selection.from, by > 0 ? selection.to - selection.from : 0);
-    if (found) return viewer.choose(eventRefOf(viewer.recording, found), true);
-  }
-}
-
-/** Selects the event, and moves the window only if the event is outside it; keeps the zoom if the event is visible at
-    it. */
-function show(viewer: Viewer, event: EventRef, nsPerPixel: number): void {
-  const { view } = viewer.state;
-  viewer.choose(event);
-  if (event.from >= view.from && event.to <= view.to) return;
-  const span = view.to - view.from;
-  const middle = (event.from + event.to) / 2;
-  const fits = event.to - event.from < span && event.to - event.from > nsPerPixel;
-  viewer.set({ view: fits ? { from: middle - span / 2, to: middle + span / 2 } : around(event, 2) });
+  if (selection) viewer.set({ range: { from: selection.from, to: selection.to } });
 }

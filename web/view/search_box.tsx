@@ -4,29 +4,35 @@
 import { useRef, useState } from "preact/hooks";
 import { plural, duration, grouped } from "../layout/time_text.ts";
 import { eventRefOf } from "../model/details.ts";
-import { matchingNames } from "../model/highlight.ts";
-import { findEvent, matcher, search, type Name } from "../model/search.ts";
+import { findNames } from "../model/highlight.ts";
+import { eventsOf } from "../model/marks.ts";
+import { findEvent, type Name } from "../model/search.ts";
+import { FILTERS, readQuery, type Query } from "../model/search_query.ts";
 import type { Viewer } from "../model/viewer.ts";
-import { useAsync, useViewerState } from "./use_state.ts";
+import type { Result } from "../read/result.ts";
+import { useViewerState } from "./use_state.ts";
 
 const SHOWN = 100; // names in the list; the rest are only counted
 
 export interface SearchHandle {
   focus(): void;
   step(by: 1 | -1): void;
-  clear(): void;
 }
 
-export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { current: SearchHandle | null } }) {
+interface Props {
+  viewer: Viewer;
+  handle: { current: SearchHandle | null };
+  onLeave: () => void; // moves the focus to the timeline; the text stays
+}
+
+export function SearchBox({ viewer, handle, onLeave }: Props) {
   const query = useViewerState(viewer, (state) => state.search);
   const [status, setStatus] = useState("");
   const [open, setOpen] = useState(false);
   const input = useRef<HTMLInputElement>(null);
-  const { value: names } = useAsync(() => viewer.recording.names(), viewer);
-
-  const test = query === "" ? null : matcher(query);
-  const found = test?.ok && names ? search(names, test.value) : [];
-  const events = found.reduce((sum, name) => sum + name.count, 0);
+  const matches = useViewerState(viewer, (state) => state.matches);
+  const test = query === "" ? null : readQuery(query, viewer.recording.manifest);
+  const found = test?.ok && matches !== null ? matches : [];
 
   const change = (text: string) => {
     setStatus("");
@@ -34,27 +40,24 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
     viewer.search(text);
   };
   const step = async (by: 1 | -1, only?: Name) => {
-    const among = only ? [only] : matchingNames(await viewer.recording.names(), viewer.state.search);
+    const { names, filter } = findNames(viewer.recording, await viewer.recording.names(), viewer.state.search);
+    const among = only ? [only] : names;
     const { selection, view } = viewer.state;
     const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
-    const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by);
+    const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by, filter);
     if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
     setStatus(event || among.length === 0 ? "" : by > 0 ? "No later matches" : "No earlier matches");
   };
   handle.current = {
     focus: () => input.current?.select(),
     step: (by) => void step(by),
-    clear: () => change(""),
   };
   const keys = (event: KeyboardEvent) => {
-    if (event.key === "Enter") {
-      setOpen(false);
-      void step(event.shiftKey ? -1 : 1);
-    } else if (event.key === "Escape") {
-      change("");
-      input.current?.blur();
-    } else return;
-    event.preventDefault();
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault(); // Escape would empty the field
+    setOpen(false);
+    onLeave();
+    if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
   };
   return (
     <div class="search" role="search">
@@ -62,8 +65,9 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ref={input}
         type="search"
         value={query}
-        placeholder="Search: name or /regex/ (press /)"
-        aria-label="Search event names by text or /regular expression/"
+        placeholder="Search events (press /)"
+        aria-label="Search events (press /): text, /regular expression/ or filters"
+        title={`Text, /regular expression/, or filters: ${FILTERS}`}
         onInput={(event) => change(event.currentTarget.value)}
         onFocus={() => setOpen(query !== "")}
         onKeyDown={keys}
@@ -75,7 +79,7 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
         ›
       </button>
       <span class="quiet" role="status">
-        {test && !test.ok ? test.error : query === "" ? "" : status || (names === undefined ? "Reading names…" : found.length === 0 ? "No matches" : `${plural(events, "event")}, ${plural(found.length, "name")}`)}
+        {status || statusOf(query, test, matches)}
       </span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
@@ -97,4 +101,14 @@ export function SearchBox({ viewer, handle }: { viewer: Viewer; handle: { curren
       )}
     </div>
   );
+}
+
+/** The number of matches and what the filters limit them to, or why there are none. */
+function statusOf(query: string, test: Result<Query> | null, matches: readonly Name[] | null): string {
+  if (test === null) return "";
+  if (!test.ok) return test.error;
+  if (matches === null) return "Counting…";
+  const limits = test.value.limits.length === 0 ? "" : ` (${test.value.limits.join(", ")})`;
+  if (matches.length > 0) return `${plural(eventsOf(matches), "event")}, ${plural(matches.length, "name")}${limits}`;
+  return `No matches${limits}${/(^|\s)\w+:(?!:)/.test(query) && limits === "" ? `; filters are ${FILTERS}` : ""}`;
 }

@@ -2,6 +2,7 @@
 // of (viewer) in a separate file and independent of the others.
 
 import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { sourceName } from "../model/source_name.ts";
 import type { PageName } from "../model/state.ts";
 import { PAGES } from "../model/state.ts";
@@ -10,8 +11,11 @@ import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
 import { Overview } from "./overview.tsx";
 import { Charts } from "./charts.tsx";
+import { bindGlobalKeys, type DialogName } from "./global_keys.ts";
 import { JobPage } from "./job.tsx";
+import { KeyHelp } from "./key_help.tsx";
 import { Kernels } from "./kernels.tsx";
+import { Palette } from "./palette.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -48,6 +52,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
         </nav>
         <ThemeSwitch />
       </header>
+      <Dialogs viewer={viewer} pages={pages.map((each) => ({ page: each, label: LABELS[each] }))} />
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
@@ -62,6 +67,15 @@ function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolea
   if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables";
   if (page === "kernels") return manifest.kernels.length > 0;
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
+}
+
+/** The dialogs that keys open on every page. */
+function Dialogs({ viewer, pages }: { viewer: Viewer; pages: readonly { page: PageName; label: string }[] }) {
+  const [open, setOpen] = useState<DialogName | null>(null);
+  useEffect(() => bindGlobalKeys(viewer, setOpen), [viewer]);
+  const close = () => setOpen(null);
+  if (open === "keys") return <KeyHelp onClose={close} />;
+  return open === "palette" ? <Palette viewer={viewer} pages={pages} onClose={close} /> : null;
 }
 
 function FileName({ viewer }: { viewer: Viewer }) {

@@ -1,10 +1,11 @@
 // The timeline page: search, the timeline with its tracks, and a panel for the selection and the measured range.
 
 import { useRef } from "preact/hooks";
+import { describeEvent } from "../layout/event_text.ts";
 import type { Details } from "../model/details.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { DetailsPanel } from "./details_panel.tsx";
-import { bindKeys, KEYS } from "./keys.ts";
+import { bindKeys } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
@@ -24,10 +25,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
       focusSearch: () => search.current?.focus(),
       step: (by) => search.current?.step(by),
       togglePath: () => togglePath(viewer),
-      clear: () => {
-        search.current?.clear();
-        viewer.set({ selection: null, range: null });
-      },
+      clear: () => viewer.clearNext(),
     });
   };
   const showLinks = (details: Details | null) => {
@@ -38,7 +36,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
   return (
     <>
       <div class="tools">
-        <SearchBox viewer={viewer} handle={search} />
+        <SearchBox viewer={viewer} handle={search} onLeave={() => timeline.current?.canvas.focus()} />
         <PathSwitch viewer={viewer} />
         <Hidden viewer={viewer} />
         <MarkLimit viewer={viewer} />
@@ -47,13 +45,13 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
       <PanelWidth />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
-          {selection ? `${selection.table} ${selection.name}` : ""}
+          {selection && describeEvent(viewer.recording, selection)}
         </div>
         <MeasurePanel viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
         <PathPanel viewer={viewer} />
         <Legend viewer={viewer} />
-        <Help />
+        <p class="quiet">Press ? for all keys, Ctrl+K to go anywhere.</p>
       </aside>
     </>
   );
@@ -76,22 +74,4 @@ function Hidden({ viewer }: { viewer: Viewer }) {
   const hidden = useViewerState(viewer, (state) => state.hidden);
   if (hidden.size === 0) return null;
   return <button onClick={() => viewer.set({ hidden: new Set() })}>Show {hidden.size} hidden {hidden.size === 1 ? "track" : "tracks"}</button>;
-}
-
-function Help() {
-  return (
-    <details class="help">
-      <summary>Keyboard shortcuts</summary>
-      <table>
-        <tbody>
-          {KEYS.map(([keys, what]) => (
-            <tr key={keys}>
-              <th scope="row">{keys}</th>
-              <td>{what}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
-  );
 }

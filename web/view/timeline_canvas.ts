@@ -11,7 +11,7 @@ import { drawnAt, valueAt, type SliceRef } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
 import type { BusyShares } from "../model/report.ts";
 import type { State } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import type { RowPlace, Viewer } from "../model/viewer.ts";
 import { theme } from "./theme_switch.tsx";
 
 export class TimelineCanvas {
@@ -100,17 +100,16 @@ export class TimelineCanvas {
     return hit(y, this.placed.pinned, this.placed.pinnedHeight, this.placed.rest, this.scroller.scrollTop);
   }
 
-  /** Scrolls to the row of a lane unless it is visible; `opens` also unfolds and unhides it. */
-  reveal(id: number, opens: boolean): void {
-    const lane = this.viewer.recording.manifest.lanes[id];
-    if (!lane) return;
+  /** Scrolls to a row unless it is visible; `opens` also unfolds and unhides it. */
+  reveal(row: RowPlace, opens: boolean): void {
+    if (this.tree.tracks[row.track] === undefined) return;
     const { state } = this.viewer;
-    const change = opens ? changesToReveal(this.tree, state, lane.track) : {};
+    const change = opens ? changesToReveal(this.tree, state, row.track) : {};
     if (Object.keys(change).length > 0) this.viewer.set(change);
     this.place(this.viewer.state);
-    const track = this.placed.rest.tracks.find((placed) => placed.track.id === lane.track);
+    const track = this.placed.rest.tracks.find((placed) => placed.track.id === row.track);
     if (!track) return;
-    const top = track.top + lane.y * track.rowHeight;
+    const top = track.top + row.y * track.rowHeight;
     const room = this.height - HEAD - this.placed.pinnedHeight;
     const { scrollTop } = this.scroller;
     if (top < scrollTop || top + track.rowHeight > scrollTop + room) requestAnimationFrame(() => (this.scroller.scrollTop = top - room / 2));
@@ -125,6 +124,12 @@ export class TimelineCanvas {
       if (found) return found;
     }
     return null;
+  }
+
+  /** The visible rows of events from top to bottom, each with its lanes. */
+  get rows(): Lane[][] {
+    const tracks = [...this.placed.pinned.tracks, ...this.placed.rest.tracks].filter((track) => track.kind === "slices");
+    return tracks.flatMap(({ lanes, rows }) => Array.from({ length: rows }, (_, y) => lanes.filter((lane) => lane.y === y && lane.kind !== "value")));
   }
 
   /** The lanes of the critical path while it is marked. */

@@ -3,7 +3,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { HEAD } from "../layout/scene.ts";
 import type { Placement } from "../layout/tracks.ts";
-import type { Viewer } from "../model/viewer.ts";
+import type { Selection, TrackChoice } from "../model/state.ts";
+import type { RowPlace, Viewer } from "../model/viewer.ts";
 import { bindPointer } from "./pointer.ts";
 import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
@@ -29,6 +30,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   const [placed, setPlaced] = useState({ pinned: EMPTY, rest: EMPTY, pinnedHeight: 0 });
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const selection = useViewerState(viewer, (state) => state.selection);
+  const track = useViewerState(viewer, (state) => state.track);
 
   // Before the first paint, so that no key or click on what is shown is lost.
   useLayoutEffect(() => {
@@ -43,8 +45,10 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
   }, [viewer]);
 
   useEffect(() => {
-    if (selection !== null && selection.lane !== null) timeline.current?.reveal(selection.lane, viewer.takeUnrevealed());
-  }, [selection]);
+    const chosen = viewer.takeUnrevealed();
+    const shown = chosen ?? placeOf(viewer, selection, track);
+    if (shown !== null) timeline.current?.reveal(shown, chosen !== null);
+  }, [selection, track]);
 
   const point = (event: PointerEvent) => {
     const quiet = event.buttons !== 0 || event.pointerType === "touch" || timeline.current === null;
@@ -66,6 +70,12 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
       </div>
     </div>
   );
+}
+
+/** The row of the selection, or of the track that was gone to. */
+function placeOf({ recording }: Viewer, selection: Selection | null, track: TrackChoice | null): RowPlace | null {
+  if (selection !== null && selection.lane !== null) return recording.manifest.lanes[selection.lane] ?? null;
+  return track && { track: track.id, y: 0 };
 }
 
 /** In print the canvas keeps its size on screen, and is scaled together with the track names. */

@@ -1,9 +1,11 @@
 // The column of track names next to the canvas. Each track has buttons to fold, pin, hide and move it; a name can also
-// be dragged among its siblings. All buttons are reachable by keyboard.
+// be dragged among its siblings. By keyboard the buttons of all tracks are one stop, with arrows between them.
 
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { moved, type Placement, type PlacedTrack } from "../layout/tracks.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { moveInToolbars, oneTabStop } from "./toolbar.ts";
+import { useViewerState } from "./use_state.ts";
 
 const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
   const next = new Set(set);
@@ -12,8 +14,10 @@ const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
 };
 
 export function TrackNames({ viewer, placed }: { viewer: Viewer; placed: Placement }) {
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => oneTabStop(list.current!));
   return (
-    <ul class="names" style={{ height: `${placed.height}px` }}>
+    <ul class="names" ref={list} style={{ height: `${placed.height}px` }} onKeyDown={(event) => moveInToolbars(list.current!, event)} onFocusIn={(event) => oneTabStop(list.current!, event.target)}>
       {placed.tracks.map((track) => (
         <TrackName key={track.track.id} viewer={viewer} placed={track} all={placed.tracks} />
       ))}
@@ -24,6 +28,7 @@ export function TrackNames({ viewer, placed }: { viewer: Viewer; placed: Placeme
 function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrack; all: PlacedTrack[] }) {
   const { track, foldable, folded, pinned } = placed;
   const grabbed = useRef<number | null>(null);
+  const isChosen = useViewerState(viewer, (state) => state.track?.id === track.id);
   const { state, recording } = viewer;
   const fold = () => viewer.set({ collapsed: toggled(state.collapsed, track.id) });
   const pin = () => viewer.set({ pinned: pinned ? state.pinned.filter((id) => id !== track.id) : [...state.pinned, track.id] });
@@ -42,39 +47,41 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
     shift(at - siblings.indexOf(placed));
   };
   return (
-    <li class={`name ${placed.kind} ${track.kind}`} style={{ top: `${placed.top}px`, height: `${placed.height}px`, paddingLeft: `${6 + 10 * placed.depth}px` }}>
-      {foldable ? (
-        <button class="icon" aria-expanded={!folded} aria-label={`${folded ? "Unfold" : "Fold"} ${track.name}`} onClick={fold}>
-          {folded ? "▸" : "▾"}
-        </button>
-      ) : (
-        <span class="icon" />
-      )}
-      <span
-        class="text"
-        title={`${track.name}\nDrag to reorder.`}
-        onPointerDown={(event) => {
-          grabbed.current = event.clientY;
-          event.currentTarget.setPointerCapture(event.pointerId);
-        }}
-        onPointerUp={drop}
-      >
-        {track.name}
-      </span>
-      <span class="actions">
-        <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>
-          ↑
-        </button>
-        <button class="icon" aria-label={`Move ${track.name} down`} title="Move down" onClick={() => shift(1)}>
-          ↓
-        </button>
-        <button class="icon" aria-pressed={pinned} aria-label={`Pin ${track.name} to the top`} title={pinned ? "Unpin" : "Pin to the top"} onClick={pin}>
-          {pinned ? "◆" : "◇"}
-        </button>
-        <button class="icon" aria-label={`Hide ${track.name}`} title="Hide" onClick={hide}>
-          ×
-        </button>
-      </span>
+    <li class={`name ${placed.kind} ${track.kind}${isChosen ? " chosen" : ""}`} style={{ top: `${placed.top}px`, height: `${placed.height}px`, paddingLeft: `${6 + 10 * placed.depth}px` }}>
+      <div class="toolbar" role="toolbar" aria-label={track.name}>
+        {foldable ? (
+          <button class="icon" aria-expanded={!folded} aria-label={`${folded ? "Unfold" : "Fold"} ${track.name}`} onClick={fold}>
+            {folded ? "▸" : "▾"}
+          </button>
+        ) : (
+          <span class="icon" />
+        )}
+        <span
+          class="text"
+          title={`${track.name}\nDrag to reorder.`}
+          onPointerDown={(event) => {
+            grabbed.current = event.clientY;
+            event.currentTarget.setPointerCapture(event.pointerId);
+          }}
+          onPointerUp={drop}
+        >
+          {track.name}
+        </span>
+        <span class="actions">
+          <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>
+            ↑
+          </button>
+          <button class="icon" aria-label={`Move ${track.name} down`} title="Move down" onClick={() => shift(1)}>
+            ↓
+          </button>
+          <button class="icon" aria-pressed={pinned} aria-label={`Pin ${track.name} to the top`} title={pinned ? "Unpin" : "Pin to the top"} onClick={pin}>
+            {pinned ? "◆" : "◇"}
+          </button>
+          <button class="icon" aria-label={`Hide ${track.name}`} title="Hide" onClick={hide}>
+            ×
+          </button>
+        </span>
+      </div>
     </li>
   );
 }

@@ -24,12 +24,13 @@ export function Timelines({ comparison, status, onClear }: Props) {
   const active = useRef(next);
   const highlighted = useViewerState(next, (state) => state.highlight !== null);
   useEffect(() => comparison.follow(), [comparison]);
-  const clear = () => {
-    for (const viewer of [base, next]) {
-      viewer.search("");
-      viewer.set({ selection: null, range: null });
-    }
+  const clearHighlight = () => {
+    for (const viewer of [base, next]) viewer.search("");
     onClear();
+  };
+  const clear = () => {
+    if ([base, next].some(({ state }) => state.highlight !== null)) return clearHighlight();
+    for (const viewer of [base, next]) viewer.clearNext();
   };
   const bindControls = (viewer: Viewer) => (timeline: TimelineCanvas) => {
     const activate = () => void (active.current = viewer);
@@ -41,7 +42,7 @@ export function Timelines({ comparison, status, onClear }: Props) {
       <header>
         <h2>Timelines</h2>
         <Steps comparison={comparison} />
-        {highlighted && <button onClick={clear}>Clear highlight</button>}
+        {highlighted && <button onClick={clearHighlight}>Clear highlight</button>}
         <span role="status" class="warning">
           {status}
         </span>

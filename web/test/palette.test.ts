@@ -1,0 +1,31 @@
+// The palette: which texts fit what was typed, in which order, and where its entries lead.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+import { kernelDestinations, trackDestinations } from "../model/destinations.ts";
+import { fuzzyScore, fuzzySorted } from "../model/fuzzy.ts";
+import { viewerOf } from "./opened.ts";
+
+test("letters must occur in order", () => {
+  assert.equal(fuzzyScore("Timeline", "enil"), null);
+  assert.equal(fuzzyScore("Timeline", "x"), null);
+  for (const typed of ["", "tl", "TIME", "line", "t line"]) assert.notEqual(fuzzyScore("Timeline", typed), null, typed);
+});
+
+test("whole words come before starts of words, and those before scattered letters", () => {
+  const names = ["a_large_t_e_m_m", "gemmlike_very_long_name_of_a_kernel", "void gemm", "gap_element_mm", "gem_m"];
+  assert.deepEqual(fuzzySorted(names, (name) => name, "gemm").slice(0, 2), ["void gemm", "gemmlike_very_long_name_of_a_kernel"]);
+  assert.deepEqual(fuzzySorted(["cudaMemcpyAsync", "calm mca"], (name) => name, "cma")[0], "cudaMemcpyAsync");
+  assert.deepEqual(fuzzySorted(["b", "a"], (name) => name, ""), ["b", "a"]);
+});
+
+test("a kernel leads to its longest launch, a track to the timeline", async () => {
+  const viewer = viewerOf("drawn");
+  const kernels = kernelDestinations(viewer, await viewer.recording.names());
+  assert.match(kernels[0]!.name, /gemm/);
+  const tracks = trackDestinations(viewer);
+  assert.equal(tracks.length, viewer.recording.manifest.tracks.length);
+  const stream = tracks.findIndex(({ name }) => name === "stream 13 (GPU 0: drawn)");
+  tracks[stream]!.go();
+  assert.deepEqual([viewer.state.page, viewer.state.track, viewer.takeUnrevealed()], ["timeline", { id: stream }, { track: stream, y: 0 }]);
+});

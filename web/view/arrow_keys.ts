@@ -1,0 +1,80 @@
+// The arrow keys on the timeline: along a row from event to event, and from row to row at the same time, also into the
+// next track. Without a selection they select the first event of the window in the first row that has one.
+
+import { eventRefOf } from "../model/details.ts";
+import { eventAt, neighbour, rangeOf, type SliceRef } from "../model/lane.ts";
+import type { Lane } from "../model/manifest.ts";
+import { around } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
+import type { TimelineCanvas } from "./timeline_canvas.ts";
+
+export async function alongRow(timeline: TimelineCanvas, by: 1 | -1): Promise<void> {
+  const { viewer } = timeline;
+  const { selection } = viewer.state;
+  const lane = laneOfSelection(viewer);
+  if (!selection || !lane) return selectFirst(timeline);
+  if (lane.table === "gap") return viewer.select("gap", selection.row + by);
+  const found = await neighbour(viewer.recording, lane, selection.from, by);
+  if (found) show(timeline, found);
+}
+
+export async function acrossRows(timeline: TimelineCanvas, by: 1 | -1): Promise<void> {
+  const { viewer } = timeline;
+  const { selection } = viewer.state;
+  const lane = laneOfSelection(viewer);
+  if (!selection || !lane) return selectFirst(timeline);
+  const rows = selectable(timeline);
+  const at = rows.findIndex((row) => row.some((each) => each.track === lane.track && each.y === lane.y));
+  const further = by > 0 ? rows.slice(at + 1) : rows.slice(0, Math.max(at, 0)).reverse();
+  for (const row of further) {
+    const found = await eventInRow(viewer, row, selection, lane.track);
+    if (found) return choose(viewer, found);
+  }
+}
+
+/** Of the same track, the event at the same time; of another one, the nearest that the window shows. */
+async function eventInRow(viewer: Viewer, row: readonly Lane[], { from, to }: { from: number; to: number }, track: number): Promise<SliceRef | null> {
+  const { view } = viewer.state;
+  const isBelow = row[0]!.track === track;
+  const found = await Promise.all(row.map((lane) => eventAt(viewer.recording, lane, from, isBelow ? to - from : view.to - view.from)));
+  const away = (each: SliceRef) => Math.max(rangeOf(each).from - from, from - rangeOf(each).to, 0);
+  const visible = found.filter((each) => each !== null).filter((each) => isBelow || (rangeOf(each).to >= view.from && rangeOf(each).from <= view.to));
+  return visible.sort((a, b) => away(a) - away(b))[0] ?? null;
+}
+
+async function selectFirst(timeline: TimelineCanvas): Promise<void> {
+  const { viewer } = timeline;
+  const { view } = viewer.state;
+  for (const row of selectable(timeline)) {
+    const found = await Promise.all(row.map((lane) => neighbour(viewer.recording, lane, view.from - 1, 1)));
+    const inside = found.filter((each) => each !== null).filter((each) => rangeOf(each).from <= view.to);
+    const first = inside.sort((a, b) => rangeOf(a).from - rangeOf(b).from)[0];
+    if (first) return choose(viewer, first);
+  }
+}
+
+/** The rows whose events can be selected: stretches of busy time cannot. */
+const selectable = (timeline: TimelineCanvas): Lane[][] => timeline.rows.map((row) => row.filter((lane) => lane.table !== "busy")).filter((row) => row.length > 0);
+
+function laneOfSelection({ state, recording }: Viewer): Lane | undefined {
+  const lane = state.selection?.lane;
+  return lane === null || lane === undefined ? undefined : recording.manifest.lanes[lane];
+}
+
+async function choose(viewer: Viewer, found: SliceRef): Promise<void> {
+  if (found.lane.table === "gap") return viewer.select("gap", found.slices.row[found.index]!);
+  viewer.choose(eventRefOf(viewer.recording, found), true);
+}
+
+/** Selects the event, and moves the window only if the event is outside it; keeps the zoom if the event is visible at
+    it. */
+function show({ viewer, nsPerPixel }: TimelineCanvas, found: SliceRef): void {
+  const event = eventRefOf(viewer.recording, found);
+  const { view } = viewer.state;
+  viewer.choose(event);
+  if (event.from >= view.from && event.to <= view.to) return;
+  const span = view.to - view.from;
+  const middle = (event.from + event.to) / 2;
+  const fits = event.to - event.from < span && event.to - event.from > nsPerPixel;
+  viewer.set({ view: fits ? { from: middle - span / 2, to: middle + span / 2 } : around(event, 2) });
+}

@@ -1,0 +1,24 @@
+// A modal dialog: the browser keeps the focus inside, closes it with Esc and returns the focus afterwards.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+interface Props {
+  label: string;
+  onClose: () => void;
+  children: ComponentChildren;
+}
+
+export function Dialog({ label, onClose, children }: Props) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useLayoutEffect(() => {
+    const shown = dialog.current!;
+    shown.showModal();
+    return () => shown.close();
+  }, []);
+  return (
+    <dialog ref={dialog} class="dialog" aria-label={label} onClose={onClose} onClick={(event) => event.target === dialog.current && onClose()}>
+      <div class="dialog-content">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,88 @@
+// The palette (Ctrl+K): pages, tracks, kernels and tables by a part of their name. The field keeps the focus; arrows
+// move through the list, Enter goes there.
+
+import { useMemo, useState } from "preact/hooks";
+import { plural } from "../layout/time_text.ts";
+import { kernelDestinations, pageDestinations, tableDestinations, trackDestinations, type Destination } from "../model/destinations.ts";
+import { fuzzySorted } from "../model/fuzzy.ts";
+import type { PageName } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
+import { Dialog } from "./dialog.tsx";
+import { useAsync } from "./use_state.ts";
+
+const SHOWN = 50; // the others are counted
+
+interface Props {
+  viewer: Viewer;
+  pages: readonly { page: PageName; label: string }[];
+  onClose: () => void;
+}
+
+export function Palette({ viewer, pages, onClose }: Props) {
+  const [typed, setTyped] = useState("");
+  const [active, setActive] = useState(0);
+  const all = useDestinations(viewer, pages);
+  const found = useMemo(() => fuzzySorted(all, ({ name }) => name, typed), [all, typed]);
+  const shown = found.slice(0, SHOWN);
+  const at = Math.min(active, shown.length - 1);
+  const go = (destination: Destination | undefined) => {
+    if (destination === undefined) return;
+    onClose();
+    destination.go();
+  };
+  const keys = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10 };
+    const to = steps[event.key];
+    if (to !== undefined) setActive(Math.min(Math.max(to, 0), Math.max(shown.length - 1, 0)));
+    else if (event.key === "Enter") go(shown[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <Dialog label="Go to" onClose={onClose}>
+      <input
+        type="text"
+        autofocus
+        role="combobox"
+        aria-expanded={shown.length > 0}
+        aria-controls="destinations"
+        aria-autocomplete="list"
+        aria-activedescendant={shown.length > 0 ? `destination-${at}` : undefined}
+        aria-label="Go to a page, track, kernel or table"
+        placeholder="Go to a page, track, kernel or table"
+        value={typed}
+        onInput={(event) => {
+          setTyped(event.currentTarget.value);
+          setActive(0);
+        }}
+        onKeyDown={keys}
+      />
+      <ul id="destinations" class="destinations" role="listbox" aria-label="Destinations">
+        {shown.map((destination, i) => (
+          <Choice key={`${i} ${destination.kind} ${destination.name}`} at={i} destination={destination} isActive={i === at} onGo={() => go(destination)} />
+        ))}
+      </ul>
+      <p class="quiet" role="status">
+        {found.length === 0 ? "No matches" : found.length > SHOWN ? `${plural(found.length, "match")}, the best ${SHOWN} are shown` : plural(found.length, "match")}
+      </p>
+    </Dialog>
+  );
+}
+
+function useDestinations(viewer: Viewer, pages: Props["pages"]): Destination[] {
+  const { value } = useAsync(() => Promise.all([viewer.recording.report().catch(() => null), viewer.recording.names()]), viewer);
+  return useMemo(() => {
+    const [report, names] = value ?? [null, []];
+    const places = [...pageDestinations(viewer, pages), ...(report ? tableDestinations(viewer, report) : [])];
+    return pages.some(({ page }) => page === "timeline") ? [...places, ...trackDestinations(viewer), ...kernelDestinations(viewer, names)] : places;
+  }, [viewer, value]);
+}
+
+function Choice({ at, destination, isActive, onGo }: { at: number; destination: Destination; isActive: boolean; onGo: () => void }) {
+  const show = (element: HTMLLIElement | null) => isActive && element?.scrollIntoView({ block: "nearest" });
+  return (
+    <li ref={(element) => void show(element)} id={`destination-${at}`} role="option" aria-selected={isActive} title={destination.name} onClick={onGo}>
+      <span>{destination.name}</span> <small>{destination.kind}</small>
+    </li>
+  );
+}
