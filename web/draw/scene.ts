@@ -203,6 +203,7 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
     const room = context.measureText(tick.label).width;
     if (x + 3 >= free && x + 3 + room <= width) context.fillText(tick.label, x + 3, ruler.top + 11);
   }
+  drawKept(context, scene, theme);
   if (scene.range === null) return;
   const { x0, x1, text } = scene.range;
   context.fillStyle = css(theme.accent);
@@ -212,6 +213,21 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
   context.fillRect(x - 4, ruler.top + 3, room + 8, 16);
   context.fillStyle = css(theme.ground);
   context.fillText(text, x, ruler.top + 11);
+}
+
+/** A line under each kept range, with its number. */
+function drawKept(context: CanvasRenderingContext2D, { kept, ruler }: Scene, theme: Theme): void {
+  const bottom = ruler.top + ruler.height;
+  for (const { x0, x1, text } of kept) {
+    context.fillStyle = css(theme.text);
+    context.fillRect(x0, bottom - 3, Math.max(1, x1 - x0), 3);
+    for (const x of [x0, x1]) context.fillRect(Math.round(x), bottom - 8, 1, 8);
+    const width = context.measureText(text).width + 6;
+    const left = Math.max(x0, 0);
+    context.fillRect(left, ruler.top + 2, width, 13);
+    context.fillStyle = css(theme.ground);
+    context.fillText(text, left + 3, ruler.top + 9);
+  }
 }
 
 function drawCursor(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {

@@ -1,9 +1,10 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
-// range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
+// range, keep= kept ranges, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
 // counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
 // choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
 // clock is read only: what a job knows of one of its recordings. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
+import { keptText, readKept, type KeptRanges } from "./kept_ranges.ts";
 import { ROW_ORDERS, type RowOrder } from "./job_order.ts";
 import type { Side } from "./workspace.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
@@ -16,6 +17,7 @@ export interface Link {
   page?: PageName;
   view?: Range;
   range?: Range;
+  kept?: KeptRanges;
   selection?: { table: string; row: number };
   pinned?: number[];
   collapsed?: number[];
@@ -42,6 +44,7 @@ const rangeText = ({ from, to }: Range): string => `${Math.round(from)}-${Math.r
 export function linkOf(state: State, side: Side = "new"): string {
   const parts = [...(side === "base" ? ["side=base"] : []), `page=${state.page}`, `t=${rangeText(state.view)}`];
   if (state.range) parts.push(`m=${rangeText(state.range)}`);
+  if (state.kept.length > 0) parts.push(`keep=${encodeURIComponent(keptText(state.kept))}`);
   if (state.selection) parts.push(`sel=${encodeURIComponent(state.selection.table)}:${state.selection.row}`);
   const lists: [string, Iterable<number>][] = [["pin", state.pinned], ["fold", state.collapsed], ["hide", state.hidden], ["order", state.order]];
   for (const [key, tracks] of lists) {
@@ -86,6 +89,9 @@ export function readLink(fragment: string): Link {
         break;
       case "m":
         if (range) link.range = { from: Number(range[1]), to: Number(range[2]) };
+        break;
+      case "keep":
+        link.kept = readKept(value);
         break;
       case "sel":
         if (row) link.selection = { table: row[1]!, row: Number(row[2]) };

@@ -3,6 +3,7 @@
 // form.
 
 import type { RowOrder } from "./job_order.ts";
+import type { KeptRanges } from "./kept_ranges.ts";
 import type { Marks } from "./marks.ts";
 
 export interface Range {
@@ -34,6 +35,7 @@ export interface State {
   view: Range;
   selection: Selection | null;
   range: Range | null; // measured
+  kept: KeptRanges;
   highlight: ReadonlySet<number> | null; // names in Strings; null: no highlight
   marks: Marks | null; // where highlighted events start, once known
   unmarkedEvents: number; // number of highlighted events if too many for marks, otherwise 0

@@ -1,6 +1,7 @@
 // The bus between pages: the state, its listeners, and the commands "go there", "select this", "highlight these". Pages
 // never access each other; they request what should be shown.
 
+import { withRange } from "./kept_ranges.ts";
 import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
@@ -26,6 +27,7 @@ export class Viewer {
       view: clampRange(part, this.bounds),
       selection: null,
       range: null,
+      kept: [],
       highlight: null,
       marks: null,
       unmarkedEvents: 0,
@@ -98,6 +100,12 @@ export class Viewer {
   /** Shows a time span on the timeline; `mark` also measures it. */
   goTo(range: Range, mark = false): void {
     this.set({ page: "timeline", view: around(range, 0.1), ...(mark ? { range } : {}) });
+  }
+
+  /** Keeps the measured range under the next number. */
+  keepRange(): void {
+    const { kept, range } = this.current;
+    if (range !== null) this.set({ kept: withRange(kept, range) });
   }
 
   /** Selects a row of a table and, with `show`, brings its slice into view. */

@@ -2,6 +2,7 @@
 // KEYS is also the content of the help.
 
 import { eventRefOf, type EventRef } from "../model/details.ts";
+import { isKept } from "../model/kept_ranges.ts";
 import { eventAt, neighbour } from "../model/lane.ts";
 import { around, zoomed } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -14,6 +15,7 @@ export const KEYS: readonly [keys: string, what: string][] = [
   ["↑ / ↓", "Select the event in the row above / below"],
   ["F", "Zoom to the selection or the measured range"],
   ["M", "Measure the selection"],
+  ["S", "Keep the measured range, unless it is kept (tap; hold to zoom out)"],
   ["0", "Show the whole recording"],
   ["C", "Mark the critical path"],
   ["/", "Search"],
@@ -47,6 +49,7 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     glide(timeline, held, passed);
     requestAnimationFrame(advance);
   };
+  const keepAfter = tapToKeep(timeline.viewer);
   const press = (key: string) => {
     if (held.has(key)) return;
     held.add(key);
@@ -59,14 +62,51 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || targets.isActive?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      if (key === "s" && keepAfter.begin(event.repeat, () => press(key))) return;
       if (HELD.has(key)) return press(key);
       if (onKey(timeline, targets, key, event.shiftKey, event.target)) event.preventDefault();
     },
     { signal: abort.signal },
   );
-  addEventListener("keyup", (event) => held.delete(event.key.toLowerCase()), { signal: abort.signal });
-  addEventListener("blur", () => held.clear(), { signal: abort.signal });
+  addEventListener(
+    "keyup",
+    (event) => {
+      held.delete(event.key.toLowerCase());
+      if (event.key.toLowerCase() === "s") keepAfter.end();
+    },
+    { signal: abort.signal },
+  );
+  addEventListener("blur", () => (held.clear(), keepAfter.cancel()), { signal: abort.signal });
   return () => abort.abort();
+}
+
+const TAP = 250; // ms; a key held longer is no tap
+
+/** S keeps a measured range when it is tapped, and zooms out when it is held. */
+function tapToKeep(viewer: Viewer) {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const cancel = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  return {
+    cancel,
+    /** Whether the key may become a tap. */
+    begin(isRepeat: boolean, onHold: () => void): boolean {
+      const { range, kept } = viewer.state;
+      if (timer !== null) return true;
+      if (isRepeat || range === null || isKept(kept, range)) return false;
+      timer = setTimeout(() => {
+        timer = null;
+        onHold();
+      }, TAP);
+      return true;
+    },
+    end(): void {
+      if (timer !== null) viewer.keepRange();
+      cancel();
+    },
+  };
 }
 
 const isTyping = (target: EventTarget | null): boolean => target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;

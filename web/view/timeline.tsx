@@ -6,6 +6,8 @@ import type { Viewer } from "../model/viewer.ts";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys, KEYS } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
+import { KeptRangeList } from "./range/kept_ranges.tsx";
+import { RangeDrawer } from "./range/range_drawer.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
@@ -36,6 +38,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
   };
   return (
     <>
+      <h1 class="spoken">Timeline</h1>
       <div class="tools">
         <SearchBox viewer={viewer} handle={search} />
         <PathSwitch viewer={viewer} />
@@ -43,11 +46,13 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <MarkLimit viewer={viewer} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
+      <RangeDrawer viewer={viewer} />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection ? `${selection.table} ${selection.name}` : ""}
         </div>
         <MeasurePanel viewer={viewer} />
+        <KeptRangeList viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
         <PathPanel viewer={viewer} />
         <Legend viewer={viewer} />
