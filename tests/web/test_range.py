@@ -35,6 +35,11 @@ def length_of(program, recording):
     return program.report(recording, "devices").document["source"]["window_ns"]
 
 
+def self_time(title):
+    """Return the exact self time of a row's title: "NAME\n5 ns, self 3 ns", or "NAME\n5 ns" if they are equal."""
+    return int(title.rsplit("\n", 1)[1].split("self ")[-1].removesuffix(" ns").replace(",", ""))
+
+
 def table(page, title):
     """Return the rows of a table of the range by the name in full: exact ns, then the other cells."""
     section = page.locator(f".range-drawer section[aria-label='{title}']")
@@ -116,6 +121,26 @@ def test_idle_causes_of_the_whole_are_those_of_the_report(visit, exported, progr
     answered(page, 0, length_of(program, recording))
     said = program.report(recording, "idle")["idle"].rows
     assert sorted(ns for ns, _ in table(page, "Idle time by cause").values()) == sorted(row["total_ns"] for row in said)
+
+
+def test_self_times_of_operators_of_the_whole_are_those_of_the_report(visit, exported, program):
+    """Without Python calls, which the report does not subtract. It does subtract the profiler's own work, which this
+    recording has on no thread."""
+    page = visit(exported(INPUT_BOUND), "page=timeline")
+    answered(page, 0, length_of(program, INPUT_BOUND))
+    table(page, "Operators and ranges")  # shows all rows
+    titles = page.locator(".range-drawer section[aria-label='Operators and ranges'] tbody button").evaluate_all("(all) => all.map((button) => button.title)")
+    said = {}
+    for row in program.report(INPUT_BOUND, "ops")["ops"].rows:
+        said[row["name"]] = said.get(row["name"], 0) + row["cpu_self_ns"]
+    shown = {}
+    for title in titles:
+        name = title.rsplit("\n", 1)[0]
+        shown[name] = shown.get(name, 0) + self_time(title)
+    more = {name: ns - said[name] for name, ns in shown.items() if ns != said[name]}
+    overhead = sql(program, INPUT_BOUND, "select dur_ns from overhead where thread is null")
+    assert sorted(more.values()) == sorted(row["dur_ns"] for row in overhead)
+    assert len(shown) > 50
 
 
 def test_a_row_leads_to_its_longest_event_in_the_range(visit, exported, program):

@@ -1,20 +1,26 @@
 // What happened in the measured range, below the timeline: tables, or a flame graph.
 
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { duration } from "../../layout/time_text.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { warmStacks } from "../../model/warm.ts";
 import { FlamePanel } from "../flame/flame_panel.tsx";
 import { useViewerState } from "../use_state.ts";
 import { AnswerTables } from "./answer_tables.tsx";
 import { useRangeAnswer } from "./use_range_answer.ts";
 
 const VIEWS = { tables: "Tables", flame: "Flame graph" } as const;
+const AFTER_FIRST_FRAME = 600; // ms
 type View = keyof typeof VIEWS;
 
 export function RangeDrawer({ viewer }: { viewer: Viewer }) {
   const range = useViewerState(viewer, (state) => state.range);
   const [view, setView] = useState<View>("tables");
   const [open, setOpen] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => warmStacks(viewer.recording), AFTER_FIRST_FRAME);
+    return () => clearTimeout(timer);
+  }, [viewer]);
   const { answer, asked, error } = useRangeAnswer(viewer, range);
   useLayoutEffect(() => {
     if (answer && asked !== undefined) performance.measure("range answer", { start: asked, end: performance.now() });
