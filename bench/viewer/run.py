@@ -11,6 +11,8 @@ standard output:
   first_paint_ms   navigation to the first frame of the timeline whose data has all arrived
   frame_ms         time from the start of a frame's work to the end of its drawing commands, p50 / p95 / max
   interval_ms      time between displayed frames, p50 / p95 / max: 16.7 is every refresh of a 60 Hz screen
+  range_answer_ms  from a measured range to its tables on the page: the first one on a fresh page, and p50 / p95 / max of
+                   others of the whole to a thousandth of the recording
   file_bytes
 
 A pan and a zoom change the window before every frame: 300 frames each at four depths, or for a served recording 60
@@ -70,11 +72,26 @@ def first_paint(page):
     return round(page.evaluate(PAINTED))
 
 
+# Shares of the recording; the first is measured before anything else was read.
+RANGES = [(0.3, 0.7), (0, 1), (0.1, 0.2), (0.45, 0.451), (0.05, 0.95), (0.61, 0.64), (0.8, 0.99), (0.2, 0.201), (0.5, 0.9)]
+
+
+def range_answers(page, length):
+    times = []
+    for begin, end in ((int(begin * length), int(end * length)) for begin, end in RANGES):
+        page.evaluate(f"location.hash = 'page=timeline&m={begin}-{end}'")
+        page.wait_for_selector(f".range-drawer[data-answered='{begin}-{end}']")
+        times.append(page.evaluate("performance.getEntriesByName('range answer').at(-1).duration"))
+    page.get_by_role("region", name="Measured range").get_by_role("button", name="Clear").click()
+    return {"first": round(times[0], 1), "next": spread(times[1:])}
+
+
 def measure(browser, page_file):
     page = browser.new_page(viewport=SIZE)
     page.goto(f"{page_file.resolve().as_uri()}#page=timeline")
     first = first_paint(page)
     page.wait_for_timeout(1000)
+    answers = range_answers(page, page.evaluate("JSON.parse(document.getElementById('manifest').textContent).window_ns"))
     frames, intervals = [], []
     for depth in (1, 8, 100, 5000):
         page.keyboard.press("0")
@@ -88,6 +105,7 @@ def measure(browser, page_file):
         "page": page_file.name,
         "file_bytes": page_file.stat().st_size,
         "first_paint_ms": first,
+        "range_answer_ms": answers,
         "frame_ms": spread(frames),
         "interval_ms": spread(intervals),
     }
@@ -114,6 +132,7 @@ def measure_served(browser, program, recording):
         page.goto(address.split("#")[0] + "#page=timeline")
         first = first_paint(page)
         length = page.evaluate("fetch('/manifest').then((reply) => reply.json()).then((manifest) => manifest.window_ns)")
+        answers = range_answers(page, length)
         page.evaluate("performance.setResourceTimingBufferSize(1e6); performance.clearResourceTimings()")
         frames, intervals = [], []
         for depth in (1, 8, 100, 5000):
@@ -133,6 +152,7 @@ def measure_served(browser, program, recording):
             "program_mib": {"at_address": resident, "most_until_then": most, "at_end": memory_mib(process)[0]},
             "overview_ms": overview,
             "first_paint_ms": first,
+            "range_answer_ms": answers,
             "frame_ms": spread(frames),
             "interval_ms": spread(intervals),
             "request_ms": spread([each["ms"] for each in requests]),

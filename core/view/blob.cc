@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/format/payload.h"
+#include "core/view/chunk_sums.h"
 #include "core/view/parts.h"
 
 namespace gpuprof {
@@ -29,9 +30,35 @@ std::string payload(std::string_view table, std::size_t first, std::size_t rows,
     return encoder.payload(nullptr);
 }
 
-// The columns that slices of all levels share.
+template <class T>
+ColumnView view_of(std::string_view name, ColumnType type, std::string_view unit, const Column<T>& column) {
+    return {name, type, unit, column.values(), column.validity()};
+}
+
+// The columns of events only.
+struct EventColumns {
+    Column<std::int64_t> frame, bytes;
+
+    EventColumns(const ViewParts& parts, const Blob& blob) {
+        const PodVector<std::uint32_t>& frames = parts.stacks().of_lane[blob.of];
+        const Lane& lane = parts.scene.lanes[blob.of];
+        const Row count = static_cast<Row>(blob.count);
+        for (Row i = 0; i < count && frames.size() > 0; ++i) frame.set(i, frames[blob.first + i]);
+        for (Row i = 0; i < count; ++i)
+            if (auto known = bytes_of(parts.trace.tables(), lane.table, lane.slices[blob.first + i].row))
+                bytes.set(i, *known);
+        bytes.pad(blob.count);
+    }
+    void append_to(std::vector<ColumnView>& columns) const {
+        if (!frame.none_present()) columns.push_back(view_of("frame", ColumnType::I64, "", frame));
+        if (!bytes.none_present()) columns.push_back(view_of("bytes", ColumnType::I64, "bytes", bytes));
+    }
+};
+
+// `events`: of the events themselves.
 template <class Items>
-std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, EncodingGoal goal) {
+std::string encode_slices(const Items& items, const Blob& blob, const StringPool& strings, EncodingGoal goal,
+                          const EventColumns* events = nullptr) {
     constexpr bool kMerged = requires { items[0].busy; };
     const std::size_t rows = blob.count;
     ColumnBuffer<std::int64_t> start{"start", ColumnType::Time, "ns", rows}, dur{"dur", ColumnType::Dur, "ns", rows},
@@ -56,6 +83,7 @@ std::string encode_slices(const Items& items, const Blob& blob, const StringPool
     if (any_name) columns.push_back(name.view());
     if (any_row) columns.push_back(row.view());
     if (kMerged) columns.push_back(count.view()), columns.push_back(busy.view());
+    if (events != nullptr) events->append_to(columns);
     return payload("slice", 0, rows, strings, columns, goal);
 }
 
@@ -94,8 +122,9 @@ std::string encode_lane(const ViewParts& parts, const Blob& blob, EncodingGoal g
     if (lane.table == SliceTable::none)
         return blob.level == 0 ? encode_values(lane.values, blob, parts.strings, goal)
                                : encode_values(merged.values[blob.level - 1].items, blob, parts.strings, goal);
-    return blob.level == 0 ? encode_slices(lane.slices, blob, parts.strings, goal)
-                           : encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, goal);
+    if (blob.level > 0) return encode_slices(merged.slices[blob.level - 1].items, blob, parts.strings, goal);
+    EventColumns events(parts, blob);
+    return encode_slices(lane.slices, blob, parts.strings, goal, &events);
 }
 
 std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
@@ -119,6 +148,35 @@ std::string encode_names(const ViewParts& parts, EncodingGoal goal) {
                    {table.view(), name.view(), count.view(), total.view(), first.view(), last.view()}, goal);
 }
 
+std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
+    Column<std::int64_t> parent;
+    Column<StringId> table, name;
+    StringPool strings;
+    strings.merge(stacks.names);
+    const Row rows = static_cast<Row>(stacks.frames.size());
+    for (Row row = 0; row < rows; ++row) {
+        const StackFrame& frame = stacks.frames[row];
+        if (frame.parent != kNoFrame) parent.set(row, frame.parent);
+        if (frame.table != SliceTable::none) table.set(row, strings.intern(name_of(frame.table)));
+        name.set(row, frame.name);
+    }
+    parent.pad(rows), table.pad(rows);
+    std::vector<ColumnView> columns;
+    if (!parent.none_present()) columns.push_back(view_of("parent", ColumnType::I64, "", parent));
+    if (!table.none_present()) columns.push_back(view_of("table", ColumnType::Str, "", table));
+    columns.push_back(view_of("name", ColumnType::Str, "", name));
+    return payload("frame", 0, rows, strings, columns, goal);
+}
+
+std::string encode_sums(const ViewParts& parts, EncodingGoal goal) {
+    ChunkSums sums = chunk_sums(parts, parts.stacks());
+    std::vector<ColumnView> columns{
+        view_of("chunk", ColumnType::I64, "", sums.chunk), view_of("frame", ColumnType::I64, "", sums.frame),
+        view_of("count", ColumnType::I64, "count", sums.count), view_of("time", ColumnType::Dur, "ns", sums.time)};
+    if (!sums.bytes.none_present()) columns.push_back(view_of("bytes", ColumnType::I64, "bytes", sums.bytes));
+    return payload("chunk_sum", 0, sums.rows, parts.strings, columns, goal);
+}
+
 }  // namespace
 
 std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goal) {
@@ -130,6 +188,8 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
             return payload(table.name, blob.first, blob.count, parts.strings, table.views, goal);
         }
         case Blob::kNames: return encode_names(parts, goal);
+        case Blob::kFrames: return encode_frames(parts.stacks(), goal);
+        case Blob::kSums: return encode_sums(parts, goal);
         case Blob::kReport: return parts.answer.report;
         case Blob::kKernel: return parts.answer.kernels.pages[blob.of];
         case Blob::kBusyShares: return parts.answer.busy_shares;

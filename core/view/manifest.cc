@@ -153,8 +153,10 @@ void write_job(JsonWriter& json, const ViewParts& parts) {
 }
 
 void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
-    std::optional<std::size_t> names, report, busy_shares;
-    for (std::size_t id = 0; id < parts.early; ++id) {
+    std::optional<std::size_t> names, frames, sums, report, busy_shares;
+    for (std::size_t id = 0; id < parts.blobs.size(); ++id) {
+        if (parts.blobs[id].kind == Blob::kFrames) frames = id;
+        if (parts.blobs[id].kind == Blob::kSums) sums = id;
         if (parts.blobs[id].kind == Blob::kNames) names = id;
         if (parts.blobs[id].kind == Blob::kReport) report = id;
         if (parts.blobs[id].kind == Blob::kBusyShares) busy_shares = id;
@@ -164,6 +166,8 @@ void write_special_blobs(JsonWriter& json, const ViewParts& parts) {
         id ? json.integer(static_cast<std::int64_t>(*id)) : json.null();
     };
     member("names", names);
+    member("frames", frames);
+    member("sums", sums);
     member("report", report);
     member("pictures", busy_shares);
     write_job(json, parts);

@@ -38,6 +38,11 @@ std::vector<Chunk> chunks_of(const Items& items) {
     return chunks;
 }
 
+bool has_frames(const Lane& lane) {
+    return lane.table != SliceTable::none && lane.table != SliceTable::busy &&
+           lane.table != SliceTable::critical_path && lane.slices.size() > 0;
+}
+
 }  // namespace
 
 ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given)
@@ -77,6 +82,11 @@ void ViewParts::count_names() {
         }
 }
 
+const CallStacks& ViewParts::stacks() const {
+    std::call_once(stacks_made_, [this] { stacks_ = call_stacks(facts, scene); });
+    return stacks_;
+}
+
 void ViewParts::number_level(std::uint32_t lane, std::size_t level) {
     for (Chunk& chunk : lanes[lane].chunks[level]) {
         chunk.blob = blobs.size();
@@ -101,7 +111,22 @@ void ViewParts::number_job(bool first_frame) {
     }
 }
 
+// Chunks of events are in order of time, whatever their lane, so that a page with everything in one file reads few
+// segments for what happened at a time.
+void ViewParts::number_events() {
+    std::vector<std::pair<Chunk*, std::uint32_t>> chunks;
+    for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
+        if (lanes[lane].levels() > 1)
+            for (Chunk& chunk : lanes[lane].chunks[0]) chunks.emplace_back(&chunk, lane);
+    std::stable_sort(chunks.begin(), chunks.end(), [](auto& a, auto& b) { return a.first->start < b.first->start; });
+    for (auto [chunk, lane] : chunks) {
+        chunk->blob = blobs.size();
+        blobs.push_back({Blob::kLane, lane, 0, chunk->first, chunk->count});
+    }
+}
+
 void ViewParts::number_blobs() {
+    has_stacks = std::any_of(scene.lanes.begin(), scene.lanes.end(), has_frames);
     std::size_t max_levels = 0;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
         number_level(lane, lanes[lane].levels() - 1);
@@ -112,13 +137,15 @@ void ViewParts::number_blobs() {
     if (!names.empty()) blobs.push_back({Blob::kNames});
     number_job(true);
     early = blobs.size();
+    if (has_stacks) blobs.push_back({Blob::kFrames}), blobs.push_back({Blob::kSums});
     number_job(false);
     first_blob_of_kernels = blobs.size();
     for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)
         blobs.push_back({Blob::kKernel, kernel});
-    for (std::size_t level = max_levels; level-- > 0;)
+    for (std::size_t level = max_levels; level-- > 1;)
         for (std::uint32_t lane = 0; lane < lanes.size(); ++lane)
             if (level + 1 < lanes[lane].levels()) number_level(lane, level);
+    number_events();
     for (std::uint32_t table = 0; table < tables.size(); ++table)
         for (std::size_t first = 0; first < tables[table].rows; first += kChunkRows) {
             if (first == 0) first_blob_of_table.push_back(blobs.size());

@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/view/answer_json.h"
+#include "core/view/call_stacks.h"
 #include "core/view/event_tables.h"
 #include "core/view/levels.h"
 #include "core/view/scene.h"
@@ -18,7 +20,19 @@ inline constexpr std::size_t kChunkRows = 8192;
 
 // The rows that a blob contains.
 struct Blob {
-    enum Kind : std::uint8_t { kLane, kTable, kNames, kReport, kBusyShares, kKernel, kJob, kCells, kStep } kind;
+    enum Kind : std::uint8_t {
+        kLane,
+        kTable,
+        kNames,
+        kFrames,
+        kSums,
+        kReport,
+        kBusyShares,
+        kKernel,
+        kJob,
+        kCells,
+        kStep
+    } kind;
     std::uint32_t of = 0;     // index of the lane, table, kernel, quantity or step of a job
     std::uint32_t level = 0;  // of a lane; 0: the events
     std::size_t first = 0, count = 0;
@@ -66,12 +80,19 @@ struct ViewParts {
     std::size_t first_blob_of_kernels = 0;
     std::vector<std::size_t> blob_of_cells, blob_of_steps;  // of a job
     std::size_t early = 0;                                  // number of blobs for the first frame
+    bool has_stacks = false;                                // whether there are events with call stacks
+
+    // Computed on first use, because the first frame does not need them. Thread-safe.
+    const CallStacks& stacks() const;
 
 private:
+    mutable std::once_flag stacks_made_;
+    mutable CallStacks stacks_;
     void add_lane(const Lane& lane);
     void count_names();
     void number_blobs();
     void number_job(bool first_frame);
+    void number_events();
     void number_level(std::uint32_t lane, std::size_t level);
 };
 

@@ -8,7 +8,7 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kDataMarker = "<!--gpu-profile:data-->";  // occurs once in the page
-constexpr std::size_t kSegment = std::size_t{4} << 20;               // approximate bytes before compression
+constexpr std::size_t kSegment = std::size_t{1} << 20;               // approximate bytes before compression
 
 std::string base64(std::string_view bytes) {
     constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

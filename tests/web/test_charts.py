@@ -40,12 +40,12 @@ def exact(text):
     return int(text.split(" ns")[0].replace(",", ""))
 
 
-def root_times(page):
-    """Return the exact host and device time of the whole flame graph."""
+def root_time(page, time):
+    """Return the exact host, device or idle time of the whole flame graph."""
     page.wait_for_selector("#flame .box")
-    said = page.locator("#flame .box").first.get_attribute("title").split("\n")[-1]
-    host, device = said.removeprefix("host ").split(", device ")
-    return exact(host), exact(device)
+    page.get_by_label("width").select_option(time)
+    said = reaches(lambda: page.locator("#flame .box").first.get_attribute("title").split("\n")[-1], lambda said: said.startswith(time))
+    return exact(said.removeprefix(f"{time} "))
 
 
 def test_areas_of_kernels_are_their_shares(charts, program, recording):
@@ -93,12 +93,13 @@ def test_device_time_of_the_flame_graph_is_all_device_work(charts, program, reco
     said = program.report(recording, "kernels", "memcpy", "memset")
     work = sum(row["total_ns"] for table in ("kernels", "memcpy", "memset") for row in said[table].rows)
     page = charts(recording)
-    _, device = root_times(page)
-    page.get_by_label("width").select_option("device_ns")
-    about = page.locator("#flame .about").first
-    expect(about).to_contain_text("of device time")
-    unknown = about.inner_text()
-    assert device == work if "unknown" not in unknown else 0 < device < work
+    assert root_time(page, "device") == work
+    expect(page.locator("#flame .about").first).to_contain_text("of device time")
+
+
+def test_idle_time_of_the_flame_graph_is_that_of_the_devices(charts, program, recording):
+    idle = sum(row["total_ns"] for row in program.report(recording, "idle")["idle"].rows)
+    assert root_time(charts(recording), "idle") == idle
 
 
 def test_host_time_of_the_flame_graph_is_that_of_ranges(charts, program):
@@ -130,10 +131,10 @@ def test_arrows_walk_the_flame_graph_and_enter_zooms(charts):
 
 def test_python_functions_enclose_the_operators_that_they_call(charts):
     page = charts(TRANSFORMER)
-    host, device = root_times(page)
+    device = root_time(page, "device")
     page.get_by_label("Python functions").check()
     page.locator("#flame .box", has_text="workloads.py").first.wait_for()
-    reaches(lambda: root_times(page)[1], device)
+    assert root_time(page, "device") == device
 
 
 def test_steps_and_slow_ones(charts, program):

@@ -196,13 +196,16 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
     context.fillText(ruler.base, 4, ruler.top + 11);
     free = context.measureText(ruler.base).width + 12;
   }
+  const tags = keptTags(context, scene);
   for (const tick of ruler.ticks) {
     const x = Math.round(tick.x);
     context.fillStyle = css(theme.quiet);
     context.fillRect(x, ruler.top + ruler.height - 8, 1, 8);
     const room = context.measureText(tick.label).width;
-    if (x + 3 >= free && x + 3 + room <= width) context.fillText(tick.label, x + 3, ruler.top + 11);
+    const isCovered = tags.some((tag) => x + 3 < tag.x + tag.width && x + 3 + room > tag.x);
+    if (x + 3 >= free && x + 3 + room <= width && !isCovered) context.fillText(tick.label, x + 3, ruler.top + 11);
   }
+  drawKept(context, scene, theme);
   if (scene.range === null) return;
   const { x0, x1, text } = scene.range;
   context.fillStyle = css(theme.accent);
@@ -212,6 +215,25 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
   context.fillRect(x - 4, ruler.top + 3, room + 8, 16);
   context.fillStyle = css(theme.ground);
   context.fillText(text, x, ruler.top + 11);
+}
+
+/** The places of the numbers of kept ranges. */
+const keptTags = (context: CanvasRenderingContext2D, { kept }: Scene) => kept.map(({ x0, text }) => ({ x: Math.max(x0, 0), width: context.measureText(text).width + 6 }));
+
+/** A line under each kept range, with its number. */
+function drawKept(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+  const { kept, ruler } = scene;
+  const tags = keptTags(context, scene);
+  const bottom = ruler.top + ruler.height;
+  kept.forEach(({ x0, x1, text }, i) => {
+    const { x: left, width } = tags[i]!;
+    context.fillStyle = css(theme.text);
+    context.fillRect(x0, bottom - 3, Math.max(1, x1 - x0), 3);
+    for (const x of [x0, x1]) context.fillRect(Math.round(x), bottom - 8, 1, 8);
+    context.fillRect(left, ruler.top + 2, width, 14);
+    context.fillStyle = css(theme.ground);
+    context.fillText(text, left + 3, ruler.top + 10);
+  });
 }
 
 function drawCursor(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {

@@ -82,6 +82,7 @@ export interface Scene {
   minimap: { top: number; height: number; busy: Busy | null; from: number; to: number };
   areas: Area[]; // pinned, rest
   range: { x0: number; x1: number; text: string } | null;
+  kept: { x0: number; x1: number; text: string }[]; // on the ruler
   cursor: { x: number; text: string } | null;
   arrows: Arrow[];
   links: Arrow[]; // of the critical path, from one track to another

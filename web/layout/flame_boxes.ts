@@ -1,14 +1,12 @@
-// A tree of stacks as nested boxes: the width is the share of the selected time, the largest child comes first. Boxes
-// narrower than MIN_WIDTH are omitted and counted.
+// A tree of calls as nested boxes: the width is the share of the time, the largest child comes first. Boxes narrower
+// than MIN_WIDTH are omitted and counted.
 
-import type { StackNode } from "../model/stack_tree.ts";
+import type { CallNode } from "../model/call_tree.ts";
 
 const MIN_WIDTH = 1.5; // css pixels
 
-export type Metric = "host_ns" | "device_ns";
-
 export interface FlameBox {
-  node: StackNode;
+  node: CallNode;
   x: number;
   width: number;
   depth: number;
@@ -20,20 +18,20 @@ export interface Flame {
   hidden: number; // nodes too narrow to show, with their descendants
 }
 
-export function flameBoxes(root: StackNode, metric: Metric, width: number): Flame {
+export function flameBoxes(root: CallNode, width: number): Flame {
   const flame: Flame = { boxes: [], depth: 0, hidden: 0 };
-  const add = (node: StackNode, x: number, room: number, depth: number) => {
+  const add = (node: CallNode, x: number, room: number, depth: number) => {
     flame.boxes.push({ node, x, width: room, depth });
     flame.depth = Math.max(flame.depth, depth + 1);
-    const children = [...node.children.values()].filter((child) => child[metric] > 0).sort((a, b) => b[metric] - a[metric]);
+    const children = [...node.children.values()].filter(({ total }) => total > 0).sort((a, b) => b.total - a.total);
     let at = x;
     for (const child of children) {
-      const share = (child[metric] / node[metric]) * room;
+      const share = (child.total / node.total) * room;
       if (share < MIN_WIDTH) flame.hidden++;
       else add(child, at, share, depth + 1);
       at += share;
     }
   };
-  if (root[metric] > 0) add(root, 0, width, 0);
+  if (root.total > 0) add(root, 0, width, 0);
   return flame;
 }

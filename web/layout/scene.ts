@@ -67,6 +67,7 @@ export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
     ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.filter(({ at }) => at >= 0 && at <= frame.length).map((tick) => ({ ...tick, x: x(tick.at) })) },
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
+    kept: state.kept.map(({ number, from, to }) => ({ x0: x(from), x1: x(to), text: String(number) })).filter(({ x0, x1 }) => x1 >= 0 && x0 <= width),
     cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
     arrows: arrowsOf(frame, linksOf(frame, source), x, pinnedHeight),
     links: arrowsOf(frame, pathLinks(frame.critical, view, lane.pixels, source.slices), x, pinnedHeight),

@@ -5,6 +5,7 @@
 // cells= and rows= are a quantity and an order of a job of many ranks. abs= is a range in ns of the recording's own
 // clock: it is read only, since a job knows no other time of its recordings.
 
+import { keptText, readKept } from "./kept_ranges.ts";
 import { ROW_ORDERS } from "./job_order.ts";
 import { PAGES, type PageName, type Range, type State } from "./state.ts";
 
@@ -66,6 +67,7 @@ export const FIELDS: readonly Field[] = [
   field("page", "page", "step", same, (value) => PAGES.find((page) => page === value) ?? FORMER_PAGES.get(value) ?? null),
   field("t", "view", "view", range, toRange),
   field("m", "range", "step", range, toRange),
+  field("keep", "kept", "step", (kept) => text(keptText(kept)), readKept),
   field("sel", "selection", "step", (chosen) => chosen && `${chosen.table}:${chosen.row}`, (value) => {
     const [, table, row] = /^(\w+):(\d+)$/.exec(value) ?? [];
     return table === undefined ? null : { table, row: Number(row) };

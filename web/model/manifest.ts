@@ -81,6 +81,8 @@ export interface Manifest {
   tables: Map<string, TableSpec>;
   critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
+  frames: number | null; // blobs of call stacks, and of what each chunk contains by frame
+  sums: number | null;
   report: number;
   busy_shares: number | null; // `pictures` in the document
   job: JobBlobs | null; // null: one recording, not a job
@@ -130,6 +132,8 @@ export function readManifest(json: string): Result<Manifest> {
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
     critical_path: path as CriticalPath | null,
     names: isCount(raw.names) ? raw.names : null,
+    frames: isCount(raw.frames) ? raw.frames : null,
+    sums: isCount(raw.sums) ? raw.sums : null,
     report: isCount(raw.report) ? raw.report : -1,
     busy_shares: isCount(raw.pictures) ? raw.pictures : null,
     job: readJobBlobs(object(raw.job)),

@@ -4,7 +4,9 @@
 import type { Column } from "../read/column.ts";
 import type { Value } from "../read/column.ts";
 import type { Source } from "../read/source.ts";
+import { NO_SUMS, readChunkSums, type ChunkSums } from "./chunk_sums.ts";
 import { Chunks } from "./chunks.ts";
+import { Frames, readFrames } from "./frames.ts";
 import { readJob, type Job } from "./job.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, readTables } from "./read_report.ts";
@@ -23,6 +25,12 @@ export interface Row {
   number(column: string): number | null;
 }
 
+/** The call stacks of events, and what each chunk of events contains by frame. */
+export interface Stacks {
+  frames: Frames;
+  sums: ChunkSums;
+}
+
 export class Recording {
   readonly strings = new Strings();
   readonly chunks: Chunks;
@@ -31,6 +39,7 @@ export class Recording {
   private reportRead: Promise<Report> | undefined;
   private jobRead: Promise<Job> | undefined;
   private namesRead: Promise<Name[]> | undefined;
+  private stacksRead: Promise<Stacks> | undefined;
   private busySharesRead: Promise<BusyShares | null> | undefined;
 
   constructor(
@@ -91,6 +100,21 @@ export class Recording {
   names(): Promise<Name[]> {
     this.namesRead ??= readNames(this);
     return this.namesRead;
+  }
+
+  stacks(): Promise<Stacks> {
+    this.stacksRead ??= this.readStacks();
+    return this.stacksRead;
+  }
+
+  private async readStacks(): Promise<Stacks> {
+    const { frames: framesBlob, sums: sumsBlob } = this.manifest;
+    if (framesBlob === null || sumsBlob === null) return { frames: new Frames(), sums: NO_SUMS };
+    const [framesRead, sumsRead] = await Promise.all([this.chunks.loadPayload(framesBlob), this.chunks.loadPayload(sumsBlob)]);
+    const frames = framesRead && readFrames(framesRead);
+    const sums = frames && sumsRead && readChunkSums(sumsRead, frames.size);
+    if (!frames || !sums) throw new Error("the call stacks of this recording cannot be read");
+    return { frames, sums };
   }
 
   /** The tables about the kernel of a row of `limits`; empty if the document has none. */

@@ -103,7 +103,7 @@ function lanesOn({ tracks, lanes }: Manifest, kind: string, text: string): Resul
 }
 
 /** A test for names: /.../ and /.../i are regular expressions, everything else is case-insensitive text. */
-function matcher(query: string): Result<(name: string) => boolean> {
+export function matcher(query: string): Result<(name: string) => boolean> {
   const pattern = /^\/(.+)\/(i?)$/s.exec(query);
   if (pattern === null) {
     const text = query.toLowerCase();

@@ -19,6 +19,8 @@ export interface Slices {
   name: Int32Array; // in Strings; NO_NAME: the lane's label
   row: Float64Array; // of the first event in its table; NO_ROW: unknown
   count: Float64Array; // events in this slice
+  frame: Float64Array | null; // of its call stack, see frames.ts; null: not recorded, as in merged slices
+  moved: Float64Array | null; // bytes that a copy or fill moved, NaN: unknown; null: neither
   bytes: number; // of memory, approximate
 }
 
@@ -45,7 +47,9 @@ export function readSlices(payload: Payload, strings: Strings): Result<Slices> {
   }
   const count = numbers(columns.get("count"), rows, 1);
   const row = numbers(columns.get("row"), rows, NO_ROW);
-  return ok({ length: rows, start, end, maxEnd, busy, name: names(columns.get("name"), rows, strings), row, count, bytes: rows * 52 + 256 });
+  const optional = (name: string) => (columns.has(name) ? numbers(columns.get(name), rows, NaN) : null);
+  const [frame, moved] = [optional("frame"), optional("bytes")];
+  return ok({ length: rows, start, end, maxEnd, busy, name: names(columns.get("name"), rows, strings), row, count, frame, moved, bytes: rows * 60 + 256 });
 }
 
 function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {

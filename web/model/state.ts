@@ -3,6 +3,7 @@
 // text form (permalink.ts).
 
 import type { RowOrder } from "./job_order.ts";
+import type { KeptRanges } from "./kept_ranges.ts";
 import type { Marks } from "./marks.ts";
 import type { Name } from "./search.ts";
 import type { EventFilter } from "./search_query.ts";
@@ -42,6 +43,7 @@ export interface State {
   jumps: number; // of the window that are steps in the history, so far
   selection: Selection | null;
   range: Range | null; // measured
+  kept: KeptRanges;
   search: string; // its text
   highlighted: readonly string[]; // names that were chosen; they come before those that the search finds
   highlight: ReadonlySet<number> | null; // names in Strings, of `highlighted` or `search`; null: no highlight

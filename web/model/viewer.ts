@@ -3,6 +3,7 @@
 
 import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
 import { firstPage } from "./first_page.ts";
+import { withRange } from "./kept_ranges.ts";
 import type { Recording } from "./recording.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
@@ -37,6 +38,7 @@ export class Viewer {
       jumps: 0,
       selection: null,
       range: null,
+      kept: [],
       search: "",
       highlighted: [],
       ...NO_HIGHLIGHT,
@@ -124,6 +126,12 @@ export class Viewer {
   /** Shows another window as a step of the history, unlike panning and zooming. */
   jump(view: Range, change: Partial<State> = {}): void {
     this.set({ ...change, view, jumps: this.current.jumps + 1 });
+  }
+
+  /** Keeps the measured range under the next number. */
+  keepRange(): void {
+    const { kept, range } = this.current;
+    if (range !== null) this.set({ kept: withRange(kept, range) });
   }
 
   /** Selects a row of a table and, with `show`, brings its slice into view. */

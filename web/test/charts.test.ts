@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { flameBoxes } from "../layout/flame_boxes.ts";
 import { logBins } from "../layout/log_bins.ts";
 import { treemap } from "../layout/treemap.ts";
 import { linearTicks, logTicks } from "../layout/value_ticks.ts";
@@ -11,7 +10,6 @@ import { pointsOf } from "../model/counter_points.ts";
 import { readManifest } from "../model/manifest.ts";
 import { Recording } from "../model/recording.ts";
 import { operatorsOf, roofsOf } from "../model/roofline.ts";
-import { plainName, stackTree, type StackNode } from "../model/stack_tree.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 
@@ -70,43 +68,6 @@ test("executions of a kernel and their places", async () => {
   assert.equal((await executionsOf(recording, name, { from: 0, to: 50_000 }, () => true))!.length, 1);
   assert.equal(await executionsOf(recording, name, ALL, () => false), null);
   assert.deepEqual([0, 0.5, 0.95, 1].map((share) => percentileOf(Float64Array.from([1, 2, 3, 4]), share)), [1, 2, 4, 4]);
-});
-
-/** name: [count, host us, device us] of every node. */
-function flat(node: StackNode, path = "", out: Record<string, number[]> = {}): Record<string, number[]> {
-  out[path || "/"] = [node.count, node.host_ns / 1000, node.device_ns / 1000];
-  for (const child of node.children.values()) flat(child, `${path}/${child.name}`, out);
-  return out;
-}
-
-test("stacks nest by time; device time goes to the submitting call", async () => {
-  const recording = drawn();
-  const tree = await stackTree(recording, ["thread"], ALL, () => true);
-  // Calls take 2, 4 and 2 us at 10, 44 and 80; they launch kernels of 10 us each. The launch of the copy of 15 us is
-  // unknown.
-  const calls = recording.manifest.lanes[2]!.levels[0]!.chunks[0]!;
-  const slices = await recording.chunks.loadSlices(calls[0]);
-  const lengths = [...slices!.end].map((end, i) => (end - slices!.start[i]!) / 1000);
-  const inside = flat(tree!.root);
-  assert.deepEqual(inside["/main/step 1/aten::mm"], [1, 8, 10]);
-  assert.deepEqual(inside["/main/step 1/aten::mm/cudaLaunchKernel"], [1, lengths[0]!, 10]);
-  assert.deepEqual(inside["/main/step 1/cudaLaunchKernel"], [2, lengths[1]! + lengths[2]!, 20]);
-  assert.deepEqual([inside["/main/step 1"], inside["/main"], inside["/"]], [[1, 90, 30], [0, 90, 30], [0, 90, 30]]);
-  assert.deepEqual([tree!.events, tree!.omitted, tree!.unknown_ns], [5, 0, 15_000]);
-  const half = flat((await stackTree(recording, ["thread"], { from: 0, to: 50_000 }, () => true))!.root);
-  assert.deepEqual(half["/main/step 1"], [1, 45, 20]);
-  assert.equal(await stackTree(recording, ["thread"], ALL, () => false), null);
-  assert.deepEqual(["step#12", "aten::add, op_id = 7", "a#b"].map(plainName), ["step*", "aten::add", "a#b"]);
-});
-
-test("boxes are as wide as their share, largest first; boxes too narrow are counted", async () => {
-  const tree = await stackTree(drawn(), ["thread"], ALL, () => true);
-  const flame = flameBoxes(tree!.root, "device_ns", 300);
-  assert.deepEqual(
-    flame.boxes.map(({ node, x, width, depth }) => [node.name, x, width, depth]),
-    [["all threads", 0, 300, 0], ["main", 0, 300, 1], ["step 1", 0, 300, 2], ["cudaLaunchKernel", 0, 200, 3], ["aten::mm", 200, 100, 3], ["cudaLaunchKernel", 200, 100, 4]],
-  );
-  assert.deepEqual([flame.depth, flame.hidden, flameBoxes(tree!.root, "device_ns", 4).hidden], [5, 0, 1]);
 });
 
 test("a counter's points", async () => {

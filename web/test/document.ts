@@ -9,6 +9,8 @@ export interface Event {
   dur: number;
   name?: string;
   row?: number;
+  frame?: number;
+  bytes?: number;
 }
 interface Slice extends Event {
   count: number;
@@ -31,6 +33,7 @@ export interface DocumentInput {
   lanes: LaneInput[];
   tables?: { name: string; doc?: string; columns: (Written & { doc?: string })[] }[];
   critical_path?: { parts: { part: string; total_ns: number; share_pct: number }[]; lanes: LaneInput[] };
+  frames?: { parent?: number; table?: string; name: string }[]; // with the sums of chunks
   report?: unknown;
   kernels?: unknown[];
   sampled?: { name: string; samples: number; share_pct: number; kernel: number; timeline: string | null }[];
@@ -119,6 +122,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
       column("last", "time"),
     ]),
   );
+  const stacks = input.frames && { frames: add(framesPayload(input.frames)), sums: add(sumsPayload(input.lanes, lanes)) };
   const manifest = {
     format: 1,
     program: "gpu-profile test",
@@ -130,6 +134,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     critical_path: input.critical_path ? { parts: input.critical_path.parts, lanes: lanes.slice(input.lanes.length) } : null,
     tables,
     names: namesBlob,
+    ...stacks,
     report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),
     pictures: input.pictures === undefined ? null : json(input.pictures),
     kernels: (input.kernels ?? []).map(json),
@@ -139,6 +144,31 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
   };
   manifest.blob_count = blobs.length;
   return { manifest, blobs };
+}
+
+function framesPayload(frames: NonNullable<DocumentInput["frames"]>): Uint8Array {
+  return encodePayload("frame", frames.length, [
+    { name: "parent", type: "i64", values: frames.map((frame) => frame.parent ?? null) },
+    { name: "table", type: "string", values: frames.map((frame) => frame.table ?? null) },
+    { name: "name", type: "string", values: frames.map((frame) => frame.name) },
+  ]);
+}
+
+function sumsPayload(inputs: readonly LaneInput[], lanes: readonly { levels: { chunks: number[][] }[] }[]): Uint8Array {
+  const rows: { chunk: number; frame: number; count: number; time: number; bytes: number | null }[] = [];
+  inputs.forEach((input, i) =>
+    (input.events?.some((event) => event.frame !== undefined) ? lanes[i]!.levels[0]!.chunks : []).forEach(([chunk, count], k) => {
+      const sums = new Map<number, (typeof rows)[0]>();
+      for (const event of input.events!.slice(k * CHUNK, k * CHUNK + count!)) {
+        const sum = sums.get(event.frame!) ?? { chunk: chunk!, frame: event.frame!, count: 0, time: 0, bytes: 0 };
+        const bytes = sum.bytes === null || event.bytes === undefined ? null : sum.bytes + event.bytes;
+        sums.set(event.frame!, { ...sum, count: sum.count + 1, time: sum.time + event.dur, bytes });
+      }
+      rows.push(...sums.values());
+    }),
+  );
+  const column = (name: keyof (typeof rows)[0], type: Written["type"]): Written => ({ name, type, values: rows.map((row) => row[name]) });
+  return encodePayload("chunk_sum", rows.length, [column("chunk", "i64"), column("frame", "i64"), column("count", "i64"), column("time", "dur"), column("bytes", "i64")]);
 }
 
 function sliceLevels(events: readonly Event[]) {
@@ -165,6 +195,10 @@ function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => numbe
       { name: "row", type: "i64", values: part.map((s) => s.row ?? null) },
     ];
     if (part.some((s) => s.name !== undefined)) columns.push({ name: "name", type: "string", values: part.map((s) => s.name ?? null) });
+    if (part.every((s) => s.count === 1)) {
+      if (part.some((s) => s.frame !== undefined)) columns.push({ name: "frame", type: "i64", values: part.map((s) => s.frame ?? null) });
+      if (part.some((s) => s.bytes !== undefined)) columns.push({ name: "bytes", type: "i64", values: part.map((s) => s.bytes ?? null) });
+    }
     if (part.some((s) => s.count > 1)) {
       columns.push({ name: "count", type: "i64", values: part.map((s) => s.count) });
       columns.push({ name: "busy", type: "dur", unit: "ns", values: part.map((s) => s.busy) });

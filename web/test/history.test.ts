@@ -19,6 +19,7 @@ const OTHER: Partial<State> = {
   page: "timeline",
   view: { from: 10, to: 5000 },
   range: { from: 20, to: 30 },
+  kept: [{ number: 2, from: 20, to: 30, note: "a; b: 50 %" }],
   search: "/a&b=c #%/i",
   highlighted: ["f<int, 4>(a, b)", "ä=1&x"],
   pinned: [5, 3],

@@ -10,12 +10,12 @@ const US = 1000;
 /** One thread, one device, two streams; 100 us, in which the device is busy in [20,40) + [50,60) + [90,100). */
 function drawnInput(): DocumentInput {
   const kernels = [
-    { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0 },
-    { start: 50 * US, dur: 10 * US, name: "relu", row: 1 },
-    { start: 90 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 2 },
+    { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0, frame: 5 },
+    { start: 50 * US, dur: 10 * US, name: "relu", row: 1, frame: 6 },
+    { start: 90 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 2, frame: 7 },
   ];
-  const copies = [{ start: 25 * US, dur: 15 * US, name: "HtoD", row: 0 }];
-  const calls = [10, 44, 80].map((at, row) => ({ start: at * US, dur: 2 * US, name: "cudaLaunchKernel", row }));
+  const copies = [{ start: 25 * US, dur: 15 * US, name: "HtoD", row: 0, frame: 8, bytes: 1 << 20 }];
+  const calls = [10, 44, 80].map((at, row) => ({ start: at * US, dur: 2 * US, name: "cudaLaunchKernel", row, frame: row === 0 ? 3 : 4 }));
   const time = (name: string, values: number[]) => ({ name, type: "time" as const, unit: "ns", doc: "Start.", values });
   const dur = (values: number[]) => ({ name: "dur", type: "dur" as const, unit: "ns", doc: "End minus start.", values });
   const text = (name: string, values: string[]) => ({ name, type: "string" as const, doc: "", values });
@@ -33,15 +33,29 @@ function drawnInput(): DocumentInput {
       { parent: 2, kind: "counter", name: "power", device: 0 },
     ],
     lanes: [
-      { track: 1, y: 0, table: "range", events: [{ start: 5 * US, dur: 90 * US, name: "step 1", row: 0 }] },
-      { track: 1, y: 1, table: "op", events: [{ start: 8 * US, dur: 8 * US, name: "aten::mm", row: 0 }] },
+      { track: 1, y: 0, table: "range", events: [{ start: 5 * US, dur: 90 * US, name: "step 1", row: 0, frame: 1 }] },
+      { track: 1, y: 1, table: "op", events: [{ start: 8 * US, dur: 8 * US, name: "aten::mm", row: 0, frame: 2 }] },
       { track: 1, y: 2, table: "api_call", events: calls },
       { track: 5, table: "kernel", events: kernels },
       { track: 6, table: "memcpy", events: copies },
       { track: 3, table: "busy", label: "busy", events: [[20, 20], [50, 10], [90, 10]].map(([s, d]) => ({ start: s! * US, dur: d! * US })) },
-      { track: 4, table: "gap", label: "input pipeline", events: [{ start: 0, dur: 20 * US, row: 0 }, { start: 60 * US, dur: 20 * US, row: 2 }] },
-      { track: 4, table: "gap", label: "launch", events: [{ start: 40 * US, dur: 10 * US, row: 1 }, { start: 80 * US, dur: 10 * US, row: 2 }] },
+      { track: 4, table: "gap", label: "input pipeline", events: [{ start: 0, dur: 20 * US, row: 0, frame: 9 }, { start: 60 * US, dur: 20 * US, row: 2, frame: 10 }] },
+      { track: 4, table: "gap", label: "launch", events: [{ start: 40 * US, dur: 10 * US, row: 1, frame: 11 }, { start: 80 * US, dur: 10 * US, row: 2, frame: 11 }] },
       { track: 7, table: "sample", kind: "value", unit: "W", label: "power", values: [[0, 100], [20 * US, 400], [60 * US, 150]] },
+    ],
+    frames: [
+      { name: "main" },
+      { parent: 0, table: "range", name: "step 1" },
+      { parent: 1, table: "op", name: "aten::mm" },
+      { parent: 2, table: "api_call", name: "cudaLaunchKernel" },
+      { parent: 1, table: "api_call", name: "cudaLaunchKernel" },
+      { parent: 3, table: "kernel", name: "void gemm<128, float>(float*, int)" },
+      { parent: 4, table: "kernel", name: "relu" },
+      { parent: 4, table: "kernel", name: "void gemm<128, float>(float*, int)" },
+      { table: "memcpy", name: "HtoD" },
+      { parent: 0, table: "gap", name: "input pipeline" },
+      { parent: 1, table: "gap", name: "input pipeline" },
+      { parent: 1, table: "gap", name: "launch" },
     ],
     tables: [
       { name: "kernel", doc: "One execution of a kernel on a device.", columns: [time("start", kernels.map((k) => k.start)), dur(kernels.map((k) => k.dur)), text("name", kernels.map((k) => k.name)), number("grid_x", [64, null, 64]), number("launch", [0, 1, 2]), number("lane", [3, 3, 3])] },

@@ -1,7 +1,9 @@
 // Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once, with
 // what the help says about it (key_help.tsx) and what it does.
 
+import { isKept } from "../model/kept_ranges.ts";
 import { around, zoomed } from "../model/state.ts";
+import type { Viewer } from "../model/viewer.ts";
 import { acrossRows, alongRow } from "./arrow_keys.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
@@ -36,6 +38,7 @@ export const KEYS: readonly TimelineKey[] = [
   },
   { keys: "F", what: "Zoom to the selection or the measured range", on: { f: zoomToChoice } },
   { keys: "M", what: "Measure the selection", on: { m: measureSelection } },
+  { keys: "S", what: "Keep the measured range, unless it is kept (tap; hold to zoom out)" },
   { keys: "0", what: "Show the whole recording", on: { 0: ({ viewer }) => viewer.jump({ from: 0, to: viewer.length }) } },
   { keys: "C", what: "Mark the critical path", on: { c: (_, targets) => targets.togglePath?.() } },
   { keys: "/", what: "Search", on: { "/": (_, targets) => targets.focusSearch() } },
@@ -66,6 +69,7 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     glide(timeline, held, passed);
     requestAnimationFrame(advance);
   };
+  const keepAfter = tapToKeep(timeline.viewer);
   const press = (key: string) => {
     if (held.has(key)) return;
     held.add(key);
@@ -78,6 +82,7 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isUsed(event) || targets.isActive?.() === false) return;
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+      if (key === "s" && keepAfter.begin(event.repeat, () => press(key))) return;
       if (HELD.has(key)) return press(key);
       const action = (event.shiftKey ? ACTIONS.get(`Shift+${key}`) : undefined) ?? ACTIONS.get(key);
       if (action === undefined) return;
@@ -86,8 +91,15 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     },
     { signal: abort.signal },
   );
-  addEventListener("keyup", (event) => held.delete(event.key.toLowerCase()), { signal: abort.signal });
-  addEventListener("blur", () => held.clear(), { signal: abort.signal });
+  addEventListener(
+    "keyup",
+    (event) => {
+      held.delete(event.key.toLowerCase());
+      if (event.key.toLowerCase() === "s") keepAfter.end();
+    },
+    { signal: abort.signal },
+  );
+  addEventListener("blur", () => (held.clear(), keepAfter.cancel()), { signal: abort.signal });
   return () => abort.abort();
 }
 
@@ -96,6 +108,35 @@ function isUsed({ target, key, defaultPrevented }: KeyboardEvent): boolean {
   if (defaultPrevented || document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof Element)) return false;
   return target.matches("input, textarea, select") || (key === "Enter" && target.closest("button, a, summary") !== null);
+}
+
+const TAP = 250; // ms; a key held longer is no tap
+
+/** S keeps a measured range when it is tapped, and zooms out when it is held. */
+function tapToKeep(viewer: Viewer) {
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  const cancel = () => {
+    if (timer !== null) clearTimeout(timer);
+    timer = null;
+  };
+  return {
+    cancel,
+    /** Whether the key may become a tap. */
+    begin(isRepeat: boolean, onHold: () => void): boolean {
+      const { range, kept } = viewer.state;
+      if (timer !== null) return true;
+      if (isRepeat || range === null || isKept(kept, range)) return false;
+      timer = setTimeout(() => {
+        timer = null;
+        onHold();
+      }, TAP);
+      return true;
+    },
+    end(): void {
+      if (timer !== null) viewer.keepRange();
+      cancel();
+    },
+  };
 }
 
 function glide(timeline: TimelineCanvas, held: ReadonlySet<string>, passed: number): void {

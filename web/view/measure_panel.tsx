@@ -3,6 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { CAUSES, causeOf } from "../layout/colors.ts";
 import { duration, exact, grouped, moment, percent } from "../layout/time_text.ts";
+import { isKept } from "../model/kept_ranges.ts";
 import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Swatch } from "./swatch.tsx";
@@ -20,11 +21,19 @@ export function MeasurePanel({ viewer }: { viewer: Viewer }) {
       );
     return () => void (current = false);
   }, [viewer, range]);
+  const kept = useViewerState(viewer, (state) => state.range !== null && isKept(state.kept, state.range));
   if (range === null) return null;
   return (
     <section class="measure" aria-label="Measured range">
       <h2>
-        Measured range <button onClick={() => viewer.set({ range: null })}>Clear</button>
+        Measured range
+        <span class="spacer" />
+        {!kept && (
+          <button title="Keep this range with a number (S)" onClick={() => viewer.keepRange()}>
+            Keep
+          </button>
+        )}{" "}
+        <button onClick={() => viewer.set({ range: null })}>Clear</button>
       </h2>
       {shown.error !== undefined && <p class="warning">{shown.error}</p>}
       {shown.measure && <Figures measured={shown.measure} />}

@@ -5,6 +5,7 @@
 import { eventAt, type SliceRef } from "../model/lane.ts";
 import { eventRefOf } from "../model/details.ts";
 import { around, zoomed } from "../model/state.ts";
+import { warmEvents } from "../model/warm.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 const CLICK = 4; // css pixels the pointer may move in a click
@@ -82,7 +83,11 @@ function begin(timeline: TimelineCanvas, event: PointerEvent): Drag {
     showAt(timeline, event.offsetX);
     return { kind: "minimap" };
   }
-  if (zone === "ruler" || event.shiftKey) return { kind: "range", start: timeline.timeAt(event.offsetX), moved: false };
+  if (zone === "ruler" || event.shiftKey) {
+    const start = timeline.timeAt(event.offsetX);
+    warmEvents(timeline.viewer.recording, start);
+    return { kind: "range", start, moved: false };
+  }
   const { view } = timeline.viewer.state;
   return { kind: "pan", x: event.offsetX, y: event.offsetY, from: view.from, to: view.to, scroll: timeline.scroller.scrollTop, moved: false };
 }

@@ -7,6 +7,8 @@ import type { Viewer } from "../model/viewer.ts";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
+import { KeptRangeList } from "./range/kept_ranges.tsx";
+import { RangeDrawer } from "./range/range_drawer.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
@@ -35,6 +37,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
   };
   return (
     <>
+      <h1 class="spoken">Timeline</h1>
       <div class="tools">
         <SearchBox viewer={viewer} handle={search} onLeave={() => timeline.current?.canvas.focus()} />
         <PathSwitch viewer={viewer} />
@@ -42,12 +45,14 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <MarkLimit viewer={viewer} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
+      <RangeDrawer viewer={viewer} />
       <PanelWidth />
       <aside class="panel" aria-label="Details">
         <div role="status" class="spoken">
           {selection && describeEvent(viewer.recording, selection)}
         </div>
         <MeasurePanel viewer={viewer} />
+        <KeptRangeList viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
         <PathPanel viewer={viewer} />
         <Legend viewer={viewer} />

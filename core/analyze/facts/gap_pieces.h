@@ -23,7 +23,7 @@ public:
         DurNs dur = span.length();
         if (dur <= 0) return;
         recording = std::min(recording, dur);
-        if (spans_ != nullptr) spans_->push_back({.start = span.start, .dur = dur, .cause = cause});
+        if (spans_ != nullptr) spans_->push_back({.start = span.start, .dur = dur, .cause = cause, .thread = thread});
         for (Piece& piece : pieces_)
             if (piece.cause == cause && piece.name == name && piece.thread == thread) {
                 piece.dur += dur;

@@ -50,6 +50,7 @@ struct IdleSpan {
     std::uint32_t gap = 0;  // index in GapList::gaps
     std::int32_t device = 0;
     IdleCause cause = IdleCause::unknown;
+    StringId thread = kNoString;  // key of the thread that explains it
 };
 
 }  // namespace gpuprof

@@ -16,7 +16,7 @@ export function ChartSection({ id, title, about, tools, children }: Props) {
     <section class="chart-section" id={id} aria-label={title}>
       <h2>{title}</h2>
       {tools}
-      <p class="about">{about}</p>
+      {about !== "" && <p class="about">{about}</p>}
       {children}
     </section>
   );

@@ -1,0 +1,194 @@
+#include "core/view/call_stacks.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <queue>
+#include <tuple>
+
+#include "core/analyze/facts/gaps.h"
+#include "core/view/frame_table.h"
+
+namespace gpuprof {
+namespace {
+
+// A slice of a lane.
+struct Place {
+    std::uint32_t lane = 0;
+    std::size_t slice = 0;
+};
+
+// A piece of idle time that a thread explains.
+struct IdlePiece {
+    TimeNs start, end;
+    Place place;
+};
+
+using IdleOfThreads = std::map<StringId, std::vector<IdlePiece>>;
+
+// The slices of some lanes, outer before inner.
+class SlicesInOrder {
+public:
+    SlicesInOrder(const Scene& scene, const std::vector<std::uint32_t>& lanes) : scene_(scene) {
+        for (std::uint32_t lane : lanes) push({lane, 0});
+    }
+    bool next(Place& place) {
+        if (heap_.empty()) return false;
+        place = heap_.top().second;
+        heap_.pop();
+        push({place.lane, place.slice + 1});
+        return true;
+    }
+
+private:
+    // Start, end (later first), table in nesting order, row of the track.
+    using Order = std::tuple<TimeNs, TimeNs, SliceTable, std::uint32_t>;
+    void push(Place place) {
+        const Lane& lane = scene_.lanes[place.lane];
+        if (place.slice == lane.slices.size()) return;
+        const Slice& slice = lane.slices[place.slice];
+        heap_.push({{slice.start, -(slice.start + slice.dur), lane.table, lane.y}, place});
+    }
+    using Entry = std::pair<Order, Place>;
+    struct Later {
+        bool operator()(const Entry& a, const Entry& b) const { return a.first > b.first; }
+    };
+    const Scene& scene_;
+    std::priority_queue<Entry, std::vector<Entry>, Later> heap_;
+};
+
+class CallStacksBuilder {
+public:
+    CallStacksBuilder(const Facts& facts, const Scene& scene)
+        : facts_(facts),
+          trace_(facts.trace()),
+          scene_(scene),
+          frames_(trace_, result_),
+          calls_(trace_.api_call().rows, kNoFrame) {
+        result_.of_lane.resize(scene.lanes.size());
+    }
+
+    CallStacks build() && {
+        IdleOfThreads idle = idle_of_threads();
+        for (std::uint32_t track = 0; track < scene_.tracks.size(); ++track)
+            if (scene_.tracks[track].kind == "thread") add_thread(track, idle);
+        for (auto& [thread, pieces] : idle)  // of threads without a track
+            for (const IdlePiece& piece : pieces) set(piece.place, frames_.of(kNoFrame, lane_of(piece.place)));
+        add_device_work();
+        return std::move(result_);
+    }
+
+private:
+    struct Open {
+        TimeNs end;
+        std::uint32_t frame;
+    };
+
+    const Lane& lane_of(const Place& place) const { return scene_.lanes[place.lane]; }
+
+    void set(const Place& place, std::uint32_t frame) {
+        PodVector<std::uint32_t>& frames = result_.of_lane[place.lane];
+        if (frames.size() == 0) frames.resize(lane_of(place).slices.size(), kNoFrame);
+        frames[place.slice] = frame;
+    }
+
+    // In order of start. The lane of a cause has the pieces in the order of IdleSpans.
+    IdleOfThreads idle_of_threads() const {
+        std::map<std::pair<std::int32_t, std::string_view>, Place> next;
+        for (std::uint32_t lane = 0; lane < scene_.lanes.size(); ++lane)
+            if (const Lane& each = scene_.lanes[lane]; each.table == SliceTable::gap)
+                next[{scene_.tracks[each.track].device.value_or(-1), each.label}] = {lane, 0};
+        IdleOfThreads idle;
+        for (const IdleSpan& span : facts_.get<IdleSpans>().spans) {
+            Place& place = next[{span.device, name_of(span.cause)}];
+            idle[span.thread].push_back({span.start, span.start + span.dur, place});
+            ++place.slice;
+        }
+        for (auto& [thread, pieces] : idle)
+            std::stable_sort(pieces.begin(), pieces.end(),
+                             [](const IdlePiece& a, const IdlePiece& b) { return a.start < b.start; });
+        return idle;
+    }
+
+    // Of the thread and its Python calls.
+    std::vector<std::uint32_t> lanes_of_thread(std::uint32_t track) const {
+        std::vector<std::uint32_t> lanes;
+        for (std::uint32_t lane = 0; lane < scene_.lanes.size(); ++lane) {
+            if (scene_.lanes[lane].table == SliceTable::critical_path) continue;
+            const Track& own = scene_.tracks[scene_.lanes[lane].track];
+            bool inside = own.kind == "python" && own.parent == static_cast<std::int32_t>(track);
+            if (scene_.lanes[lane].track == track || inside) lanes.push_back(lane);
+        }
+        return lanes;
+    }
+
+    StringId thread_of(const Lane& lane) const {
+        StringId thread = kNoString;
+        each_slice_table(trace_.tables(), [&](SliceTable which, const auto& table) {
+            if constexpr (requires { table.thread; })
+                if (which == lane.table) thread = table.thread.value_or(lane.slices[0].row, kNoString);
+        });
+        return thread;
+    }
+
+    void add_thread(std::uint32_t track, IdleOfThreads& idle) {
+        std::vector<std::uint32_t> lanes = lanes_of_thread(track);
+        if (lanes.empty()) return;
+        std::uint32_t root = frames_.thread(scene_.tracks[track].name);
+        auto mine = idle.extract(thread_of(scene_.lanes[lanes[0]]));
+        std::vector<IdlePiece> pieces = mine.empty() ? std::vector<IdlePiece>() : std::move(mine.mapped());
+        std::size_t piece = 0;
+        std::vector<Open> open;  // in order of start
+        auto enclosing = [&](TimeNs start, TimeNs end) {
+            std::erase_if(open, [&](const Open& each) { return each.end <= start; });
+            auto found = std::find_if(open.rbegin(), open.rend(), [&](const Open& each) { return each.end >= end; });
+            return found == open.rend() ? root : found->frame;
+        };
+        auto explain_until = [&](TimeNs time) {
+            for (; piece < pieces.size() && pieces[piece].start < time; ++piece) {
+                const IdlePiece& each = pieces[piece];
+                set(each.place, frames_.of(enclosing(each.start, each.end), lane_of(each.place)));
+            }
+        };
+        SlicesInOrder slices(scene_, lanes);
+        for (Place place; slices.next(place);) {
+            const Lane& lane = lane_of(place);
+            const Slice& slice = lane.slices[place.slice];
+            explain_until(slice.start);
+            std::uint32_t frame = frames_.of(enclosing(slice.start, slice.start + slice.dur), lane, slice.name);
+            set(place, frame);
+            if (lane.table == SliceTable::api_call) calls_[slice.row] = frame;
+            open.push_back({slice.start + slice.dur, frame});
+        }
+        explain_until(std::numeric_limits<TimeNs>::max());
+    }
+
+    void add_device_work() {
+        const Links& links = trace_.links();
+        for (std::uint32_t at = 0; at < scene_.lanes.size(); ++at) {
+            const Lane& lane = scene_.lanes[at];
+            const PodVector<Row>* launches = lane.table == SliceTable::kernel   ? &links.kernel_launch
+                                             : lane.table == SliceTable::memcpy ? &links.memcpy_launch
+                                             : lane.table == SliceTable::memset ? &links.memset_launch
+                                                                                : nullptr;
+            if (launches == nullptr && lane.table != SliceTable::device_range) continue;
+            for (std::size_t i = 0; i < lane.slices.size(); ++i) {
+                Row call = launches == nullptr ? kNoRow : (*launches)[lane.slices[i].row];
+                set({at, i}, frames_.of(call == kNoRow ? kNoFrame : calls_[call], lane, lane.slices[i].name));
+            }
+        }
+    }
+
+    const Facts& facts_;
+    const Trace& trace_;
+    const Scene& scene_;
+    CallStacks result_;
+    FrameTable frames_;
+    PodVector<std::uint32_t> calls_;  // frames of api_call rows
+};
+
+}  // namespace
+
+CallStacks call_stacks(const Facts& facts, const Scene& scene) { return CallStacksBuilder(facts, scene).build(); }
+
+}  // namespace gpuprof

@@ -1,0 +1,12 @@
+// The name of an event without the number of the instance: step#12 is step*, and aten::add, op_id = 7 is aten::add. The
+// same rules as web/model/plain_name.ts.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof {
+
+std::string plain_name(std::string_view name);
+
+}  // namespace gpuprof

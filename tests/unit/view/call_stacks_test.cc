@@ -1,0 +1,127 @@
+// Call stacks on drawn timelines: which frame each event, each op and each piece of idle time is in; no time is lost.
+#include "core/view/call_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/view/plain_name.h"
+#include "core/view/scene.h"
+#include "tests/unit/analyze/draft.h"
+
+namespace gpuprof {
+namespace {
+
+// 1 char = 10 ns
+// main   |[step#1.............][step#2.............]|
+//        |..[op.].........L......[op.].........L....|     L launch
+//        |...L....................L.................|
+// device |......AAA..........BBB......AAA..........BBB.|
+Trace training() {
+    Draft draft;
+    for (int step = 0; step < 2; ++step) {
+        TimeNs at = 200 * step;
+        int id = 2 * step;
+        draft.range("main", at, at + 200, step == 0 ? "step#1" : "step#2");
+        draft.range("main", at + 20, at + 60, "op");
+        draft.call("main", at + 30, at + 40, "cudaLaunchKernel", id + 1);
+        draft.call("main", at + 150, at + 160, "cudaLaunchKernel", id + 2);
+        draft.kernel(0, 7, at + 60, at + 90, "A", id + 1);
+        draft.kernel(0, 7, at + 190, at + 220, "B", id + 2);
+    }
+    return draft.finish();
+}
+
+// Time and count by stack, "step*/op", from frames of slices.
+using ByStack = std::map<std::string, std::pair<DurNs, int>>;
+
+std::string stack_of(const CallStacks& stacks, std::uint32_t frame) {
+    std::string path(stacks.names[stacks.frames[frame].name]);
+    for (std::uint32_t at = stacks.frames[frame].parent; at != kNoFrame; at = stacks.frames[at].parent)
+        path = std::string(stacks.names[stacks.frames[at].name]) + "/" + path;
+    return path;
+}
+
+ByStack by_stack(const Scene& scene, const CallStacks& stacks) {
+    ByStack sums;
+    for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane)
+        for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
+            auto& [time, count] = sums[stack_of(stacks, stacks.of_lane[lane][i])];
+            time += scene.lanes[lane].slices[i].dur;
+            ++count;
+        }
+    return sums;
+}
+
+TEST(CallStacks, NestByTimeAndNamesLoseTheirNumber) {
+    Trace trace = training();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    ByStack sums = by_stack(scene, call_stacks(facts, scene));
+    std::string thread;
+    for (const Track& track : scene.tracks)
+        if (track.kind == "thread") thread = track.name;
+    EXPECT_EQ(sums[thread + "/step*"], std::pair(DurNs{400}, 2));
+    EXPECT_EQ(sums[thread + "/step*/op"], std::pair(DurNs{80}, 2));
+    EXPECT_EQ(sums[thread + "/step*/op/cudaLaunchKernel"], std::pair(DurNs{20}, 2));
+    EXPECT_EQ(sums[thread + "/step*/cudaLaunchKernel"], std::pair(DurNs{20}, 2));
+    EXPECT_EQ(sums[thread + "/step*/op/cudaLaunchKernel/A"], std::pair(DurNs{60}, 2));
+    EXPECT_EQ(sums[thread + "/step*/cudaLaunchKernel/B"], std::pair(DurNs{60}, 2));
+}
+
+TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
+    Trace trace = training();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    CallStacks stacks = call_stacks(facts, scene);
+    DurNs idle = 0, below_step = 0, drawn = 0;
+    for (std::size_t lane = 0; lane < scene.lanes.size(); ++lane) {
+        if (scene.lanes[lane].table != SliceTable::gap) continue;
+        for (const Slice& slice : scene.lanes[lane].slices) drawn += slice.dur;
+        ASSERT_EQ(stacks.of_lane[lane].size(), scene.lanes[lane].slices.size());
+        for (std::size_t i = 0; i < stacks.of_lane[lane].size(); ++i) {
+            const StackFrame& frame = stacks.frames[stacks.of_lane[lane][i]];
+            EXPECT_EQ(frame.table, SliceTable::gap);
+            idle += scene.lanes[lane].slices[i].dur;
+            if (stack_of(stacks, stacks.of_lane[lane][i]).find("step*") != std::string::npos)
+                below_step += scene.lanes[lane].slices[i].dur;
+        }
+    }
+    EXPECT_EQ(idle, drawn);
+    EXPECT_EQ(idle, 420 - 4 * 30);
+    EXPECT_EQ(below_step, idle);  // every piece lies in one of the two steps
+}
+
+// An event that outlives the one it started in is not below it.
+TEST(CallStacks, AnEventIsInsideTheEventsOfItsStack) {
+    Draft draft;
+    draft.range("main", 0, 100, "outer");
+    draft.range("main", 50, 150, "late");
+    draft.range("main", 60, 90, "inner");
+    draft.kernel(0, 7, 10, 20, "unlaunched", 9);
+    Trace trace = draft.finish();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    ByStack sums = by_stack(scene, call_stacks(facts, scene));
+    std::vector<std::string> stacks;
+    for (const auto& [stack, sum] : sums)
+        stacks.push_back(stack.substr(stack.find('/') == std::string::npos ? 0 : stack.find('/')));
+    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/late"), stacks.end());
+    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "/late/inner"), stacks.end());
+    EXPECT_NE(std::find(stacks.begin(), stacks.end(), "unlaunched"), stacks.end());
+}
+
+TEST(CallStacks, PlainNames) {
+    for (auto [name, plain] : std::vector<std::pair<std::string, std::string>>{{"step#12", "step*"},
+                                                                               {"aten::add, op_id = 7", "aten::add"},
+                                                                               {"a, x = 1, y = 22 b", "a b"},
+                                                                               {"a, = 1", "a, = 1"},
+                                                                               {"a, x = ", "a, x = "},
+                                                                               {"a#b", "a#b"},
+                                                                               {"#1", "*"},
+                                                                               {"", ""}})
+        EXPECT_EQ(plain_name(name), plain);
+}
+
+}  // namespace
+}  // namespace gpuprof

@@ -1,0 +1,101 @@
+// What happened in a stretch of a recording: for each frame (a name on its call stack) the number of events with a part
+// in the stretch, and the time of those parts. Exact for a stretch of any length: chunks inside it have recorded sums,
+// and only the events of the chunks at its ends are read.
+//
+// An event belongs to [from, to) if it starts before `to` and ends after `from`; an event without length, if it starts
+// in it. Events are clipped: only their part inside counts, and of the bytes of a copy the same share.
+
+import type { ChunkSums } from "./chunk_sums.ts";
+import { NO_FRAME, type Frames } from "./frames.ts";
+import { BLOB, END, START } from "./lane.ts";
+import type { Chunk, Lane } from "./manifest.ts";
+import type { Recording } from "./recording.ts";
+import { firstFrom, NO_NAME, type Slices } from "./slices.ts";
+import type { Range } from "./state.ts";
+
+export interface FrameSum {
+  frame: number;
+  count: number;
+  ns: number;
+  bytes: number; // copied or filled; NaN: unknown
+}
+
+export interface RangeAnswer {
+  range: Range;
+  frames: Frames;
+  sums: ReadonlyMap<number, FrameSum>; // by frame
+  idle: { device: number; cause: string; ns: number }[]; // of each device, largest first
+}
+
+const NOT_SUMMED = new Set(["", "busy", "critical_path"]);
+
+/** Fails if a part of the recording cannot be read. */
+export async function answerOf(recording: Recording, wanted: Range): Promise<RangeAnswer> {
+  const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
+  const { frames, sums } = await recording.stacks();
+  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && !NOT_SUMMED.has(lane.table));
+  const adder = new Adder();
+  const idle: RangeAnswer["idle"] = [];
+  const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));
+  lanes.forEach((lane, i) => {
+    const before = adder.ns;
+    for (const part of parts[i]!)
+      if (part.slices === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
+      else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices));
+    const { device } = recording.manifest.tracks[lane.track]!;
+    if (lane.table === "gap" && device !== null && adder.ns > before) idle.push({ device, cause: lane.label ?? "unknown", ns: adder.ns - before });
+  });
+  idle.sort((a, b) => a.device - b.device || b.ns - a.ns);
+  return { range, frames, sums: adder.sums, idle };
+}
+
+/** The chunks of a lane with a part in the range; slices null: inside, with recorded sums. */
+async function partsOf(recording: Recording, lane: Lane, range: Range, sums: ChunkSums): Promise<{ chunk: Chunk; slices: Slices | null }[]> {
+  const touched = (lane.levels[0]?.chunks ?? []).filter((chunk) => chunk[START] < range.to && chunk[END] >= range.from);
+  return Promise.all(
+    touched.map(async (chunk) => {
+      if (chunk[START] >= range.from && chunk[END] < range.to && sums.rowsOf.has(chunk[BLOB])) return { chunk, slices: null };
+      const slices = await recording.chunks.loadSlices(chunk[BLOB]);
+      if (slices === null) throw new Error("part of the recording cannot be read");
+      return { chunk, slices };
+    }),
+  );
+}
+
+/** The frame of each slice. */
+function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slices): (index: number) => number {
+  const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
+  return (index) => {
+    const known = slices.frame?.[index] ?? NO_FRAME;
+    return Number.isInteger(known) && known >= 0 && known < frames.size ? known : frames.root(lane.table, text(slices.name[index]!));
+  };
+}
+
+class Adder {
+  readonly sums = new Map<number, FrameSum>();
+  ns = 0; // added so far
+
+  addRows(sums: ChunkSums, [first, end]: [number, number]): void {
+    for (let row = first; row < end; row++) this.add(sums.frame[row]!, sums.count[row]!, sums.time[row]!, sums.bytes[row]!);
+  }
+
+  addSlices(slices: Slices, { from, to }: Range, frameAt: (index: number) => number): void {
+    const { start, end, moved } = slices;
+    for (let i = firstFrom(slices.maxEnd, from); i < slices.length && start[i]! < to; i++) {
+      const length = end[i]! - start[i]!;
+      if (length > 0 ? end[i]! <= from : start[i]! < from) continue;
+      const ns = Math.min(end[i]!, to) - Math.max(start[i]!, from);
+      const share = length > 0 ? ns / length : 1;
+      this.add(frameAt(i), 1, ns, (moved?.[i] ?? NaN) * share);
+    }
+  }
+
+  private add(frame: number, count: number, ns: number, bytes: number): void {
+    this.ns += ns;
+    const sum = this.sums.get(frame);
+    if (sum === undefined) return void this.sums.set(frame, { frame, count, ns, bytes });
+    sum.count += count;
+    sum.ns += ns;
+    sum.bytes += bytes;
+  }
+}

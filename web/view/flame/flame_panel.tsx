@@ -1,0 +1,131 @@
+// The flame graph of a range answer: by host time, device time or idle time; from threads to callees, inverted to
+// callers, or both around one function; with or without Python functions; with a search that says how much it matches.
+
+import { useMemo, useState } from "preact/hooks";
+import { pct } from "../../layout/cell_text.ts";
+import { duration } from "../../layout/time_text.ts";
+import { callees, callers, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/call_tree.ts";
+import { showInRange } from "../../model/range_navigation.ts";
+import type { RangeAnswer } from "../../model/range_answer.ts";
+import { matcher } from "../../model/search_query.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { FlameView } from "./flame_view.tsx";
+
+const SHAPES = { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" } as const;
+type Shape = keyof typeof SHAPES;
+
+const TIME_NAMES: Readonly<Record<Time, string>> = { host: "host time", device: "submitted device time", idle: "GPU idle time" };
+
+interface Named {
+  table: string;
+  name: string;
+}
+
+export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: RangeAnswer; label: string }) {
+  const [chosen, setTime] = useState<Time>("host");
+  const [shape, setShape] = useState<Shape>("callees");
+  const [python, setPython] = useState(false);
+  const [query, setQuery] = useState("");
+  const [pivot, setPivot] = useState<Named | null>(null);
+  const hasPython = viewer.recording.manifest.lanes.some((lane) => lane.table === "python_call");
+  const times = useMemo(() => TIMES.filter((time) => stacksOf(answer, time, true).length > 0), [answer]);
+  const time = times.includes(chosen) ? chosen : (times[0] ?? "host");
+  const stacks = useMemo(() => stacksOf(answer, time, python), [answer, time, python]);
+  const all = stacks.reduce((sum, { ns }) => sum + ns, 0);
+  const found = query === "" ? null : matcher(query);
+  const isMatch = found?.ok ? found.value : null;
+  const center = pivot ?? largest(stacks);
+  const around = (node: CallNode) => {
+    setPivot({ table: node.table, name: node.name });
+    setShape("sandwich");
+  };
+  const show = (node: CallNode) => void showInRange(viewer, answer.range, node.table, node.name);
+  const view = { time, isMatch, onEvents: show };
+  return (
+    <>
+      <p class="tools-line">
+        <Choice name="Width" value={time} options={times.map((each) => [each, TIME_NAMES[each]])} onChange={setTime} />
+        <Choice name="View" value={shape} options={Object.entries(SHAPES) as [Shape, string][]} onChange={setShape} />
+        {shape === "sandwich" && <Choice name="Function" value={keyOf(center)} options={functionsOf(stacks)} onChange={(key) => setPivot(fromKey(key))} />}
+        {hasPython && (
+          <label>
+            <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> Include Python functions
+          </label>
+        )}
+        <input type="search" value={query} placeholder="Search, or /regex/" aria-label="Search the flame graph" onInput={(event) => setQuery(event.currentTarget.value)} />
+        <span role="status">{found && !found.ok ? found.error : isMatch && matchText(stacks, isMatch, all)}</span>
+      </p>
+      <p class="about">{summaryOf(stacks, time, all)}</p>
+      {all > 0 && shape !== "sandwich" && <Tree stacks={stacks} shape={shape} label={label} view={view} onSandwich={around} />}
+      {all > 0 && shape === "sandwich" && center && <Around stacks={stacks} center={center} label={label} view={view} />}
+    </>
+  );
+}
+
+type View = Pick<Parameters<typeof FlameView>[0], "time" | "isMatch" | "onEvents">;
+
+function Tree({ stacks, shape, label, view, onSandwich }: { stacks: WeightedStack[]; shape: Shape; label: string; view: View; onSandwich: (node: CallNode) => void }) {
+  const root = useMemo(() => (shape === "callers" ? callers(stacks) : callees(stacks)), [stacks, shape]);
+  return <FlameView root={root} label={label} onSandwich={onSandwich} {...view} />;
+}
+
+function Around({ stacks, center, label, view }: { stacks: WeightedStack[]; center: Named; label: string; view: View }) {
+  const both = useMemo(() => sandwich(stacks, center.table, center.name), [stacks, center.table, center.name]);
+  if (both.callees.total === 0) return <p class="about">{center.name} is not in this range.</p>;
+  return (
+    <>
+      <h3>Callers of {center.name}</h3>
+      <FlameView root={both.callers} label={`${label}: callers`} isUpward {...view} />
+      <h3>Callees of {center.name}</h3>
+      <FlameView root={both.callees} label={`${label}: callees`} {...view} />
+    </>
+  );
+}
+
+function Choice<T extends string>({ name, value, options, onChange }: { name: string; value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+  return (
+    <label>
+      {name}:{" "}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
+        {options.map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+const keyOf = (each: Named | null): string => (each === null ? "" : `${each.table} ${each.name}`);
+
+function fromKey(key: string): Named {
+  const at = key.indexOf(" ");
+  return { table: key.slice(0, at), name: key.slice(at + 1) };
+}
+
+/** The functions by self time, most first. */
+function functionsOf(stacks: readonly WeightedStack[]): [key: string, name: string][] {
+  const times = new Map<string, number>();
+  for (const { frames, ns } of stacks)
+    frames.forEach((frame, i) => frame.table !== "" && times.set(keyOf(frame), (times.get(keyOf(frame)) ?? 0) + (i === frames.length - 1 ? ns : 0)));
+  return [...times].sort((a, b) => b[1] - a[1]).map(([key]) => [key, fromKey(key).name]);
+}
+
+function largest(stacks: readonly WeightedStack[]): Named | null {
+  const [first] = functionsOf(stacks);
+  return first ? fromKey(first[0]) : null;
+}
+
+function matchText(stacks: readonly WeightedStack[], isMatch: (name: string) => boolean, all: number): string {
+  const ns = matchedTime(stacks, isMatch);
+  return all > 0 ? `matches ${duration(ns)}, ${pct((ns / all) * 100)}` : "";
+}
+
+function summaryOf(stacks: readonly WeightedStack[], time: Time, all: number): string {
+  if (stacks.length === 0) return "No events in this range.";
+  if (time === "host") return `${duration(all)} of host time, summed over threads.`;
+  const unknown = stacks.reduce((sum, { frames, ns }) => (frames[0]?.table === "" ? sum : sum + ns), 0);
+  if (time === "device") return `${duration(all)} of device time, below the calls that submitted the work.${unknown > 0 ? ` For ${duration(unknown)} the call is unknown.` : ""}`;
+  return `${duration(all)} of idle time, summed over GPUs, below what the thread that explains it was in.${unknown > 0 ? ` For ${duration(unknown)} the thread is unknown.` : ""}`;
+}

@@ -1,0 +1,83 @@
+// A range answer as tables: kernels, idle time by cause, operators, calls, copies, Python functions.
+
+import { useMemo } from "preact/hooks";
+import { causeOf } from "../../layout/colors.ts";
+import { shortName } from "../../layout/short_name.ts";
+import { amount, duration, exact, grouped, percent } from "../../layout/time_text.ts";
+import type { RangeAnswer } from "../../model/range_answer.ts";
+import { showInRange } from "../../model/range_navigation.ts";
+import { tablesOf, totalOf, type RangeRow, type RangeTable } from "../../model/range_tables.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { Swatch } from "../swatch.tsx";
+import { AnswerTable, type AnswerRow } from "./answer_table.tsx";
+
+const CLIPPED = "Events with a part in the range; only that part counts.";
+const OUTERMOST = `${CLIPPED} Total: without calls inside a call of the same function. Self: without the events below it.`;
+
+export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) {
+  const tables = useMemo(() => tablesOf(answer), [answer]);
+  const show = ({ table, name }: { table: string; name: string }) => () => void showInRange(viewer, answer.range, table, name);
+  const rowsOf = (table: RangeTable, cells: (row: RangeRow) => string[], label?: (row: RangeRow) => string): AnswerRow[] =>
+    table.map((row) => ({
+      name: row.name,
+      label: label?.(row) ?? shortName(row.name),
+      cells: cells(row),
+      title: `${exact(row.total_ns)}${row.self_ns === row.total_ns ? "" : `, self ${exact(row.self_ns)}`}`,
+      onShow: show(row),
+    }));
+  const kernelTime = totalOf(tables.kernels);
+  const nested = ({ total_ns, self_ns, count }: RangeRow) => [duration(total_ns), duration(self_ns), grouped(count)];
+  const threads = new Set(tables.calls.map(({ thread }) => thread)).size;
+  const shown = Object.values(tables).some((table) => table.length > 0) || answer.idle.length > 0;
+  return (
+    <div class="answer-tables">
+      {!shown && <p class="quiet">No events in this range.</p>}
+      <AnswerTable
+        title="Kernels"
+        about={CLIPPED}
+        heads={["name", "time", "share", "count"]}
+        rows={rowsOf(tables.kernels, ({ total_ns, count }) => [duration(total_ns), percent(kernelTime > 0 ? total_ns / kernelTime : 0), grouped(count)])}
+      />
+      <IdleTable viewer={viewer} answer={answer} />
+      <AnswerTable title="Operators and ranges" about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.operators, nested)} />
+      <AnswerTable
+        title="Calls"
+        about={`${CLIPPED} By thread.`}
+        heads={["name", "time", "count"]}
+        rows={rowsOf(tables.calls, ({ total_ns, count }) => [duration(total_ns), grouped(count)], ({ name, thread }) => (threads > 1 && thread !== "" ? `${name} · ${thread}` : name))}
+      />
+      <AnswerTable
+        title="Copies and fills"
+        about={`${CLIPPED} Of the bytes of a copy, the same share counts.`}
+        heads={["kind", "time", "count", "size", "rate"]}
+        rows={rowsOf(tables.copies, (row) => [duration(row.total_ns), grouped(row.count), ...sizeAndRate(row)])}
+      />
+      <AnswerTable title="Python functions" about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.python, nested)} />
+    </div>
+  );
+}
+
+function sizeAndRate({ bytes, total_ns }: RangeRow): [string, string] {
+  return [amount(bytes, "bytes"), total_ns > 0 ? amount((bytes / total_ns) * 1e9, "byte/s") : "–"];
+}
+
+function IdleTable({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) {
+  const devices = new Set(answer.idle.map(({ device }) => device)).size;
+  const { from, to } = answer.range;
+  const rows = answer.idle.map(({ device, cause, ns }): AnswerRow => {
+    const { code, letter } = causeOf(cause);
+    return {
+      name: cause,
+      label: (
+        <>
+          <Swatch code={code} letter={letter} /> {cause}
+          {devices > 1 ? ` · GPU ${device}` : ""}
+        </>
+      ),
+      cells: [duration(ns), percent(ns / (to - from))],
+      title: exact(ns),
+      onShow: () => void showInRange(viewer, answer.range, "gap", cause),
+    };
+  });
+  return <AnswerTable title="Idle time by cause" about="The share is of the length of the range." heads={["cause", "time", "share"]} rows={rows} />;
+}

@@ -1,0 +1,29 @@
+// The list of kept ranges: each leads to its range, has a note, and can be removed.
+
+import { duration } from "../../layout/time_text.ts";
+import { withNote, withoutRange } from "../../model/kept_ranges.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { useViewerState } from "../use_state.ts";
+
+export function KeptRangeList({ viewer }: { viewer: Viewer }) {
+  const kept = useViewerState(viewer, (state) => state.kept);
+  if (kept.length === 0) return null;
+  return (
+    <section aria-label="Kept ranges">
+      <h2>Kept ranges</h2>
+      <ul class="kept">
+        {kept.map(({ number, from, to, note }) => (
+          <li key={number}>
+            <button title="Show and measure this range" onClick={() => viewer.goTo({ from, to }, true)}>
+              {number} · {duration(to - from)}
+            </button>
+            <input value={note} placeholder="Note" aria-label={`Note of range ${number}`} onInput={(event) => viewer.set({ kept: withNote(kept, number, event.currentTarget.value) })} />
+            <button aria-label={`Remove range ${number}`} title="Remove" onClick={() => viewer.set({ kept: withoutRange(kept, number) })}>
+              ✕
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

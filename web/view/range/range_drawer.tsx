@@ -1,0 +1,56 @@
+// What happened in the measured range, below the timeline: tables, or a flame graph.
+
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { duration } from "../../layout/time_text.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { warmStacks } from "../../model/warm.ts";
+import { FlamePanel } from "../flame/flame_panel.tsx";
+import { useViewerState } from "../use_state.ts";
+import { AnswerTables } from "./answer_tables.tsx";
+import { useRangeAnswer } from "./use_range_answer.ts";
+
+const VIEWS = { tables: "Tables", flame: "Flame graph" } as const;
+const AFTER_FIRST_FRAME = 600; // ms
+type View = keyof typeof VIEWS;
+
+export function RangeDrawer({ viewer }: { viewer: Viewer }) {
+  const range = useViewerState(viewer, (state) => state.range);
+  const [view, setView] = useState<View>("tables");
+  const [open, setOpen] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => warmStacks(viewer.recording), AFTER_FIRST_FRAME);
+    return () => clearTimeout(timer);
+  }, [viewer]);
+  const { answer, asked, error } = useRangeAnswer(viewer, range);
+  useLayoutEffect(() => {
+    if (answer && asked !== undefined) performance.measure("range answer", { start: asked, end: performance.now() });
+  }, [answer]);
+  if (range === null) return null;
+  return (
+    <section class="range-drawer" aria-label="Events in the measured range" data-answered={answer && `${answer.range.from}-${answer.range.to}`}>
+      <header>
+        <h2>
+          Events in the measured range <small>{duration(range.to - range.from)}</small>
+        </h2>
+        <div role="group" aria-label="View of the range">
+          {Object.entries(VIEWS).map(([key, name]) => (
+            <button key={key} aria-pressed={open && view === key} onClick={() => (setView(key as View), setOpen(true))}>
+              {name}
+            </button>
+          ))}
+        </div>
+        <button aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? "Hide" : "Show"}
+        </button>
+      </header>
+      {open && (
+        <div class="range-body" tabIndex={0} role="region" aria-label="Figures of the range">
+          {error !== undefined && <p class="warning">{error}</p>}
+          {answer === undefined && error === undefined && <p class="quiet">Reading events…</p>}
+          {answer && view === "tables" && <AnswerTables viewer={viewer} answer={answer} />}
+          {answer && view === "flame" && <FlamePanel viewer={viewer} answer={answer} label="Flame graph of the measured range" />}
+        </div>
+      )}
+    </section>
+  );
+}
