@@ -68,7 +68,7 @@ def spread(values):
 
 
 def first_paint(page):
-    page.wait_for_selector("canvas[data-complete]")
+    page.wait_for_selector("canvas[data-complete]", timeout=120_000)
     return round(page.evaluate(PAINTED))
 
 

@@ -48,6 +48,7 @@ bool has_frames(const Lane& lane) {
 ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given)
     : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
     add_critical_path(answer.path, trace, scene);
+    stacks_ = std::async(std::launch::async, [this] { return call_stacks(facts, scene); });
     strings.merge(trace.strings());
     tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);
@@ -80,11 +81,6 @@ void ViewParts::count_names() {
             name.first = std::min(name.first, slice.start);
             name.last = std::max(name.last, slice.start);
         }
-}
-
-const CallStacks& ViewParts::stacks() const {
-    std::call_once(stacks_made_, [this] { stacks_ = call_stacks(facts, scene); });
-    return stacks_;
 }
 
 void ViewParts::number_level(std::uint32_t lane, std::size_t level) {

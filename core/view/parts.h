@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <map>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,12 +82,11 @@ struct ViewParts {
     std::size_t early = 0;                                  // number of blobs for the first frame
     bool has_stacks = false;                                // whether there are events with call stacks
 
-    // Computed on first use, because the first frame does not need them. Thread-safe.
-    const CallStacks& stacks() const;
+    // Waits until they are known; they are computed while the rest is. Thread-safe.
+    const CallStacks& stacks() const { return stacks_.get(); }
 
 private:
-    mutable std::once_flag stacks_made_;
-    mutable CallStacks stacks_;
+    std::shared_future<CallStacks> stacks_;  // reads the facts and the scene
     void add_lane(const Lane& lane);
     void count_names();
     void number_blobs();

@@ -131,6 +131,8 @@ def test_tables_of_the_comparison_sort_and_change(visit, pair):
     expect(first).to_have_attribute("title", max(known, key=lambda row: row["base_ns"])["name"])
     page.locator(".differences .list button", has_text="idle").click()
     expect(page.locator(".differences section.table h1")).to_have_text("idle")
+    page.go_back()
+    expect(page.locator(".differences section.table h1")).to_have_text("kernels")
 
 
 def test_each_side_has_its_own_pages(visit, pair, program):

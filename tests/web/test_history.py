@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from conftest import ROOT
 from waiting import reaches, settled, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -22,7 +23,7 @@ def selected(page):
 
 def open_page(page, name):
     page.get_by_role("navigation", name="Pages").get_by_role("button", name=name).click()
-    expect(page.locator("nav [aria-current=page]")).to_have_text(name)
+    expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text(name)
 
 
 def test_pages_and_selections_are_entries(visit, sample_page):
@@ -38,7 +39,7 @@ def test_pages_and_selections_are_entries(visit, sample_page):
     page.go_forward()
     expect(selected(page)).to_have_text("relu")
     page.go_forward()
-    expect(page.locator("nav [aria-current=page]")).to_have_text("Tables")
+    expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Tables")
 
 
 def test_back_after_a_jump_returns_to_the_former_window(visit, sample_page):
@@ -115,3 +116,39 @@ def test_many_steps_in_a_row_end_in_an_address_that_is_right(visit, sample_page)
         page.keyboard.press("Escape")
     page.keyboard.press("0")
     assert "m=" not in settled(page) and "sel=" not in page.url
+
+
+def test_back_returns_to_where_a_page_was_scrolled(visit, exported):
+    page = visit(exported(ROOT / "examples" / "input_bound.json.gz"), "page=charts")
+    charts = page.locator("article.chart-list")
+    page.get_by_role("heading", name="Step").first.wait_for()
+    place = lambda: page.evaluate("Math.max(...[...document.querySelectorAll('main, main > *')].map((part) => part.scrollTop))")
+    page.get_by_role("heading", name="Step").first.scroll_into_view_if_needed()
+    page.mouse.move(640, 400)
+    page.mouse.wheel(0, 200)
+    reaches(place, lambda top: top > 200)
+    settled(page)
+    scrolled = place()
+    open_page(page, "Tables")
+    reaches(place, 0)
+    page.go_back()
+    expect(charts).to_have_count(1)
+    reaches(place, lambda top: abs(top - scrolled) <= 1)
+    page.reload()
+    reaches(place, lambda top: abs(top - scrolled) <= 1)
+
+
+def test_a_browser_that_refuses_to_change_the_history_still_goes_back(visit, sample_page):
+    page = timeline(visit, sample_page)
+    page.add_init_script("history.pushState = history.replaceState = () => { throw new DOMException('refused', 'SecurityError'); }")
+    page.reload()
+    page.wait_for_selector("canvas[data-complete]")
+    page.keyboard.press("w")
+    near = window(page)
+    open_page(page, "Tables")
+    assert "page=tables" in settled(page)
+    page.go_back()
+    page.wait_for_selector("canvas[data-complete]")
+    assert window(page) == near
+    page.go_forward()
+    expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Tables")

@@ -17,7 +17,7 @@ PHONE = {"width": 360, "height": 740}
 LOW = 6  # a launch with low occupancy
 TRANSPOSE = 2
 LINE = "/build/src/transpose.cu:4"
-PAGES = ["launch=6", "launch=2&line=%2Fbuild%2Fsrc%2Ftranspose.cu%3A4", "sampled=library"]
+PAGES = ["launch=6", "launch=2&line=/build/src/transpose.cu:4", "sampled=library"]
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_source_lines_are_sorted_and_kept_in_the_address(kernels):
     expect(names).to_have_text(["transpose.cu:4", "transpose.cu:3"])
     section.get_by_role("button", name="transpose.cu:4").press("Enter")
     expect(section.locator(".reasons .full")).to_have_text(LINE)
-    assert "line=%2Fbuild%2Fsrc%2Ftranspose.cu%3A4" in settled(page)
+    assert "line=/build/src/transpose.cu:4" in settled(page)
     page.reload()
     expect(section.locator(".reasons .label")).to_have_text(["selected (issued, no stall)", "long_scoreboard", "lg_throttle"])
     section.get_by_role("button", name="transpose.cu:4").click()

@@ -107,7 +107,7 @@ def test_a_question_mark_shows_all_keys(visit, sample_page, is_accessible):
 @pytest.mark.parametrize(
     ("typed", "choice", "arrives"),
     [
-        ("chrts", "Charts page", ("nav [aria-current=page]", "Charts")),
+        ("chrts", "Charts page", ("nav[aria-label=Pages] [aria-current=page]", "Charts")),
         ("strm13", "stream 13 (GPU 0: drawn) track", ("li.name.chosen", "stream 13")),
         ("rel", "relu kernel", ("section.details .full", "relu")),
     ],
@@ -124,7 +124,7 @@ def test_the_palette_leads_to_pages_tracks_and_kernels(visit, sample_page, is_ac
     expect(dialog).to_have_count(0)
     expect(page.locator(arrives[0])).to_contain_text(arrives[1])
     page.go_back()
-    expect(page.locator("nav [aria-current=page]")).to_have_text("Overview")
+    expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Overview")
 
 
 def test_the_palette_leads_to_tables(visit, exported):

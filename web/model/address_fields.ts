@@ -87,6 +87,7 @@ export const FIELDS: readonly Field[] = [
     const [, name, row] = /^(.+?)(?::(\d+))?$/s.exec(value) ?? [];
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
   }),
+  field("differences", "differences", "step", (name) => name, same),
   field("kernel", "kernel", "step", (name) => name, same),
   field("launch", "launch", "step", number, toCount),
   field("sampled", "sampled", "step", (name) => name, same),

@@ -58,6 +58,7 @@ export interface State {
   filter: string; // of track names
   track: TrackChoice | null; // that the timeline went to
   table: TableChoice | null; // the table on the tables page
+  differences: string | null; // the table of differences of a comparison; null: kernels
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
   launch: number | null; // that stands for the kernel on the kernels page

@@ -49,6 +49,7 @@ export class Viewer {
       filter: "",
       track: null,
       table: null,
+      differences: null,
       aligned: 0,
       kernel: null,
       launch: null,

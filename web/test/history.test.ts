@@ -29,6 +29,7 @@ const OTHER: Partial<State> = {
   filter: "a&b=c",
   track: { id: 3 },
   table: { name: "kernels", row: 3 },
+  differences: "idle",
   kernel: "void gemm<4>",
   launch: 9,
   sampled: "scatter:1",

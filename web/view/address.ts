@@ -1,35 +1,73 @@
 // Keeps what the page shows in its address and in the browser's history: a copied address, a reload, Back and Forward
-// restore it.
+// restore it. Entries also hold how far the parts of the page were scrolled.
 
 import { History } from "../model/history.ts";
 import { readLink } from "../model/permalink.ts";
 import { restore } from "../model/restore.ts";
 import type { Workspace } from "../model/workspace.ts";
+import { placesOf, restoreScroll, scrollPlaces } from "./scroll_places.ts";
 
 const ACTIONS = ["pointerdown", "click", "change", "keydown"] as const;
+const SCROLLED = 250; // ms without scrolling before the entry is updated
 
 export function syncAddress(workspace: Workspace): void {
-  const entries = { push: (link: string) => write("push", link), replace: (link: string) => write("replace", link) };
-  const pages = new History(entries, () => workspace.snapshot, location.hash.slice(1));
+  const pages = new History({ push, replace }, () => workspace.snapshot, location.hash.slice(1));
+  let timer = 0;
+  let stopScrolling = () => {};
   const enter = (link: string) => {
+    clearTimeout(timer);
     pages.enter(link);
     restore(workspace, readLink(link));
+    stopScrolling();
+    stopScrolling = restoreScroll(placesOf(history.state));
   };
-  enter(location.hash.slice(1));
   workspace.subscribe(() => pages.follow());
+  enter(location.hash.slice(1));
   const act = (event: Event) => void (event instanceof KeyboardEvent && event.repeat ? undefined : pages.act());
   for (const type of ACTIONS) addEventListener(type, act, { capture: true });
+  const scrolled = () => {
+    clearTimeout(timer);
+    timer = setTimeout(keepPlaces, SCROLLED) as unknown as number;
+  };
+  addEventListener("scroll", scrolled, { capture: true, passive: true });
   addEventListener("hashchange", ({ newURL }) => {
     const link = new URL(newURL).hash.slice(1); // that of `location` may have been replaced since
+    if (own.delete(link)) return;
     if (pages.isOther(link)) enter(link);
   });
 }
 
-/** Some browsers refuse to change the history of a local file, or to change it often; the address can still be set. */
-function write(how: "push" | "replace", link: string): void {
+// Some browsers refuse to change the history of a local file, or to change it often; the address can still be set.
+
+const own = new Set<string>(); // addresses that were set here and whose event is still to come
+
+function setAddress(link: string, how: "assign" | "replace"): void {
+  if (location.hash.slice(1) === link) return;
+  own.add(link);
+  location[how](`#${link}`);
+}
+
+function push(link: string): void {
+  keepPlaces(); // of the entry that is left; its page is still drawn
   try {
-    how === "push" ? history.pushState(null, "", `#${link}`) : history.replaceState(null, "", `#${link}`);
+    history.pushState(null, "", `#${link}`);
   } catch {
-    how === "push" ? location.assign(`#${link}`) : location.replace(`#${link}`);
+    setAddress(link, "assign");
+  }
+}
+
+function replace(link: string): void {
+  try {
+    history.replaceState({ scroll: scrollPlaces() }, "", `#${link}`);
+  } catch {
+    setAddress(link, "replace");
+  }
+}
+
+function keepPlaces(): void {
+  try {
+    history.replaceState({ scroll: scrollPlaces() }, "");
+  } catch {
+    // Entries then start at the top.
   }
 }

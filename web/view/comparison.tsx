@@ -4,12 +4,14 @@
 import { useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
 import { tableOf, type ReportTable } from "../model/report.ts";
+import type { Viewer } from "../model/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
 import { Timelines } from "./comparison/timelines.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
 import { DataQuality } from "./data_quality.tsx";
+import { useViewerState } from "./use_state.ts";
 
 export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const { report } = comparison;
@@ -29,13 +31,13 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
       </div>
-      <Differences tables={report.tables} onOpen={show} />
+      <Differences viewer={comparison.next} tables={report.tables} onOpen={show} />
     </article>
   );
 }
 
-function Differences({ tables, onOpen }: { tables: readonly ReportTable[]; onOpen: (table: ReportTable, row: number) => void }) {
-  const [name, setName] = useState("kernels");
+function Differences({ viewer, tables, onOpen }: { viewer: Viewer; tables: readonly ReportTable[]; onOpen: (table: ReportTable, row: number) => void }) {
+  const name = useViewerState(viewer, (state) => state.differences ?? "kernels");
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
   const canOpen = table.columns.some((column) => column.name === "name");
@@ -43,7 +45,7 @@ function Differences({ tables, onOpen }: { tables: readonly ReportTable[]; onOpe
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>
       <div class="page tables">
-        <TableList tables={tables} shown={table} onShow={setName} />
+        <TableList tables={tables} shown={table} onShow={(differences) => viewer.set({ differences })} />
         <TableView key={table.name} table={table} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
       </div>
     </section>

@@ -107,7 +107,7 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
 function statusOf(query: string, test: Result<Query> | null, matches: readonly Name[] | null): string {
   if (test === null) return "";
   if (!test.ok) return test.error;
-  if (matches === null) return "Counting…";
+  if (matches === null) return test.value.events === null ? "Reading names…" : "Counting…";
   const limits = test.value.limits.length === 0 ? "" : ` (${test.value.limits.join(", ")})`;
   if (matches.length > 0) return `${plural(eventsOf(matches), "event")}, ${plural(matches.length, "name")}${limits}`;
   return `No matches${limits}${/(^|\s)\w+:(?!:)/.test(query) && limits === "" ? `; filters are ${FILTERS}` : ""}`;
