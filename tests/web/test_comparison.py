@@ -78,7 +78,7 @@ def test_steps_are_aligned(visit, pair, program):
     ready(page)
     page.get_by_role("button", name="Next step").click()
     assert new[1]["step"] == base[1]["step"]
-    expect(page.locator(".timelines select option:checked")).to_have_text(new[1]["step"])
+    expect(page.get_by_label("Aligned at").locator("option:checked")).to_have_text(new[1]["step"])
     durations = f"{base[1]['dur_ns'] / 1e6:.1f} ms → {new[1]['dur_ns'] / 1e6:.1f} ms"
     reaches(page.locator(".timelines output").inner_text, lambda shown: shown.startswith(durations))
     begin, end = window(page)
@@ -152,7 +152,7 @@ def test_a_link_opens_the_same(visit, pair):
     path, _ = pair("shapes")
     page = visit(path, "page=comparison&step=1&t=40000000-41000000")
     ready(page)
-    expect(page.locator(".timelines select")).to_have_value("1")
+    expect(page.get_by_label("Aligned at")).to_have_value("1")
     assert window(page) == (40_000_000, 41_000_000)
     base = visit(path, "side=base&page=tables&table=kernels")
     expect(base.locator("section.table h1")).to_have_text("kernels")
@@ -161,7 +161,7 @@ def test_a_link_opens_the_same(visit, pair):
 
 def test_without_a_comparison_there_is_no_such_page(visit, exported):
     page = visit(exported(FIXTURES / "kineto" / "input_bound.json.gz"), "page=comparison")
-    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Tables", "Charts"]
+    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Steps", "Tables", "Charts"]
     expect(page.locator("section.verdict h1")).to_have_count(1)
 
 
@@ -183,6 +183,6 @@ def test_back_and_reload_return_to_both_sides(visit, pair):
     assert settled(page) == address
     for _ in range(3):  # the filter, the side, the page
         page.go_back()
-    expect(page.locator(".timelines select")).to_have_value("1")
+    expect(page.get_by_label("Aligned at")).to_have_value("1")
     page.go_back()
-    expect(page.locator(".timelines select")).to_have_value("0")
+    expect(page.get_by_label("Aligned at")).to_have_value("0")

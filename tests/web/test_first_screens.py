@@ -79,13 +79,13 @@ def test_steps_of_a_comparison_are_those_of_compare(visit, program, tmp_path):
     assert len([row for row in said["steps"].rows if row["base_ns"] is not None]) == samples["base_samples"]
     assert len([row for row in said["steps"].rows if row["new_ns"] is not None]) == samples["new_samples"]
     page = visit(out)
-    expect(page.locator(".steps option")).to_have_text([row["name"] for row in pairs])
+    expect(page.get_by_label("Aligned at").locator("option")).to_have_text([row["name"] for row in pairs])
 
 
 def test_cause_and_thread_of_a_gap_are_links(visit, exported):
     page = visit(exported(INPUT_BOUND), "page=timeline&sel=gap:0")
     wait_for_details(page)
-    details = page.get_by_label("Selected event")
+    details = page.get_by_role("region", name="Selected event")
     details.locator("tr:has(th:text-is('cause')) button").click()
     expect(page.locator("header nav [aria-current=page]")).to_have_text("Tables")
     expect(page.locator(".grid tr[aria-selected=true]")).to_contain_text("input pipeline")

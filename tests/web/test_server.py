@@ -73,7 +73,7 @@ def test_a_served_comparison(new_page, served):
     settled(page)
     page.reload()
     page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
-    expect(page.locator(".timelines select")).to_have_value("1")
+    expect(page.get_by_label("Aligned at")).to_have_value("1")
     assert wrong == []
 
 

@@ -98,6 +98,11 @@ export const FIELDS: readonly Field[] = [
   field("jobstep", "jobStep", "step", number, toNumber),
   field("cells", "quantity", "step", (name) => name, same),
   field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), (value) => ROW_ORDERS.find((order) => order === value) ?? null),
+  field("beside", "beside", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
+    const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
+    return a === undefined || b === undefined ? null : [a, b];
+  }),
+  field("own", "ownStep", "step", (key) => key, same),
   field("step", "aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
   readOnly("abs", "absolute", (value) => {
     const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];

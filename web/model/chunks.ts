@@ -1,6 +1,6 @@
 // The decoded contents of a document: chunks of slices and values, rows of tables, texts. Drawing uses `slices` and
-// `values`, which return at once: either the chunk, or nothing while a load starts, after which `onLoad` is called and
-// the frame is redrawn. Measuring and searching await `loadSlices`. The least recently used chunks are evicted when the
+// `values`, which return at once: either the chunk, or nothing while a load starts, after which the listeners of
+// `onLoad` draw again. Measuring and searching await `loadSlices`. The least recently used chunks are evicted when the
 // cache is full. Blobs requested in the same turn travel in one request.
 
 import { fail, ok, type Result } from "../read/result.ts";
@@ -16,8 +16,7 @@ type Decode<T> = (payload: Payload) => Result<T>;
 const CACHE_BYTES = 256 * 1024 * 1024;
 
 export class Chunks {
-  /** Called when requested data has arrived. */
-  onLoad: () => void = () => {};
+  private readonly listeners = new Set<() => void>();
   /** Called once per unreadable blob, with a one-line message. */
   onError: (problem: string) => void = () => {};
 
@@ -44,6 +43,16 @@ export class Chunks {
     return this.now(id, readValues);
   }
 
+  /** Calls the listener after each load, until the returned function is called. */
+  onLoad(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  }
+
+  private notify(): void {
+    for (const listener of this.listeners) listener();
+  }
+
   /** null if the blob cannot be read; `onError` has the reason. */
   async loadSlices(id: number): Promise<Slices | null> {
     return this.load(id, this.decodeSlices);
@@ -68,7 +77,7 @@ export class Chunks {
   private now<T extends Decoded>(id: number, decode: Decode<T>): T | null {
     const chunk = this.decoded.get(id) as T | undefined;
     if (chunk === undefined) {
-      if (!this.broken.has(id)) void this.load(id, decode).then(() => this.onLoad());
+      if (!this.broken.has(id)) void this.load(id, decode).then(() => this.notify());
       return null;
     }
     this.decoded.delete(id);

@@ -1,9 +1,10 @@
 // Two recordings of one program: the result of `compare`, and their timelines aligned at a pair of steps: the same step
-// in both, or if they have no steps, the starts of the reported parts. While the comparison page is shown, one window
-// follows the other.
+// in both, or if they have no steps, the starts of the reported parts. Each side can show a step of its own instead.
+// While both timelines are shown, one window follows the other.
 
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
 import { namesOf, reportedPart } from "./row_navigation.ts";
+import { namedSteps, type StepEntry } from "./step_entries.ts";
 import { around, shifted, union, type Range } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 
@@ -21,10 +22,14 @@ export class Comparison {
     readonly next: Viewer,
     readonly report: Report,
     readonly pairs: readonly StepPair[], // at least one
+    readonly steps: { base: readonly StepEntry[]; next: readonly StepEntry[] } = { base: [], next: [] }, // that a side can show alone
   ) {}
 
+  /** What is shown: the chosen pair, or on a side its own step. */
   get pair(): StepPair {
-    return this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
+    const { name, base, next } = this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
+    const own = (viewer: Viewer, steps: readonly StepEntry[]) => steps.find(({ key }) => key === viewer.state.ownStep)?.range;
+    return { name, base: own(this.base, this.steps.base) ?? base, next: own(this.next, this.steps.next) ?? next };
   }
 
   /** ns from a time in BASE to the aligned time in NEW. */
@@ -34,7 +39,19 @@ export class Comparison {
 
   /** Aligns the timelines at this pair of steps and shows it. */
   align(index: number): void {
-    this.next.set({ aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
+    this.base.set({ ownStep: null });
+    this.next.set({ ownStep: null, aligned: Math.min(Math.max(index, 0), this.pairs.length - 1) });
+    this.show();
+  }
+
+  /** Shows a step of one side beside what the other side shows. */
+  choose(viewer: Viewer, ownStep: string): void {
+    viewer.set({ ownStep });
+    this.show();
+  }
+
+  /** Moves both windows to the pair. */
+  show(): void {
     this.extendBounds();
     const { base, next } = this.pair;
     this.next.set({ view: around(union(next, shifted(base, this.offset)), MARGIN) });
@@ -91,6 +108,16 @@ async function namesAbout(viewer: Viewer, texts: readonly string[]): Promise<str
   return [...new Set([...listed, ...wanted.filter((text) => labels.has(text))])];
 }
 
+/** The steps of one side that `compare` compares, the fastest, median and slowest first. */
+export function stepsOfSide(report: Report, side: "base" | "new"): StepEntry[] {
+  const table = tableOf(report, "steps");
+  const steps = (table?.rows ?? []).flatMap((_, row) => {
+    const range = rangeOf(table!, row, side);
+    return range ? [{ key: `step-${row + 1}`, name: `step ${textOf(table!, row, "name") ?? row + 1}`, range }] : [];
+  });
+  return [...namedSteps(steps), ...steps];
+}
+
 /** The pairs of steps that `compare` compares. */
 export function pairsOfSteps(report: Report): StepPair[] {
   const table = tableOf(report, "steps");
@@ -110,5 +137,5 @@ function rangeOf(table: ReportTable, row: number, side: string): Range | null {
 export function makeComparison(base: Viewer, next: Viewer, report: Report): Comparison {
   const pairs = pairsOfSteps(report);
   const whole = { name: "", base: reportedPart(base.recording), next: reportedPart(next.recording) };
-  return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole]);
+  return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole], { base: stepsOfSide(report, "base"), next: stepsOfSide(report, "new") });
 }

@@ -77,3 +77,6 @@ function readVerdict(raw: Json): Verdict {
   });
   return { ...limit(raw), share_of: maybeText(raw.share_of) ?? "the window", confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };
 }
+
+/** Of what has no report of its own. */
+export const NO_REPORT: Report = readReport("{}");

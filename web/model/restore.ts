@@ -14,7 +14,7 @@ export function restore(workspace: Workspace, { side, shown, other }: LinkedSide
   const state = restored(viewer, shown);
   viewer.set(state);
   const isAligned = state.page === "comparison" && comparison !== null;
-  if (isAligned) comparison.align(viewer.state.aligned); // also sets the window, and where it can move
+  if (isAligned) comparison.show(); // also sets the window, and where it can move
   if (!isAligned || view) viewer.set({ view: view ?? viewer.initial.view });
   if (absolute) {
     const [from, to] = absolute.map((time) => Number(time - viewer.recording.manifest.time_origin_ns)) as [number, number];

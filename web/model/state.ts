@@ -34,7 +34,7 @@ export interface TrackChoice {
   id: number;
 }
 
-export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts"] as const;
+export const PAGES = ["comparison", "job", "overview", "timeline", "steps", "kernels", "tables", "charts"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -59,6 +59,8 @@ export interface State {
   track: TrackChoice | null; // that the timeline went to
   table: TableChoice | null; // the table on the tables page
   differences: string | null; // the table of differences of a comparison; null: kernels
+  beside: readonly [a: string, b: string]; // keys of entries on the steps page
+  ownStep: string | null; // key of the entry shown instead of the pair's, in a comparison
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
   launch: number | null; // that stands for the kernel on the kernels page

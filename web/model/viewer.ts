@@ -50,6 +50,8 @@ export class Viewer {
       track: null,
       table: null,
       differences: null,
+      beside: ["fastest", "slowest"],
+      ownStep: null,
       aligned: 0,
       kernel: null,
       launch: null,

@@ -19,6 +19,8 @@ const OTHER: Partial<State> = {
   page: "timeline",
   view: { from: 10, to: 5000 },
   range: { from: 20, to: 30 },
+  beside: ["median", "kept-2"],
+  ownStep: "step-3",
   kept: [{ number: 2, from: 20, to: 30, note: "a; b: 50 %" }],
   search: "/a&b=c #%/i",
   highlighted: ["f<int, 4>(a, b)", "ä=1&x"],

@@ -1,13 +1,14 @@
 // Two recordings of one program: the verdict and its attribution, both timelines, and every table of `compare`. A row
 // or bar highlights the matching events on both timelines.
 
-import { useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
 import { tableOf, type ReportTable } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
 import { Timelines } from "./comparison/timelines.tsx";
+import { DifferenceTables, type Place } from "./steps/difference_tables.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
 import { DataQuality } from "./data_quality.tsx";
@@ -31,8 +32,28 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
       </div>
+      <ShownSteps comparison={comparison} />
       <Differences viewer={comparison.next} tables={report.tables} onOpen={show} />
     </article>
+  );
+}
+
+/** What differs between the two steps that the timelines show, unlike the tables below, which are means over all. */
+function ShownSteps({ comparison }: { comparison: Comparison }) {
+  const { base, next } = comparison;
+  useViewerState(base, (state) => state.ownStep);
+  useViewerState(next, (state) => `${state.ownStep} ${state.aligned}`);
+  const { pair } = comparison;
+  const key = `${pair.base.from} ${pair.base.to} ${pair.next.from} ${pair.next.to}`;
+  const [before, after] = useMemo(() => [{ label: "BASE", viewer: base, range: pair.base }, { label: "NEW", viewer: next, range: pair.next }], [comparison, key]) as [Place, Place];
+  if (pair.name === "") return null;
+  return (
+    <section aria-label="Differences of the shown steps">
+      <h2>
+        Differences of the shown steps <small>NEW − BASE; events are clipped to their step</small>
+      </h2>
+      <DifferenceTables before={before} after={after} />
+    </section>
   );
 }
 

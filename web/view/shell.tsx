@@ -16,17 +16,19 @@ import { JobPage } from "./job.tsx";
 import { KeyHelp } from "./key_help.tsx";
 import { Kernels } from "./kernels.tsx";
 import { Palette } from "./palette.tsx";
+import { Steps } from "./steps.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels", tables: "Tables", charts: "Charts" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   job: JobPage,
   overview: Overview,
   timeline: Timeline,
+  steps: Steps,
   kernels: Kernels,
   tables: Tables,
   charts: Charts,
@@ -66,6 +68,7 @@ function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolea
   if (page === "job") return manifest.job !== null;
   if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables";
   if (page === "kernels") return manifest.kernels.length > 0;
+  if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
 }
 

@@ -51,7 +51,6 @@ export class TimelineCanvas {
       fitter: new Fitter((text) => ruler.measureText(text).width),
     };
     const draw = () => this.invalidate();
-    recording.chunks.onLoad = draw;
     const sizes = new ResizeObserver(() => this.resize());
     sizes.observe(canvas);
     const drawNow = () => this.draw(); // printing does not wait for the next frame
@@ -59,6 +58,7 @@ export class TimelineCanvas {
     scroller.addEventListener("scroll", draw, { passive: true });
     this.release.push(
       viewer.subscribe(draw),
+      recording.chunks.onLoad(draw),
       () => sizes.disconnect(),
       () => removeEventListener("theme", drawNow),
       () => scroller.removeEventListener("scroll", draw),
@@ -74,7 +74,6 @@ export class TimelineCanvas {
 
   close(): void {
     for (const release of this.release) release();
-    this.viewer.recording.chunks.onLoad = () => {};
   }
 
   invalidate(): void {

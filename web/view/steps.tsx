@@ -1,0 +1,86 @@
+// Any two steps or ranges of one recording beside each other: both timelines, aligned at their starts, and what differs
+// by kernel, cause, operator, call and copy.
+
+import { useEffect, useMemo } from "preact/hooks";
+import { duration } from "../layout/time_text.ts";
+import { Comparison } from "../model/comparison.ts";
+import { NO_REPORT } from "../model/read_report.ts";
+import type { Report } from "../model/report.ts";
+import { entriesOf, type StepEntry } from "../model/step_entries.ts";
+import { Viewer } from "../model/viewer.ts";
+import { DifferenceTables, signed } from "./steps/difference_tables.tsx";
+import { EntrySelect } from "./steps/entry_select.tsx";
+import { SideBySide } from "./steps/side_by_side.tsx";
+import { useAsync, useViewerState } from "./use_state.ts";
+
+export function Steps({ viewer }: { viewer: Viewer }) {
+  const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
+  if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
+  if (report === undefined) return <p class="notice">Reading the report…</p>;
+  return <Chosen viewer={viewer} report={report} />;
+}
+
+function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const measured = useViewerState(viewer, (state) => state.range);
+  const kept = useViewerState(viewer, (state) => state.kept);
+  const beside = useViewerState(viewer, (state) => state.beside);
+  const entries = useMemo(() => entriesOf(report, measured, kept), [report, measured, kept]);
+  if (entries.length < 2) return <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then stand beside each other here.</p>;
+  const find = (key: string, usual: StepEntry) => entries.find((entry) => entry.key === key) ?? usual;
+  return <Beside viewer={viewer} entries={entries} a={find(beside[0], entries[0]!)} b={find(beside[1], entries[entries.length > 2 ? 2 : 1]!)} />;
+}
+
+interface Props {
+  viewer: Viewer;
+  entries: readonly StepEntry[];
+  a: StepEntry;
+  b: StepEntry;
+}
+
+function Beside({ viewer, entries, a, b }: Props) {
+  const other = useOther(viewer);
+  const comparison = useMemo(
+    () => new Comparison(other, viewer, NO_REPORT, [{ name: "", base: a.range, next: b.range }]),
+    [other, viewer, a.range.from, a.range.to, b.range.from, b.range.to],
+  );
+  useEffect(() => comparison.align(0), [comparison]);
+  const choose = (a: string, b: string) => viewer.set({ beside: [a, b] });
+  const lengths = [a, b].map(({ range }) => range.to - range.from);
+  const control = (
+    <div class="steps">
+      <EntrySelect label="A" entries={entries} chosen={a.key} onChoose={(key) => choose(key, b.key)} />
+      <EntrySelect label="B" entries={entries} chosen={b.key} onChoose={(key) => choose(a.key, key)} />
+      <button onClick={() => choose(b.key, a.key)}>Swap</button>
+      <output>
+        {duration(lengths[0]!)} → {duration(lengths[1]!)} ({signed(lengths[1]! - lengths[0]!)})
+      </output>
+    </div>
+  );
+  return (
+    <article class="answer comparison">
+      <h1 class="spoken">Steps beside each other</h1>
+      <SideBySide comparison={comparison} label="Timelines of both steps" sides={[{ short: "A", long: a.name }, { short: "B", long: b.name }]} control={control} status="" onClear={() => {}} />
+      <section aria-label="Differences">
+        <h2>
+          Differences <small>B − A; events are clipped to their step</small>
+        </h2>
+        <DifferenceTables before={{ label: "A", viewer, range: a.range }} after={{ label: "B", viewer, range: b.range }} />
+      </section>
+    </article>
+  );
+}
+
+/** A second view of the recording. What opens another page from it opens that page for the reader. */
+function useOther(viewer: Viewer): Viewer {
+  const other = useMemo(() => new Viewer(viewer.recording, viewer.state.collapsed), [viewer]);
+  useEffect(() => {
+    other.set({ page: "steps" });
+    return other.subscribe(() => {
+      const { page, view, selection, range, table, kernel, launch, sampled, line } = other.state;
+      if (page === "steps") return;
+      other.set({ page: "steps" });
+      viewer.set({ page, view, selection, range, table, kernel, launch, sampled, line });
+    });
+  }, [other, viewer]);
+  return other;
+}

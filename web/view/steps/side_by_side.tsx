@@ -1,0 +1,75 @@
+// Two timelines above each other whose windows move together; keys apply to the one that the pointer or focus entered
+// last. The selections of both are described below.
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Comparison } from "../../model/comparison.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { DetailsPanel } from "../details_panel.tsx";
+import { bindKeys } from "../keys.ts";
+import { MeasurePanel } from "../measure_panel.tsx";
+import type { TimelineCanvas } from "../timeline_canvas.ts";
+import { TimelineView } from "../timeline_view.tsx";
+import { useViewerState } from "../use_state.ts";
+
+interface Props {
+  comparison: Comparison;
+  label: string;
+  sides: readonly [SideName, SideName];
+  control: ComponentChildren; // chooses what is shown
+  status: string; // result of the last search for a row
+  onClear: () => void;
+}
+
+interface SideName {
+  short: string;
+  long: string;
+}
+
+export function SideBySide({ comparison, label, sides, control, status, onClear }: Props) {
+  const { base, next } = comparison;
+  const active = useRef(next);
+  const highlighted = useViewerState(next, (state) => state.highlight !== null);
+  useEffect(() => comparison.follow(), [comparison]);
+  const clearHighlight = () => {
+    for (const viewer of [base, next]) viewer.search("");
+    onClear();
+  };
+  const clear = () => {
+    if ([base, next].some(({ state }) => state.highlight !== null)) return clearHighlight();
+    for (const viewer of [base, next]) viewer.clearNext();
+  };
+  const bindControls = (viewer: Viewer) => (timeline: TimelineCanvas) => {
+    const activate = () => void (active.current = viewer);
+    for (const type of ["pointerenter", "focus"]) timeline.canvas.addEventListener(type, activate);
+    return bindKeys(timeline, { isActive: () => active.current === viewer, focusSearch: () => {}, step: () => {}, clear });
+  };
+  return (
+    <section class="timelines" aria-label={label}>
+      <header>
+        <h2>Timelines</h2>
+        {control}
+        {highlighted && <button onClick={clearHighlight}>Clear highlight</button>}
+        <span role="status" class="warning">
+          {status}
+        </span>
+      </header>
+      {[base, next].map((viewer, i) => (
+        <div key={i} class="side">
+          <h3>
+            {sides[i]!.short} <small>{sides[i]!.long}</small>
+          </h3>
+          <TimelineView viewer={viewer} label={`Timeline of ${sides[i]!.short}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer)} />
+        </div>
+      ))}
+      <div class="selected">
+        {[base, next].map((viewer, i) => (
+          <div key={i} class="panel">
+            <MeasurePanel viewer={viewer} />
+            <DetailsPanel viewer={viewer} onDetails={() => {}} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
