@@ -62,7 +62,8 @@ Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
     std::optional<Result<ViewPair::Base>> before;
     if (!choice.base.empty()) before.emplace(compared_with(choice.base, trace, options, choice.limits));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version(), options, choice.detail);
+    Result<ViewDocument> document =
+        ViewDocument::make(std::move(trace), program_version(), options, choice.detail, choice.on_stage);
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())

@@ -23,6 +23,7 @@ struct PairChoice {
     std::string sources = {};  // the folder of the source files whose lines the page shows; "" shows none
     ReadLimits limits = {};
     StepDetail detail = StepDetail::slowest;
+    StageReport on_stage = {};
 };
 
 Result<ViewPair> view_pair(Trace trace, const PairChoice& choice);
