@@ -1,7 +1,7 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
 // range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
 // counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
-// choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
+// choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. sql= the text of the SQL box. abs=from-to in ns of the recording's own
 // clock is read only: what a job knows of one of its recordings. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
 import { ROW_ORDERS, type RowOrder } from "./job_order.ts";
@@ -34,6 +34,7 @@ export interface Link {
   jobStep?: number;
   quantity?: string;
   rowOrder?: RowOrder;
+  sql?: string;
   absolute?: [from: bigint, to: bigint];
 }
 
@@ -60,6 +61,7 @@ export function linkOf(state: State, side: Side = "new"): string {
   if (state.jobStep !== null) parts.push(`jobstep=${state.jobStep}`);
   if (state.quantity !== null) parts.push(`cells=${encodeURIComponent(state.quantity)}`);
   if (state.rowOrder !== "rank") parts.push(`rows=${state.rowOrder}`);
+  if (state.sql !== "") parts.push(`sql=${encodeURIComponent(state.sql)}`);
   if (state.page === "comparison") parts.push(`step=${state.aligned}`);
   return parts.join("&");
 }
@@ -122,6 +124,9 @@ export function readLink(fragment: string): Link {
         break;
       case "rows":
         if ((ROW_ORDERS as readonly string[]).includes(value)) link.rowOrder = value as RowOrder;
+        break;
+      case "sql":
+        link.sql = value;
         break;
       case "abs": {
         const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];

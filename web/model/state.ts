@@ -26,7 +26,7 @@ export interface TableChoice {
   row: number | null;
 }
 
-export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts"] as const;
+export const PAGES = ["comparison", "job", "overview", "timeline", "kernels", "tables", "charts", "sql"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -54,6 +54,8 @@ export interface State {
   jobStep: number | null;
   quantity: string | null; // of its cells; null: the first
   rowOrder: RowOrder; // of its ranks
+  sql: string; // in the SQL box
+  answer: { ranges: readonly Range[] } | null; // rows of an SQL answer on the timeline, ascending
   problem: string | null;
 }
 

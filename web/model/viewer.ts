@@ -46,6 +46,8 @@ export class Viewer {
       jobStep: null,
       quantity: null,
       rowOrder: "rank",
+      sql: "",
+      answer: null,
       problem: null,
     };
   }

@@ -11,12 +11,13 @@ import { Overview } from "./overview.tsx";
 import { Charts } from "./charts.tsx";
 import { JobPage } from "./job.tsx";
 import { Kernels } from "./kernels.tsx";
+import { SqlPage } from "./sql.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", kernels: "Kernels", tables: "Tables", charts: "Charts", sql: "SQL" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   job: JobPage,
@@ -25,6 +26,7 @@ const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer
   kernels: Kernels,
   tables: Tables,
   charts: Charts,
+  sql: SqlPage,
 };
 
 export function Shell({ workspace }: { workspace: Workspace }) {
@@ -58,7 +60,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
 /** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have a page of their own instead. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
-  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables";
+  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables" || page === "sql";
   if (page === "kernels") return manifest.kernels.length > 0;
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");
 }

@@ -3,6 +3,7 @@
 import { useRef } from "preact/hooks";
 import type { Details } from "../model/details.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { AnswerMarks } from "./sql/answer_marks.tsx";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys, KEYS } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
@@ -40,6 +41,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <SearchBox viewer={viewer} handle={search} />
         <PathSwitch viewer={viewer} />
         <Hidden viewer={viewer} />
+        <AnswerMarks viewer={viewer} />
         <MarkLimit viewer={viewer} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
