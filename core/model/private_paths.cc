@@ -41,7 +41,12 @@ std::size_t beyond_spaces(std::string_view text, std::size_t at, std::size_t end
         std::min({text.find(" /", end), text.find(" -", end), text.find_first_of(ends, end), text.size()});
     std::size_t slash = text.substr(0, limit).rfind('/');
     if (slash == std::string_view::npos || slash < end) return end;
-    return std::min(text.find(' ', slash), limit);
+    std::size_t last = std::min(text.find(' ', slash), limit);
+    for (std::size_t word = end + 1; word < last; word = text.find(' ', word) + 1) {
+        std::size_t to = std::min(text.find(' ', word), last);
+        if (to == last || has_extension(text.substr(at, to - at))) return to;
+    }
+    return last;
 }
 
 // Where a path that begins at `at` ends. In frames ("file(line): function", "function (file:line)") it may have spaces,
