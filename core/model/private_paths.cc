@@ -114,19 +114,29 @@ void each_text(AnyTables& tables, Visit&& visit) {
     tables.each_table([&](const TableSpec&, auto& table) {
         table.each_column([&](const ColumnSpec& spec, auto& column) {
             if constexpr (std::is_same_v<std::remove_cvref_t<decltype(column)>, Column<StringId>>)
-                visit(spec.privacy, column, table.rows);
+                visit(spec, column, table.rows);
         });
     });
 }
 
+// A column of files: the whole text is a path, whatever characters it has.
+std::string shown_file(std::string_view file, const PrivateNames& names) {
+    if (!file.starts_with('/')) return std::string(file);
+    std::string place = names.place ? names.place(file) : std::string();
+    return place.empty() ? shown(file, true) : place;
+}
+
 void replace(Tables& tables, const StringPool& texts, StringPool& into, const PrivateNames& names) {
-    each_text(tables, [&](Privacy privacy, Column<StringId>& column, std::size_t rows) {
+    each_text(tables, [&](const ColumnSpec& spec, Column<StringId>& column, std::size_t rows) {
         Column<StringId> made;
         std::unordered_map<std::uint32_t, StringId> known;
         for (Row row = 0; row < rows; ++row) {
             if (!column.has(row)) continue;
             auto [found, added] = known.try_emplace(index_of(column[row]), kNoString);
-            if (added) found->second = into.intern(without_folders(texts[column[row]], privacy, names));
+            std::string_view text = texts[column[row]];
+            if (added)
+                found->second = into.intern(spec.name == "file" ? shown_file(text, names)
+                                                                : without_folders(text, spec.privacy, names));
             made.set(row, found->second);
         }
         made.pad(rows);
@@ -161,7 +171,7 @@ Trace without_folders(Trace trace, PrivateNames names) {
     Origin origin = trace.origin();
     Batch old = batch_of(std::move(trace)), clean;
     std::set<std::string> users(names.users.begin(), names.users.end());
-    each_text(old.tables, [&](Privacy, const Column<StringId>& column, std::size_t rows) {
+    each_text(old.tables, [&](const ColumnSpec&, const Column<StringId>& column, std::size_t rows) {
         std::vector<bool> seen(old.strings.size());
         for (Row row = 0; row < rows; ++row)
             if (column.has(row) && !seen[index_of(column[row])]) {
@@ -171,6 +181,9 @@ Trace without_folders(Trace trace, PrivateNames names) {
     });
     users.erase("root");
     names.users.assign(users.begin(), users.end());
+    // Texts keep their order, which lists of names have.
+    for (std::uint32_t id = 0; id < old.strings.size(); ++id)
+        clean.intern(without_folders(old.strings[StringId{id}], Privacy::open, names));
     replace(old.tables, old.strings, clean.strings, names);
     clean.tables = std::move(old.tables);
     TraceBuilder builder(std::move(origin));

@@ -4,7 +4,6 @@
 import { whyLost } from "../../model/job.ts";
 import { prices } from "../../model/job_order.ts";
 import { duration } from "../../layout/time_text.ts";
-import { shellFile } from "../../layout/shell_words.ts";
 import { Command } from "../command.tsx";
 import { CopyButton } from "../copy_button.tsx";
 import type { JobProps } from "../job.tsx";
@@ -50,7 +49,7 @@ function OpenRank({ viewer, rank, step, file }: { viewer: JobProps["viewer"]; ra
         </a>
       </p>
     );
-  const command = `gpu-profile view ${shellFile(file)}`;
+  const command = `gpu-profile view ${file}`;
   return (
     <p class="open-rank">
       {openable === null ? "This file holds the summary of the rank; its recording opens with " : "The file is not there any more; where it is, its recording opens with "}
