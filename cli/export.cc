@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
+#include "cli/view/private_names.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/open_trace.h"
 #include "core/model/damage.h"
@@ -59,10 +60,13 @@ Status write_page(const Arguments& arguments) {
     if (!page.ok()) return page.error();
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
+    std::vector<std::string> inputs = arguments.files;
+    inputs.push_back(arguments.base);
     Result<ViewPair> pair = view_pair(std::move(trace).value(), {.name = arguments.files.front(),
                                                                  .base = arguments.base,
                                                                  .sources = arguments.sources,
-                                                                 .limits = arguments.limits});
+                                                                 .limits = arguments.limits,
+                                                                 .hidden = private_names(inputs, arguments.sources)});
     if (!pair.ok()) return pair.error();
     return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Opens a recording in the viewer as a browser would, without one: `portable_view.py PROGRAM FILE`. It starts `PROGRAM view FILE`,
-fetches the page, exchanges the token of the address for a cookie, fetches the manifest with it, and stops the server.
+fetches the page, exchanges the token of the address for a cookie, waits for the recording, fetches the manifest with it, and stops the server.
 tests/portable.sh runs this inside other systems, so it needs only the standard library of Python 3.9."""
 
 import json
@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 
 TIMEOUT_S = 30
@@ -25,6 +26,8 @@ def look(address):
     assert b"<script" in page, "the page has no script"
     headers, _ = ask(base + "session", {"Authorization": f"Bearer {token}"}, b"")
     cookie = headers["Set-Cookie"].split(";")[0]
+    while json.loads(ask(base + "progress", {"Cookie": cookie})[1])["stage"] != "ready":
+        time.sleep(0.05)
     _, manifest = ask(base + "manifest", {"Cookie": cookie, "Sec-Fetch-Site": "same-origin"})
     print(f"page of {len(page)} bytes, manifest with {json.loads(manifest)['blob_count']} blobs")
 

@@ -9,6 +9,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { recipes } from "./recipes.mjs";
 
 const here = new URL(".", import.meta.url).pathname;
 const LIMIT = 400 * 1024; // of the whole page, compressed
@@ -25,6 +26,7 @@ async function bundle(entry) {
     target: ["chrome109", "firefox115", "safari16.4"],
     jsx: "automatic",
     jsxImportSource: "preact",
+    plugins: [recipes],
     charset: "utf8",
     legalComments: "inline",
     logLevel: "warning",
@@ -47,7 +49,7 @@ function policy(style, script) {
   ].join("; ");
 }
 
-const style = (await Promise.all(["style.css", "pages.css", "comparison.css", "kernels.css", "job.css", "dialogs.css", "range.css"].map(bundle))).join("");
+const style = (await Promise.all(["style.css", "pages.css", "comparison.css", "kernels.css", "job.css", "dialogs.css", "range.css", "preparing.css", "sql.css"].map(bundle))).join("");
 const script = await bundle("main.ts");
 for (const [name, text] of [["style", style], ["script", script]])
   if (/<\/(script|style)|<!--/i.test(text)) throw new Error(`the ${name} would end its own element`);

@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
+import { recipes } from "./recipes.mjs";
 
 const here = new URL(".", import.meta.url).pathname;
 const out = `${here}dist/test`;
@@ -25,6 +26,7 @@ await build({
   target: "node18",
   jsx: "automatic",
   jsxImportSource: "preact",
+  plugins: [recipes],
   sourcemap: "inline",
   logLevel: "warning",
   define: { "process.env.WEB_ROOT": JSON.stringify(here) },

@@ -24,6 +24,7 @@ struct HttpLimits {
     DurNs reply = 60'000'000'000;         // for taking a reply, plus a share for its size:
     double slowest_bytes_per_s = 65'536;  // minimum average rate of the client beyond that
     std::size_t connections = 100;        // open at the same time
+    std::size_t body = 1024;              // bytes of the body of a request
 };
 
 // A connection to be accepted; null if out of memory.

@@ -20,7 +20,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024, kMaxBodyBytes = 1024;
+constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024;
 constexpr int kTimeoutSeconds = 5;
 constexpr rlim_t kMaxDescriptors = 200;
 constexpr ev_uint16_t kAllMethods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |
@@ -96,11 +96,19 @@ struct HttpEndpoint::State {
             const char* path = uri == nullptr ? nullptr : evhttp_uri_get_path(uri);
             reply = page({.method = method == EVHTTP_REQ_POST ? HttpRequest::post : HttpRequest::get,
                           .path = path == nullptr ? "" : path,
-                          .header = [request](const char* name) { return header(request, name); }});
+                          .header = [request](const char* name) { return header(request, name); },
+                          .body = body_of(request)});
         }
         if (evhttp_connection* connection = evhttp_request_get_connection(request))
             connections.replying(evhttp_connection_get_bufferevent(connection), reply.body.size());
         send(request, reply, method == EVHTTP_REQ_HEAD);
+    }
+
+    static std::string_view body_of(evhttp_request* request) {
+        evbuffer* buffer = evhttp_request_get_input_buffer(request);
+        std::size_t length = buffer == nullptr ? 0 : evbuffer_get_length(buffer);
+        const unsigned char* bytes = length == 0 ? nullptr : evbuffer_pullup(buffer, -1);
+        return bytes == nullptr ? "" : std::string_view(reinterpret_cast<const char*>(bytes), length);
     }
 
     static std::optional<std::string_view> header(evhttp_request* request, const char* name) {
@@ -165,7 +173,7 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, con
     state.http.reset(state.base ? evhttp_new(state.base.get()) : nullptr);
     if (!state.http) return Error{ExitCode::internal, "cannot create a server: out of memory or file descriptors"};
     evhttp_set_max_headers_size(state.http.get(), kMaxHeadBytes);
-    evhttp_set_max_body_size(state.http.get(), kMaxBodyBytes);
+    evhttp_set_max_body_size(state.http.get(), static_cast<ev_ssize_t>(limits.body));
     evhttp_set_timeout(state.http.get(), kTimeoutSeconds);
     evhttp_set_allowed_methods(state.http.get(), kAllMethods);
     evhttp_set_bevcb(

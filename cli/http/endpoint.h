@@ -1,5 +1,5 @@
 // A small HTTP endpoint over libevent's evhttp: a few pages, one thread, until SIGTERM or SIGINT. Requests are small (8
-// KiB of head, a body is ignored), quick (5 s between bytes, 10 s in total; cli/http/connections.h) and few (one per
+// KiB of head, 1 KiB of body unless more is allowed), quick (5 s between bytes, 10 s in total; cli/http/connections.h) and few (one per
 // connection, 100 at a time). The page decides what methods, paths and headers mean; only GET, HEAD and POST reach it.
 #pragma once
 
@@ -33,6 +33,7 @@ struct HttpRequest {
     std::string_view path;
     // The value of a header, whose name may have any case: "" if the header is missing, absent if there are several.
     std::function<std::optional<std::string_view>(const char* name)> header;
+    std::string_view body = {};
 };
 
 struct HttpReply {

@@ -105,7 +105,7 @@ Result<bool> write_answer(QueryRun& run, SqlRows& rows) {
     for (std::int64_t count = 0; !run.sink.failed(); ++count) {
         Result<bool> there = rows.next();
         if (!there.ok()) return there.error();
-        bool full = run.max_rows() > 0 && count == run.max_rows();
+        bool full = (run.max_rows() > 0 && count == run.max_rows()) || (run.is_full && run.is_full());
         if (!*there || full) {
             writer.end(*there);
             return *there;
@@ -116,7 +116,7 @@ Result<bool> write_answer(QueryRun& run, SqlRows& rows) {
     return false;
 }
 
-Result<bool> run_statements(QueryRun& run, std::string_view text) {
+Result<bool> run_all(QueryRun& run, std::string_view text) {
     bool more = false;
     while (true) {
         Result<std::optional<SqlRows>> rows = run.sql.prepare(text);
@@ -129,6 +129,11 @@ Result<bool> run_statements(QueryRun& run, std::string_view text) {
 }
 
 }  // namespace
+
+Result<bool> run_statements(QueryRun& run, std::string_view text) {
+    Result<bool> more = run_all(run, text);
+    return more.ok() ? more : with_suggestion(more.error(), run.catalogue, text);
+}
 
 Result<ExitCode> run_sql(QueryRun& run, std::string_view text) {
     if (is_dot_command(text)) {
@@ -145,7 +150,7 @@ Result<ExitCode> run_sql(QueryRun& run, std::string_view text) {
         note("the query was cancelled");
         return kInterrupted;
     }
-    if (!more.ok()) return with_suggestion(more.error(), run.catalogue, text);
+    if (!more.ok()) return more.error();
     return ExitCode::ok;
 }
 

@@ -26,7 +26,9 @@
 #include "cli/report/report.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
+#include "cli/view/rank_recordings.h"
 #include "cli/view/serve_view.h"
+#include "cli/view/sql_pages.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/shell_words.h"
 #include "core/base/temporary_file.h"
@@ -111,11 +113,16 @@ Result<ExitCode> view(const Arguments& arguments) {
     Result<Trace> job = std::move(*found);
     if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, arguments.request.limits);
     if (!job.ok()) return job.error();
-    RankRecordings ranks(*job, arguments.request.limits);
-    Result<ViewPair> pair = view_pair(
-        std::move(job).value(), {.name = names.front(), .limits = arguments.request.limits, .detail = StepDetail::all});
-    if (!pair.ok()) return pair.error();
-    return serve_view(std::move(pair).value(), ranks, shell_quoted_files(paths), arguments.serve);
+    auto content = [&](const StageReport& on_stage) -> Result<ViewContent> {
+        RankPages ranks = rank_pages(*job, arguments.request.limits);
+        Result<ViewPair> pair = view_pair(std::move(job).value(), {.name = names.front(),
+                                                                   .limits = arguments.request.limits,
+                                                                   .detail = StepDetail::all,
+                                                                   .on_stage = on_stage});
+        if (!pair.ok()) return pair.error();
+        return ViewContent{std::move(pair).value(), std::move(ranks), make_sql_pages};
+    };
+    return serve_view(content, shell_quoted_files(paths), arguments.serve);
 }
 
 Result<ExitCode> run(Arguments arguments) {

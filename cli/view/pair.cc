@@ -41,10 +41,14 @@ std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next)
     return compare::runs_by_same_steps(copy_of(base), copy_of(next), options);
 }
 
-Result<ViewPair::Base> compared_with(const std::string& base, const Trace& next, const Options& options,
-                                     const ReadLimits& limits) {
-    Result<Trace> trace = open_for_page({base}, limits);
+Trace shown_trace(Trace trace, const PairChoice& choice) {
+    return choice.hidden ? without_folders(std::move(trace), *choice.hidden) : std::move(trace);
+}
+
+Result<ViewPair::Base> compared_with(const PairChoice& choice, const Trace& next, const Options& options) {
+    Result<Trace> trace = open_for_page({choice.base}, choice.limits);
     if (!trace.ok()) return trace.error();
+    trace = shown_trace(std::move(trace).value(), choice);
     std::array<compare::Run, 2> runs = runs_of_copies(*trace, next);
     Result<std::string> comparison = comparison_json(runs[0], runs[1]);
     if (!comparison.ok()) return comparison.error();
@@ -59,10 +63,12 @@ Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
     Options options;
     options.sources = choice.sources;
     note_damage(trace);
+    trace = shown_trace(std::move(trace), choice);
     std::optional<Result<ViewPair::Base>> before;
-    if (!choice.base.empty()) before.emplace(compared_with(choice.base, trace, options, choice.limits));
+    if (!choice.base.empty()) before.emplace(compared_with(choice, trace, options));
     if (before && !before->ok()) return before->error();
-    Result<ViewDocument> document = ViewDocument::make(std::move(trace), program_version(), options, choice.detail);
+    Result<ViewDocument> document =
+        ViewDocument::make(std::move(trace), program_version(), options, choice.detail, choice.on_stage);
     if (!document.ok()) return document.error();
     if (!before) return ViewPair{std::move(document).value(), std::nullopt};
     if (!document->timed() || !before->value().document.timed())

@@ -1,10 +1,12 @@
 // Recordings in the form of the viewer, for `view` and `export html`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/model/private_paths.h"
 #include "core/schema/read_limits.h"
 #include "core/view/document.h"
 
@@ -23,6 +25,8 @@ struct PairChoice {
     std::string sources = {};  // the folder of the source files whose lines the page shows; "" shows none
     ReadLimits limits = {};
     StepDetail detail = StepDetail::slowest;
+    StageReport on_stage = {};
+    std::optional<PrivateNames> hidden = {};  // what the page must not name, if it may be sent to others
 };
 
 Result<ViewPair> view_pair(Trace trace, const PairChoice& choice);

@@ -48,11 +48,11 @@ std::optional<Interval> RankRecordings::step(std::int32_t rank, std::int64_t ste
     return found == steps_.end() ? std::nullopt : std::optional(found->second);
 }
 
-Result<const ViewDocument*> RankRecordings::open(std::int32_t rank) {
+Result<std::shared_ptr<const ViewDocument>> RankRecordings::open(std::int32_t rank) {
     auto known = std::find_if(open_.begin(), open_.end(), [&](const auto& each) { return each.first == rank; });
     if (known != open_.end()) {
         open_.splice(open_.begin(), open_, known);
-        return &open_.front().second;
+        return open_.front().second;
     }
     auto file = files_.find(rank);
     if (file == files_.end()) return Error{ExitCode::unreadable, fmt::format("rank {} has no file", rank)};
@@ -62,9 +62,16 @@ Result<const ViewDocument*> RankRecordings::open(std::int32_t rank) {
     if (!trace.ok()) return trace.error();
     Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
     if (!document.ok()) return document.error();
-    open_.emplace_front(rank, std::move(document).value());
+    open_.emplace_front(rank, std::make_shared<const ViewDocument>(std::move(document).value()));
     if (open_.size() > kMostOpen) open_.pop_back();
-    return &open_.front().second;
+    return open_.front().second;
+}
+
+RankPages rank_pages(const Trace& job, const ReadLimits& limits) {
+    auto ranks = std::make_shared<RankRecordings>(job, limits);
+    return {[ranks] { return ranks->openable(); },
+            [ranks](std::int32_t rank, std::int64_t step) { return ranks->step(rank, step); },
+            [ranks](std::int32_t rank) { return ranks->open(rank); }};
 }
 
 }  // namespace gpuprof

@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/view/content.h"
 #include "core/base/result.h"
 #include "core/model/interval.h"
 #include "core/model/trace.h"
@@ -27,13 +29,16 @@ public:
     // When a rank ran a step, by the clock of its recording.
     std::optional<Interval> step(std::int32_t rank, std::int64_t step) const;
     // The last few are kept: a page that is still open reads its recording again.
-    Result<const ViewDocument*> open(std::int32_t rank);
+    Result<std::shared_ptr<const ViewDocument>> open(std::int32_t rank);
 
 private:
     std::map<std::int32_t, std::string> files_;
     std::map<std::pair<std::int32_t, std::int64_t>, Interval> steps_;
-    std::list<std::pair<std::int32_t, ViewDocument>> open_;  // last used first
+    std::list<std::pair<std::int32_t, std::shared_ptr<const ViewDocument>>> open_;  // last used first
     ReadLimits limits_;
 };
+
+// Of a job, or of any other recording, which has none.
+RankPages rank_pages(const Trace& job, const ReadLimits& limits);
 
 }  // namespace gpuprof

@@ -1,13 +1,13 @@
-// Shows a page in the browser, from a server that only this machine can reach, until Ctrl-C.
+// Shows a page in the browser, from a server that only this machine can reach, until Ctrl-C. The address is printed when
+// the content is ready, or after a second: what takes longer is prepared while the page shows how far it is.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "cli/view/rank_recordings.h"
+#include "cli/view/preparation.h"
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
-#include "core/view/document.h"
 
 namespace gpuprof {
 
@@ -20,6 +20,6 @@ struct ServeChoice {
 };
 
 // `name`: of what is shown, for people.
-Result<ExitCode> serve_view(ViewPair pair, RankRecordings& ranks, const std::string& name, const ServeChoice& choice);
+Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice);
 
 }  // namespace gpuprof

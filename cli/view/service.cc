@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
@@ -14,6 +15,8 @@ namespace gpuprof {
 namespace {
 
 constexpr std::size_t kMaxBlobs = 64;  // per request
+constexpr std::size_t kMaxSql = 6;     // documents with SQL at the same time, beyond which idle ones are released
+constexpr std::string_view kSql = "/sql";
 
 // 128 random bits in hexadecimal; empty if the system provides none.
 std::string secret() {
@@ -81,25 +84,31 @@ HttpReply blobs_reply(const ViewDocument& document, std::string_view ids) {
     return reply;
 }
 
-HttpReply document_reply(const ViewDocument& document, std::string_view path) {
-    constexpr std::string_view kBlobs = "/blobs/";
-    if (path == "/manifest") return {.type = "application/json", .body = document.manifest()};
-    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_reply(document, path.substr(kBlobs.size()));
-    return rejected(
-        404,
-        "not found; available: /, /manifest, /blobs/N,N,... and, for a comparison, /comparison and the prefix /base");
+bool takes_post(std::string_view path) {
+    std::size_t sql = path.find(kSql);
+    return path == "/session" ||
+           (sql != std::string_view::npos && (path.ends_with("/sql") || path.ends_with("/cancel")));
 }
+
+// A document that its owner keeps as long as the service.
+std::shared_ptr<const ViewDocument> kept(const ViewDocument& document) { return {std::shared_ptr<void>(), &document}; }
 
 }  // namespace
 
-ViewService::ViewService(ViewPair pair, std::string_view page, std::uint16_t port, RankPages ranks)
-    : pair_(std::move(pair)), ranks_(std::move(ranks)), page_(page), port_(port), token_(secret()), cookie_(secret()) {}
+ViewService::ViewService(std::string_view page, std::uint16_t port)
+    : page_(page), port_(port), token_(secret()), token_for_one_(secret()), cookie_(secret()) {}
 
-Result<ViewService> ViewService::make(ViewPair pair, std::string_view page, std::uint16_t port, RankPages ranks) {
-    ViewService service(std::move(pair), page, port, std::move(ranks));
-    if (service.token_.empty() || service.cookie_.empty())
+Result<ViewService> ViewService::make(std::string_view page, std::uint16_t port) {
+    ViewService service(page, port);
+    if (service.token_.empty() || service.token_for_one_.empty() || service.cookie_.empty())
         return Error{ExitCode::internal, "cannot create an access token: the system provides no random numbers"};
     return service;
+}
+
+void ViewService::show(ViewContent content) { content_ = std::make_unique<ViewContent>(std::move(content)); }
+
+bool ViewService::busy() const {
+    return std::any_of(sql_.begin(), sql_.end(), [](const auto& each) { return each.second.pages->busy(); });
 }
 
 bool ViewService::is_our_host(std::string_view host) const {
@@ -127,11 +136,11 @@ HttpReply ViewService::answer(const HttpRequest& request) {
     if (!is_same_origin(request, *host)) return rejected(403, "cross-origin request rejected");
     if (request.path == "/session")
         return request.method == HttpRequest::post ? session(request) : method_not_allowed("POST");
-    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
+    if (request.method != HttpRequest::get && !takes_post(request.path)) return method_not_allowed("GET, HEAD");
     if (request.path != "/" && !has_session_cookie(request))
         return rejected(401, "not authorised; open the address that gpu-profile view printed");
     HttpReply reply =
-        request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request.path);
+        request.path == "/" ? HttpReply{.type = "text/html; charset=utf-8", .body = page_} : content(request);
     reply.headers.insert(reply.headers.end(), {{"Cross-Origin-Resource-Policy", "same-origin"},
                                                {"Content-Security-Policy", "frame-ancestors 'none'"},
                                                {"X-Frame-Options", "DENY"},
@@ -141,47 +150,82 @@ HttpReply ViewService::answer(const HttpRequest& request) {
 
 HttpReply ViewService::session(const HttpRequest& request) {
     std::optional<std::string_view> given = request.header("Authorization");
-    if (!given || exchanged_ || !same_secret(*given, fmt::format("Bearer {}", token_)))
-        return rejected(403, exchanged_ ? "this address has already been opened; start gpu-profile view again"
-                                        : "wrong token; open the address that gpu-profile view printed");
-    exchanged_ = true;
+    bool for_one = given && !token_for_one_.empty() && same_secret(*given, fmt::format("Bearer {}", token_for_one_));
+    if (!given || (!for_one && !same_secret(*given, fmt::format("Bearer {}", token_))))
+        return rejected(403, "wrong or used token; open the address that gpu-profile view printed");
+    if (for_one) token_for_one_.clear();
     return {.status = 204,
             .headers = {
                 {"Set-Cookie", fmt::format("gpu-profile-{}={}; HttpOnly; SameSite=Strict; Path=/", port_, cookie_)}}};
 }
 
 // "5/" is the page of rank 5, "5/step/12" leads there at step 12, and the rest is as for any document.
-HttpReply ViewService::rank(std::string_view path) const {
+HttpReply ViewService::rank(const HttpRequest& request, std::string_view path) {
     HttpReply unknown = rejected(404, "not found: this server has no recording of that rank");
+    const RankPages& ranks = content_->ranks;
     std::size_t slash = path.find('/');
     std::optional<std::int32_t> number = number_of<std::int32_t>(path.substr(0, slash));
-    if (!number || slash == std::string_view::npos || !ranks_.open || !ranks_.step) return unknown;
+    if (!number || slash == std::string_view::npos || !ranks.open || !ranks.step) return unknown;
     path.remove_prefix(slash);
     if (path == "/") return {.type = "text/html; charset=utf-8", .body = page_};
     constexpr std::string_view kStep = "/step/";
     if (path.substr(0, kStep.size()) == kStep) {
         std::optional<std::int64_t> step = number_of<std::int64_t>(path.substr(kStep.size()));
-        std::optional<Interval> window = step ? ranks_.step(*number, *step) : std::nullopt;
+        std::optional<Interval> window = step ? ranks.step(*number, *step) : std::nullopt;
         std::string view = window ? fmt::format("#page=timeline&abs={}-{}", window->start, window->end) : "";
         return {.status = 302, .headers = {{"Location", fmt::format("/rank/{}/{}", *number, view)}}};
     }
-    Result<const ViewDocument*> document = ranks_.open(*number);
-    return document.ok() ? document_reply(**document, path) : rejected(404, document.error().message);
+    Result<std::shared_ptr<const ViewDocument>> opened = ranks.open(*number);
+    return opened.ok() ? document(request, *opened, fmt::format("/rank/{}", *number), path)
+                       : rejected(404, opened.error().message);
 }
 
-HttpReply ViewService::content(std::string_view path) const {
-    if (path == "/comparison")
-        return {.type = "application/json", .body = pair_.base ? pair_.base->comparison : "null"};
-    if (path == "/recordings")
+HttpReply ViewService::document(const HttpRequest& request, std::shared_ptr<const ViewDocument> document,
+                                std::string_view under, std::string_view path) {
+    constexpr std::string_view kBlobs = "/blobs/";
+    if (path.substr(0, kSql.size()) == kSql) {
+        SqlPages* sql = sql_over(std::move(document), under);
+        return sql == nullptr ? rejected(404, "not found: this server answers no SQL")
+                              : sql->answer(request, path.substr(kSql.size()));
+    }
+    if (request.method != HttpRequest::get) return method_not_allowed("GET, HEAD");
+    if (path == "/manifest") return {.type = "application/json", .body = document->manifest()};
+    if (path.substr(0, kBlobs.size()) == kBlobs) return blobs_reply(*document, path.substr(kBlobs.size()));
+    return rejected(404,
+                    "not found; available: /, /progress, /manifest, /blobs/N,N,..., /sql and, for a comparison, "
+                    "/comparison and the prefix /base");
+}
+
+SqlPages* ViewService::sql_over(std::shared_ptr<const ViewDocument> document, std::string_view under) {
+    auto known = sql_.find(under);
+    if (known != sql_.end()) return known->second.pages.get();
+    if (!content_->sql) return nullptr;
+    for (auto each = sql_.begin(); sql_.size() >= kMaxSql && each != sql_.end();)
+        each = each->second.pages->busy() ? std::next(each) : sql_.erase(each);
+    Sql sql{document, content_->sql(document->trace())};
+    return sql_.emplace(under, std::move(sql)).first->second.pages.get();
+}
+
+HttpReply ViewService::content(const HttpRequest& request) {
+    std::string_view path = request.path;
+    if (path == "/progress")
         return {.type = "application/json",
-                .body = fmt::format("[{}]",
-                                    fmt::join(ranks_.openable ? ranks_.openable() : std::vector<std::int32_t>(), ","))};
-    constexpr std::string_view kRank = "/rank/";
-    if (path.substr(0, kRank.size()) == kRank) return rank(path.substr(kRank.size()));
-    constexpr std::string_view kBase = "/base";
-    if (path.substr(0, kBase.size()) != kBase) return document_reply(pair_.document, path);
-    return pair_.base ? document_reply(pair_.base->document, path.substr(kBase.size()))
-                      : rejected(404, "not found: this server has no comparison");
+                .body = content_    ? R"({"stage":"ready","share":1,"elapsed_s":0})"
+                        : progress_ ? progress_()
+                                    : "null"};
+    if (!content_) return rejected(503, "the recording is still being prepared");
+    const ViewPair& pair = content_->pair;
+    if (path == "/comparison") return {.type = "application/json", .body = pair.base ? pair.base->comparison : "null"};
+    if (path == "/recordings") {
+        std::vector<std::int32_t> ranks;
+        if (content_->ranks.openable) ranks = content_->ranks.openable();
+        return {.type = "application/json", .body = fmt::format("[{}]", fmt::join(ranks, ","))};
+    }
+    constexpr std::string_view kRank = "/rank/", kBase = "/base";
+    if (path.substr(0, kRank.size()) == kRank) return rank(request, path.substr(kRank.size()));
+    if (path.substr(0, kBase.size()) != kBase) return document(request, kept(pair.document), "", path);
+    return pair.base ? document(request, kept(pair.base->document), kBase, path.substr(kBase.size()))
+                     : rejected(404, "not found: this server has no comparison");
 }
 
 }  // namespace gpuprof

@@ -6,9 +6,10 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
-#include "cli/view/page.h"
 #include "cli/view/pair.h"
+#include "cli/view/rank_recordings.h"
 #include "cli/view/serve_view.h"
+#include "cli/view/sql_pages.h"
 
 namespace gpuprof {
 namespace {
@@ -20,18 +21,24 @@ struct Arguments {
     ReadLimits limits;
 };
 
-Result<ExitCode> view(const Arguments& arguments) {
-    if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
+Result<ViewContent> content(const Arguments& arguments, const StageReport& on_stage) {
+    on_stage(ViewStage::reading);
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
-    RankRecordings ranks(*trace, arguments.limits);
+    RankPages ranks = rank_pages(*trace, arguments.limits);
     Result<ViewPair> pair = view_pair(std::move(trace).value(), {.name = arguments.files.front(),
                                                                  .base = arguments.base,
                                                                  .sources = arguments.sources,
                                                                  .limits = arguments.limits,
-                                                                 .detail = StepDetail::all});
+                                                                 .detail = StepDetail::all,
+                                                                 .on_stage = on_stage});
     if (!pair.ok()) return pair.error();
-    return serve_view(std::move(pair).value(), ranks, arguments.files.front(), arguments.serve);
+    return ViewContent{std::move(pair).value(), std::move(ranks), make_sql_pages};
+}
+
+Result<ExitCode> view(const Arguments& arguments) {
+    return serve_view([&](const StageReport& on_stage) { return content(arguments, on_stage); },
+                      arguments.files.front(), arguments.serve);
 }
 
 std::function<Result<ExitCode>()> declare(CommandLine& line) {

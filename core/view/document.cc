@@ -43,8 +43,17 @@ std::optional<Interval> window_of(const Trace& trace) {
 
 }  // namespace
 
+std::string_view name_of(ViewStage stage) {
+    switch (stage) {
+        case ViewStage::reading: return "reading";
+        case ViewStage::analysing: return "analysing";
+        case ViewStage::arranging: return "arranging";
+    }
+    return "";
+}
+
 Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, const Options& options,
-                                        StepDetail detail) {
+                                        StepDetail detail, const StageReport& on_stage) {
     constexpr DurNs kMaxDuration = DurNs{1} << 53;  // ns; JavaScript integers are exact below this
     const std::string file = trace.origin().file;
     std::optional<Interval> window = window_of(trace);
@@ -58,8 +67,10 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
         return Error{ExitCode::usage, fmt::format("cannot show {}: the recording is longer than 104 days, the viewer's "
                                                   "limit; use gpu-profile report --from --to for a part of it",
                                                   file)};
+    if (on_stage) on_stage(ViewStage::analysing);
     Result<AnswerJson> answer = answer_json(Facts(trace, options), version, detail);
     if (!answer.ok()) return answer.error();
+    if (on_stage) on_stage(ViewStage::arranging);
     std::unique_ptr<Parts> parts(
         new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});
     parts->manifest = manifest_of(parts->parts, version, origin);
@@ -67,6 +78,7 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
 }
 
 bool ViewDocument::timed() const { return parts_->parts.trace.window().length() > 0 || !parts_->parts.lanes.empty(); }
+const Trace& ViewDocument::trace() const { return parts_->parts.trace; }
 const std::string& ViewDocument::manifest() const { return parts_->manifest; }
 std::size_t ViewDocument::blobs() const { return parts_->parts.blobs.size(); }
 std::size_t ViewDocument::early_blobs() const { return parts_->parts.early; }

@@ -4,6 +4,7 @@
 // then the fields of events.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,18 +19,25 @@
 
 namespace gpuprof {
 
+// What takes time while a recording is prepared for the page.
+enum class ViewStage { reading, analysing, arranging };
+std::string_view name_of(ViewStage stage);
+using StageReport = std::function<void(ViewStage)>;
+
 class ViewDocument {
 public:
     // Keeps a copy of the trace that counts from zero. An error if the trace is longer than 2^53 ns (104 days), which
     // browsers cannot represent exactly, or has neither timestamps nor counters of kernels or instructions nor ranks.
-    // `options`: of the analyses in it; `detail`: of a job of many ranks.
+    // `options`: of the analyses in it; `detail`: of a job of many ranks; `on_stage`: called as each stage begins.
     static Result<ViewDocument> make(Trace trace, std::string_view version, const Options& options = {},
-                                     StepDetail detail = StepDetail::slowest);
+                                     StepDetail detail = StepDetail::slowest, const StageReport& on_stage = {});
     ~ViewDocument();
     ViewDocument(ViewDocument&&) noexcept;
 
     // Whether anything in it has a time; counters of kernels have none.
     bool timed() const;
+    // The recording, from time zero.
+    const Trace& trace() const;
     const std::string& manifest() const;
     std::size_t blobs() const;
     // The number of leading blobs that the first frame needs.

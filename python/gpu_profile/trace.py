@@ -13,10 +13,11 @@ import os
 import threading
 from typing import Any, NamedTuple
 
-from . import arrow
+from . import arrow, pictures
 from .arguments import unknown
 from .errors import Error
 from .native import check, declare, library
+from .notebook import Page, Picture, page
 
 __all__ = ["Column", "Predictions", "Table", "Trace", "open"]
 
@@ -103,10 +104,10 @@ class Trace:
     def __init__(self, path: str | os.PathLike[str], *more: str | os.PathLike[str]) -> None:
         """Read the files. Raises Error with the program's exit code and message if no file can be read."""
         self.path = os.fspath(path)
-        self._paths = [self.path, *(os.fspath(each) for each in more)]
+        self.paths = [self.path, *(os.fspath(each) for each in more)]
         self._library = _declared()
         self._handle = ctypes.c_void_p()
-        paths = (ctypes.c_char_p * len(self._paths))(*(os.fsencode(each) for each in self._paths))
+        paths = (ctypes.c_char_p * len(self.paths))(*(os.fsencode(each) for each in self.paths))
         check(self._library.gpuprof_trace_open(paths, len(paths), ctypes.byref(self._handle)))
         self._about: dict[str, Any] = json.loads(self._library.gpuprof_trace_json(self._handle))
         self._envelope: dict[str, Any] | None = None
@@ -237,9 +238,25 @@ class Trace:
         from .program import report
 
         options: dict[str, Any] = {"changes": ";".join(changes) or None, "step_range": step_range, "input_range": input_range}
-        table = report(*self._paths, "whatif", limit=0, **options)["tables"][0]
+        table = report(*self.paths, "whatif", limit=0, **options)["tables"][0]
         names = [column["name"] for column in table["columns"]]
         return Predictions([dict(zip(names, row)) for row in table["rows"]], table["notes"])
+
+    def view(self, *, base: str | os.PathLike[str] | None = None, height: int = 700) -> Page:
+        """Return the viewer's page, which notebooks show. It is the file of `gpu-profile export html`; `save` writes it.
+
+        ``base``: an earlier recording to compare with. ``height``: of the frame, in pixels. Raises Error.
+        """
+        return page(self.paths, None if base is None else os.fspath(base), height)
+
+    def timeline(self) -> Picture:
+        """Return when each stream of each device ran kernels, copies and fills, as SVG. Raises Error if none did."""
+        return Picture(pictures.timeline(self), "timeline")
+
+    def roofline(self) -> Picture:
+        """Return kernels with counters, otherwise operators with shapes, under the peaks of the device, as SVG. Raises
+        Error, which says what was not recorded."""
+        return Picture(pictures.roofline(self), "roofline")
 
     def to_parquet(self, folder: str | os.PathLike[str]) -> list[str]:
         """Write each non-empty table of the recording to FOLDER/NAME.parquet, using pyarrow, and return the paths."""
@@ -268,7 +285,7 @@ class Trace:
         if self._envelope is None:
             from .program import report
 
-            self._envelope = report(*self._paths)
+            self._envelope = report(*self.paths)
         return self._envelope
 
 

@@ -2,9 +2,11 @@
 
 import http.client
 import json
+import os
 import re
 import signal
 import subprocess
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,11 +42,14 @@ class Server:
         finally:
             connection.close()
 
-    def open(self):
-        """The cookie that the token is exchanged for."""
+    def open(self, ready=True):
+        """The cookie that the token is exchanged for, once the recording is ready."""
         status, headers, _ = self.ask("/session", "POST", {"Authorization": f"Bearer {self.token}"}, body=b"")
         assert status == 204
-        return headers["set-cookie"].split(";")[0]
+        cookie = headers["set-cookie"].split(";")[0]
+        while ready and json.loads(self.ask("/progress", headers={"Cookie": cookie})[2])["stage"] not in ("ready", "failed"):
+            time.sleep(0.02)
+        return cookie
 
 
 @contextmanager
@@ -101,8 +106,33 @@ def test_the_cookie_is_of_this_site_and_hidden_from_scripts(program):
     with view(program) as server:
         _, headers, _ = server.ask("/session", "POST", {"Authorization": f"Bearer {server.token}"}, body=b"")
         assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(headers["set-cookie"].split("; "))
-        status, _, why = server.ask("/session", "POST", {"Authorization": f"Bearer {server.token}"}, body=b"")
-        assert status == 403 and b"already" in why
+
+
+def test_the_printed_address_works_until_the_server_ends(program):
+    with view(program) as server:
+        cookies = {server.open() for _ in range(3)}
+        for cookie in cookies:
+            assert server.ask("/manifest", headers={"Cookie": cookie})[0] == 200
+
+
+def test_the_address_of_the_started_browser_works_once(program, tmp_path):
+    seen = tmp_path / "address"
+    browser = tmp_path / "browser"
+    browser.write_text(f"#!/bin/sh\nprintf %s \"$1\" > {seen}.part && mv {seen}.part {seen}\n")
+    browser.chmod(0o700)
+    with subprocess.Popen([program.path, "view", RECORDING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "BROWSER": str(browser)}) as process:
+        server = Server(process)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not seen.exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        at, token = seen.read_text().split("#")
+        assert at == f"http://127.0.0.1:{server.port}/" and token != server.token
+        bearer = {"Authorization": f"Bearer {token}"}
+        assert [server.ask("/session", "POST", bearer, body=b"")[0] for _ in range(2)] == [204, 403]
+        assert server.open()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(TIMEOUT_S) == 0
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost:{port}.evil.example",

@@ -79,7 +79,7 @@ def readout(page):
 
 def test_the_page_is_the_first_one_and_names_the_straggler(page_of):
     page = page_of("gpu")
-    expect(page.get_by_role("navigation").get_by_role("button")).to_have_text(["Job", "Tables"])
+    expect(page.get_by_role("navigation").get_by_role("button")).to_have_text(["Job", "Tables", "SQL"])
     first = page.locator(".stragglers li").first
     expect(first.locator("header")).to_contain_text(f"rank {SLOW}")
     expect(first.locator("header")).to_contain_text("slow GPU")

@@ -81,3 +81,10 @@ def test_without_the_address_there_is_nothing(new_page, address):
     page = new_page()
     page.goto(address.split("#")[0])
     page.wait_for_selector(".notice:has-text('gpu-profile view')")
+
+
+def test_a_second_browser_gets_in_by_the_same_address(new_page, address):
+    for _ in range(2):
+        page = new_page()  # with cookies of its own
+        page.goto(address)
+        page.wait_for_selector(".answer")

@@ -1,4 +1,4 @@
-"""Steps beside each other, within a recording and of two: what differs is what SQL says, and the address keeps it."""
+"""Two steps next to each other, of a recording or of two: what differs is what SQL says, and the address keeps it."""
 
 import re
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import { CAUSES, CRITICAL, WORK } from "../layout/colors.ts";
 import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
+import { drawAnswerBands } from "./answer_bands.ts";
 import { drawPlots } from "./plots.ts";
 import { drawStrips } from "./strips.ts";
 import { css, type Theme } from "./theme.ts";
@@ -21,6 +22,7 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, theme
   drawRange(context, scene, theme);
   drawMinimap(context, scene, theme);
   drawRuler(context, scene, theme);
+  drawAnswerBands(context, scene, theme);
   drawCursor(context, scene, theme);
 }
 

@@ -61,6 +61,12 @@ export interface Arrow {
   y1: number;
 }
 
+/** A stretch of time, over all tracks. */
+export interface Band {
+  x0: number;
+  x1: number;
+}
+
 export interface Area {
   top: number; // on the canvas; clipped to top .. top + height
   height: number;
@@ -85,5 +91,6 @@ export interface Scene {
   kept: { x0: number; x1: number; text: string }[]; // on the ruler
   cursor: { x: number; text: string } | null;
   arrows: Arrow[];
+  answer: Band[]; // rows of an SQL answer
   links: Arrow[]; // of the critical path, from one track to another
 }

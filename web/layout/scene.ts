@@ -7,6 +7,7 @@ import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
 import type { Range, State } from "../model/state.ts";
 import type { Strings } from "../model/strings.ts";
 import type { Values } from "../model/values.ts";
+import { answerBands } from "./answer_bands.ts";
 import { pathBands, pathLinks } from "./critical_path.ts";
 import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";
 import { Coverage } from "./coverage.ts";
@@ -70,6 +71,7 @@ export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
     kept: state.kept.map(({ number, from, to }) => ({ x0: x(from), x1: x(to), text: String(number) })).filter(({ x0, x1 }) => x1 >= 0 && x0 <= width),
     cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
     arrows: arrowsOf(frame, linksOf(frame, source), x, pinnedHeight),
+    answer: answerBands(state.answer?.ranges ?? [], x, width),
     links: arrowsOf(frame, pathLinks(frame.critical, view, lane.pixels, source.slices), x, pinnedHeight),
   };
 }

@@ -104,6 +104,7 @@ export const FIELDS: readonly Field[] = [
   }),
   field("own", "ownStep", "step", (key) => key, same),
   field("step", "aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
+  field("sql", "sql", "text", text, same),
   readOnly("abs", "absolute", (value) => {
     const [, from, to] = /^(-?\d{1,19})-(-?\d{1,19})$/.exec(value) ?? [];
     return from === undefined || to === undefined ? null : [BigInt(from), BigInt(to)];

@@ -44,7 +44,7 @@ export class Comparison {
     this.show();
   }
 
-  /** Shows a step of one side beside what the other side shows. */
+  /** Shows a step of one side next to what the other side shows. */
   choose(viewer: Viewer, ownStep: string): void {
     viewer.set({ ownStep });
     this.show();

@@ -1,4 +1,4 @@
-// The answers of two ranges beside each other: by kernel, cause of idle time, operator, call and copy. The differences of
+// The difference of the answers of two ranges: by kernel, cause of idle time, operator, call and copy. The differences of
 // a list add up to the difference of its sums.
 
 import type { RangeAnswer } from "./range_answer.ts";

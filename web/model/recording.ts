@@ -4,6 +4,7 @@
 import type { Column } from "../read/column.ts";
 import type { Value } from "../read/column.ts";
 import type { Source } from "../read/source.ts";
+import type { SqlServer } from "../read/sql.ts";
 import { NO_SUMS, readChunkSums, type ChunkSums } from "./chunk_sums.ts";
 import { Chunks } from "./chunks.ts";
 import { Frames, readFrames } from "./frames.ts";
@@ -52,6 +53,11 @@ export class Recording {
     for (const track of manifest.tracks) if (track.parent >= 0) this.childrenOf[track.parent]!.push(track);
     for (const lane of manifest.lanes) this.lanesOf[lane.track]!.push(lane);
     for (const lane of manifest.lanes) if (lane.label !== null) this.strings.intern(lane.label);
+  }
+
+  /** SQL over the recording; null: the page is a file. */
+  get sql(): SqlServer | null {
+    return this.source.sql ?? null;
   }
 
   report(): Promise<Report> {

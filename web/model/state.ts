@@ -34,7 +34,7 @@ export interface TrackChoice {
   id: number;
 }
 
-export const PAGES = ["comparison", "job", "overview", "timeline", "steps", "kernels", "tables", "charts"] as const;
+export const PAGES = ["comparison", "job", "overview", "timeline", "steps", "kernels", "tables", "charts", "sql"] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {
@@ -72,6 +72,8 @@ export interface State {
   jobStep: number | null;
   quantity: string | null; // of its cells; null: the first
   rowOrder: RowOrder; // of its ranks
+  sql: string; // in the SQL box
+  answer: { ranges: readonly Range[] } | null; // rows of an SQL answer on the timeline, ascending
   problem: string | null;
 }
 

@@ -63,6 +63,8 @@ export class Viewer {
       jobStep: null,
       quantity: null,
       rowOrder: "rank",
+      sql: "",
+      answer: null,
       problem: null,
     };
     this.current = this.initial;

@@ -1,8 +1,10 @@
 // Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 at the page's address, and under /base those of the
-// baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the address (#TOKEN) is exchanged once for a cookie and removed from the address, as described
+// baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the address (#TOKEN) is exchanged for a cookie and removed from the address, as described
 // in the view format.
 
 import { splitFrames } from "./frames.ts";
+import { prepared } from "./preparation.ts";
+import { SqlServer } from "./sql.ts";
 import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // maximum blobs per request
@@ -13,6 +15,10 @@ export function serverSources(token: string | null, path = "/"): Sources {
   return {
     document: new Server(session, /^\/rank\/\d+(?=\/)/.exec(path)?.[0] ?? ""),
     base: new Server(session, "/base"),
+    prepared: async (show) => {
+      await session;
+      await prepared(async () => (await get("/progress")).json(), show);
+    },
     comparison: async () => {
       await session;
       const json = await (await get("/comparison")).text();
@@ -22,10 +28,14 @@ export function serverSources(token: string | null, path = "/"): Sources {
 }
 
 class Server implements Source {
+  readonly sql: SqlServer;
+
   constructor(
     private readonly session: Promise<void>,
     private readonly under: string,
-  ) {}
+  ) {
+    this.sql = new SqlServer(`${under}/sql`);
+  }
 
   async manifest(): Promise<string> {
     await this.session;
@@ -55,7 +65,7 @@ class Server implements Source {
 
 async function openSession(token: string): Promise<void> {
   const reply = await fetch("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
-  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); open the last address that it printed`);
+  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); open the address that it printed, which works in any browser until it ends`);
 }
 
 async function get(path: string): Promise<Response> {

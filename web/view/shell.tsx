@@ -16,13 +16,14 @@ import { JobPage } from "./job.tsx";
 import { KeyHelp } from "./key_help.tsx";
 import { Kernels } from "./kernels.tsx";
 import { Palette } from "./palette.tsx";
+import { SqlPage } from "./sql.tsx";
 import { Steps } from "./steps.tsx";
 import { Tables } from "./tables.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "./timeline.tsx";
 import { useSelector, useViewerState } from "./use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels", tables: "Tables", charts: "Charts" };
+const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels", tables: "Tables", charts: "Charts", sql: "SQL" };
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   job: JobPage,
@@ -32,6 +33,7 @@ const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer
   kernels: Kernels,
   tables: Tables,
   charts: Charts,
+  sql: SqlPage,
 };
 
 export function Shell({ workspace }: { workspace: Workspace }) {
@@ -66,7 +68,7 @@ export function Shell({ workspace }: { workspace: Workspace }) {
 /** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have a page of their own instead. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
-  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables";
+  if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables" || page === "sql";
   if (page === "kernels") return manifest.kernels.length > 0;
   if (page === "steps") return manifest.lanes.some((lane) => lane.kind !== "value");
   return manifest.lanes.length > 0 || manifest.kernels.length === 0 || (page !== "timeline" && page !== "charts");

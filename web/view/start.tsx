@@ -15,21 +15,28 @@ import { serverSources } from "../read/server.ts";
 import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
 import type { Source, Sources } from "../read/source.ts";
 import { syncAddress } from "./address.ts";
+import { Preparing } from "./preparing.tsx";
 import { Shell } from "./shell.tsx";
 
 export async function start(page: Document): Promise<void> {
   const root = page.getElementById("app")!;
   const problem = (line: string) => {
+    render(null, root);
     root.replaceChildren(Object.assign(page.createElement("p"), { className: "notice", textContent: line }));
   };
   try {
     const sources = openSources(page);
+    await sources.prepared((progress) => {
+      if (root.querySelector(".preparing") === null) root.replaceChildren();
+      render(<Preparing progress={progress} />, root);
+    });
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
     const workspace = new Workspace(next.value, await compared(sources, next.value));
     page.title = `${workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest)).join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
     syncAddress(workspace);
+    render(null, root);
     root.replaceChildren();
     render(<Shell workspace={workspace} />, root);
   } catch (error) {

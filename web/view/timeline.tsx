@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { describeEvent } from "../layout/event_text.ts";
 import type { Details } from "../model/details.ts";
 import type { Viewer } from "../model/viewer.ts";
+import { AnswerMarks } from "./sql/answer_marks.tsx";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
@@ -42,6 +43,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <SearchBox viewer={viewer} handle={search} onLeave={() => timeline.current?.canvas.focus()} />
         <PathSwitch viewer={viewer} />
         <Hidden viewer={viewer} />
+        <AnswerMarks viewer={viewer} />
         <MarkLimit viewer={viewer} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />

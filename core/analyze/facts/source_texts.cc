@@ -13,6 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxBytes = 4 * 1024 * 1024;
+constexpr std::size_t kMaxPath = 4096;  // bytes
 
 bool inside(const fs::path& file, const fs::path& folder) {
     auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
@@ -51,6 +52,13 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
+std::string SourceTexts::place(std::string_view file) const {
+    if (folder_.empty() || file.empty() || file.size() > kMaxPath) return {};
+    std::error_code none;
+    fs::path path = locate(folder_, file), root = fs::canonical(folder_, none);
+    return path.empty() || none ? std::string() : path.lexically_relative(root).string();
+}
+
 const std::vector<std::string>& SourceTexts::lines_of(std::string_view file) {
     auto known = files_.find(file);
     if (known != files_.end()) return known->second;
@@ -64,7 +72,6 @@ const std::vector<std::string>& SourceTexts::lines_of(std::string_view file) {
 }
 
 std::optional<std::string_view> SourceTexts::line(std::string_view file, std::int64_t number) {
-    constexpr std::size_t kMaxPath = 4096;
     if (folder_.empty() || file.empty() || file.size() > kMaxPath) return std::nullopt;
     if (file.find('\0') != std::string_view::npos) return std::nullopt;
     const std::vector<std::string>& lines = lines_of(file);

@@ -21,6 +21,8 @@ public:
 
     // The line (from 1) of a recorded file, without spaces around it; absent if the file or the line does not exist.
     std::optional<std::string_view> line(std::string_view file, std::int64_t number);
+    // Where a recorded file is below the folder, as a relative path; "" if it is not there.
+    std::string place(std::string_view file) const;
 
 private:
     const std::vector<std::string>& lines_of(std::string_view file);

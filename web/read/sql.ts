@@ -1,0 +1,68 @@
+// SQL at the program that serves the page: POST /sql starts a query, /sql/N has its state, and POST /sql/N/cancel ends
+// it (docs/reference/formats/viewer.md). The program limits time and rows; a query that is never asked for again ends
+// there too.
+
+export interface SqlColumn {
+  name: string;
+  unit: string;
+  doc: string;
+}
+
+export interface SqlTable {
+  name: string;
+  doc: string;
+  rows: number | null; // null: an analysis, which runs when it is first used
+  columns: SqlColumn[];
+}
+
+export interface SqlSchema {
+  limits: { rows: number; answer_bytes: number; sql_bytes: number; seconds: number };
+  tables: SqlTable[];
+  functions: { synopsis: string; doc: string }[];
+}
+
+/** What became of a query; `answer` is the JSON envelope of `gpu-profile query --format json`. */
+export type SqlOutcome = { state: "done"; answer: unknown; elapsed_s: number } | { state: "failed"; problem: string } | { state: "cancelled" };
+
+interface SqlRunning {
+  state: "running" | "cancelling";
+}
+
+const isRunning = (reply: SqlOutcome | SqlRunning): reply is SqlRunning => reply.state === "running" || reply.state === "cancelling";
+
+const FIRST_PAUSE = 20; // ms; doubled with each request
+const LONGEST_PAUSE = 400;
+const POST = { method: "POST", headers: { "Content-Type": "application/sql" } };
+
+export class SqlServer {
+  private schemaRead: Promise<SqlSchema> | undefined;
+
+  constructor(private readonly path: string) {}
+
+  schema(): Promise<SqlSchema> {
+    this.schemaRead ??= this.ask("/schema").then(async (reply) => (await reply.json()) as SqlSchema);
+    return this.schemaRead;
+  }
+
+  /** `cancelled`: aborting it cancels the query. Rejected if the program cannot be reached. */
+  async run(sql: string, cancelled: AbortSignal): Promise<SqlOutcome> {
+    const started = await fetch(this.path, { ...POST, body: sql });
+    if (started.status === 409 || started.status === 413) return { state: "failed", problem: started.status === 413 ? "the SQL is too long" : (await started.text()).trim() };
+    if (!started.ok) throw new Error(`gpu-profile view answered with status ${started.status}`);
+    const { query } = (await started.json()) as { query: number };
+    const cancel = () => void fetch(`${this.path}/${query}/cancel`, POST).catch(() => {}); // the state below says what came of it
+    if (cancelled.aborted) cancel();
+    else cancelled.addEventListener("abort", cancel, { once: true });
+    for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+      const reply = (await (await this.ask(`/${query}`)).json()) as SqlOutcome | SqlRunning;
+      if (!isRunning(reply)) return reply;
+      await new Promise((resume) => setTimeout(resume, pause));
+    }
+  }
+
+  private async ask(path: string): Promise<Response> {
+    const reply = await fetch(this.path + path);
+    if (!reply.ok) throw new Error(`gpu-profile view answered with status ${reply.status}`);
+    return reply;
+  }
+}
