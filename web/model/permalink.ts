@@ -1,11 +1,12 @@
 // The state as text in the address, after #: everything needed to restore the view. t=from-to in ns, m= the measured
 // range, sel=table:row, pin=, fold=, hide=, order= track numbers, page=, table=, kernel=, launch= of a kernel with
 // counters, sampled= of one with samples only, line=FILE:LINE in it, counters= the filter of its counters, path=1 if the critical path is marked, side=base and step= of a comparison. The theme is the reader's
-// choice. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
+// choice. rows.filter=, rows.sort=, rows.group= and rows.hide= are what was chosen about the table, by columns. rank=, jobstep=, cells= a quantity and rows= an order, of a job of many ranks. abs=from-to in ns of the recording's own
 // clock is read only: what a job knows of one of its recordings. Unknown keys are ignored, so that a link from a newer viewer opens in an older one.
 
 import { ROW_ORDERS, type RowOrder } from "./job_order.ts";
 import type { Side } from "./workspace.ts";
+import { PLAIN, type TableShape } from "./table_shape.ts";
 import { PAGES, type PageName, type Range, type State, type TableChoice } from "./state.ts";
 
 /** Former names of pages, so that links copied earlier still open. */
@@ -23,6 +24,7 @@ export interface Link {
   order?: number[];
   filter?: string;
   table?: TableChoice;
+  tableShape?: TableShape;
   kernel?: string;
   launch?: number;
   sampled?: string;
@@ -50,6 +52,8 @@ export function linkOf(state: State, side: Side = "new"): string {
   }
   if (state.filter !== "") parts.push(`filter=${encodeURIComponent(state.filter)}`);
   if (state.table) parts.push(`table=${encodeURIComponent(state.table.name)}`);
+  const { filter, sort, group, hidden } = state.tableShape;
+  for (const [key, value] of [["filter", filter], ["sort", sort], ["group", group], ["hide", hidden.join(",")]]) if (value !== "") parts.push(`rows.${key}=${encodeURIComponent(value!)}`);
   if (state.kernel !== null) parts.push(`kernel=${encodeURIComponent(state.kernel)}`);
   if (state.launch !== null) parts.push(`launch=${state.launch}`);
   if (state.sampled !== null) parts.push(`sampled=${encodeURIComponent(state.sampled)}`);
@@ -107,6 +111,15 @@ export function readLink(fragment: string): Link {
         break;
       case "table":
         link.table = { name: value, row: null };
+        link.tableShape ??= PLAIN;
+        break;
+      case "rows.filter":
+      case "rows.sort":
+      case "rows.group":
+        link.tableShape = { ...(link.tableShape ?? PLAIN), [part.slice("rows.".length, at)]: value };
+        break;
+      case "rows.hide":
+        link.tableShape = { ...(link.tableShape ?? PLAIN), hidden: value.split(",").filter((name) => name !== "") };
         break;
       case "step":
         if (/^\d+$/.test(value)) link.aligned = Number(value);

@@ -4,6 +4,7 @@
 
 import type { RowOrder } from "./job_order.ts";
 import type { Marks } from "./marks.ts";
+import type { TableShape } from "./table_shape.ts";
 
 export interface Range {
   from: number; // ns
@@ -43,6 +44,7 @@ export interface State {
   order: readonly number[]; // tracks that were moved, see layout/tracks.ts
   filter: string; // of track names
   table: TableChoice | null; // the table on the tables page
+  tableShape: TableShape; // its filter, order, grouping and hidden columns
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
   launch: number | null; // that stands for the kernel on the kernels page

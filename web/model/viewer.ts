@@ -3,6 +3,7 @@
 
 import { collectMarks, eventsOf, MAX_MARKS } from "./marks.ts";
 import type { Recording } from "./recording.ts";
+import { PLAIN } from "./table_shape.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
 const MARK_AFTER = 150; // ms; waits for further letters of a search
@@ -35,6 +36,7 @@ export class Viewer {
       order: [],
       filter: "",
       table: null,
+      tableShape: PLAIN,
       aligned: 0,
       kernel: null,
       launch: null,
@@ -82,7 +84,8 @@ export class Viewer {
 
   /** Shows a table of the report and, if given, one of its rows. */
   openTable(name: string, row: number | null = null): void {
-    this.set({ page: "tables", table: { name, row } });
+    const isSame = this.current.table?.name === name && row === null;
+    this.set({ page: "tables", table: { name, row }, ...(isSame ? {} : { tableShape: PLAIN }) });
   }
 
   /** Shows the page of a kernel with counters, by the launch that stands for it. */

@@ -29,12 +29,12 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
       </div>
-      <Differences tables={report.tables} onOpen={show} />
+      <Differences tables={report.tables} recording={comparison.next.recording.manifest.source.file} onOpen={show} />
     </article>
   );
 }
 
-function Differences({ tables, onOpen }: { tables: readonly ReportTable[]; onOpen: (table: ReportTable, row: number) => void }) {
+function Differences({ tables, recording, onOpen }: { tables: readonly ReportTable[]; recording: string; onOpen: (table: ReportTable, row: number) => void }) {
   const [name, setName] = useState("kernels");
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
@@ -44,7 +44,7 @@ function Differences({ tables, onOpen }: { tables: readonly ReportTable[]; onOpe
       <h2>Differences</h2>
       <div class="page tables">
         <TableList tables={tables} shown={table} onShow={setName} />
-        <TableView key={table.name} table={table} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
+        <TableView key={table.name} table={table} recording={recording} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
       </div>
     </section>
   );
