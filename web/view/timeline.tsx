@@ -11,6 +11,8 @@ import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
 import { PathPanel, PathSwitch, togglePath } from "./path_panel.tsx";
 import { MarkLimit } from "./mark_limit.tsx";
+import { viewCaption } from "./pictures/caption.ts";
+import { PictureMenu } from "./pictures/picture_menu.tsx";
 import { useViewerState } from "./use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
@@ -41,6 +43,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <PathSwitch viewer={viewer} />
         <Hidden viewer={viewer} />
         <MarkLimit viewer={viewer} />
+        <PictureMenu element={() => timeline.current?.canvas.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer)} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
       <aside class="panel" aria-label="Details">
