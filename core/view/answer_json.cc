@@ -65,9 +65,12 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version, StepD
                   .tables = tables};
     StringSink sink;
     write_json(report, {.limit = kReportRows}, sink);
-    return AnswerJson{sink.text(), busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
-                      kernel_pages(tables), facts.get<Replayed>().too_large ? ViewPath() : view_path(facts),
-                      job_pages(facts, detail)};
+    return AnswerJson{sink.text(),
+                      busy_shares_json(answer.ok() ? answer->busy_profiles : std::vector<BusyProfile>{}),
+                      kernel_pages(tables),
+                      facts.get<Replayed>().too_large ? ViewPath() : view_path(facts),
+                      job_pages(facts, detail),
+                      long_tables(tables, kReportRows)};
 }
 
 }  // namespace

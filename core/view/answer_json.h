@@ -11,6 +11,7 @@
 #include "core/view/critical_path_lanes.h"
 #include "core/view/job_pages.h"
 #include "core/view/kernel_pages.h"
+#include "core/view/long_tables.h"
 
 namespace gpuprof {
 
@@ -21,9 +22,10 @@ struct AnswerJson {
     std::string report;       // the envelope of docs/reference/commands/report.md
     std::string busy_shares;  // {"slices", "devices": [{"device", "busy": [0..1, ...]}]}
     KernelPages kernels;
-    ViewPath path;                      // empty if the replay abstains
-    JobPages job;                       // of a recording of summaries of ranks
-    std::optional<Interval> part = {};  // the part that the answer covers, if not the whole recording
+    ViewPath path;                       // empty if the replay abstains
+    JobPages job;                        // of a recording of summaries of ranks
+    std::vector<LongTable> long_tables;  // with rows that the report does not have
+    std::optional<Interval> part = {};   // the part that the answer covers, if not the whole recording
 };
 
 // `facts` is of the whole trace; of its options, the row limit does not count. Like `report`, the answer covers the part with the most work if a start-up was

@@ -196,6 +196,8 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
         case Blob::kJob: return parts.answer.job.about;
         case Blob::kCells: return parts.answer.job.cells[blob.of].payload(goal);
         case Blob::kStep: return parts.answer.job.steps[blob.of].bars;
+        case Blob::kRows:
+            return parts.long_rows->payload(parts.answer.long_tables[blob.of], blob.first, blob.count, goal);
     }
     return {};
 }

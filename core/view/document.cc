@@ -71,8 +71,8 @@ Result<ViewDocument> ViewDocument::make(Trace trace, std::string_view version, c
     Result<AnswerJson> answer = answer_json(Facts(trace, options), version, detail);
     if (!answer.ok()) return answer.error();
     if (on_stage) on_stage(ViewStage::arranging);
-    std::unique_ptr<Parts> parts(
-        new Parts{ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value()), {}});
+    std::unique_ptr<Parts> parts(new Parts{
+        ViewParts(rebase_to_start(std::move(trace), *window), std::move(answer).value(), options, origin), {}});
     parts->manifest = manifest_of(parts->parts, version, origin);
     return ViewDocument(std::move(parts));
 }

@@ -130,6 +130,25 @@ void write_table(JsonWriter& json, const EventTable& table, std::size_t first_bl
     json.end_object();
 }
 
+void write_long_tables(JsonWriter& json, const ViewParts& parts) {
+    json.key("long_tables");
+    json.begin_array();
+    for (std::size_t i = 0; i < parts.answer.long_tables.size(); ++i) {
+        const LongTable& table = parts.answer.long_tables[i];
+        json.begin_object();
+        json.member("name", table.name);
+        json.member("rows", static_cast<std::int64_t>(table.rows));
+        json.member("chunk_rows", static_cast<std::int64_t>(kChunkRows));
+        json.key("blobs");
+        json.begin_array();
+        for (std::size_t chunk = 0; chunk * kChunkRows < table.rows; ++chunk)
+            json.integer(static_cast<std::int64_t>(parts.first_blob_of_long_table[i] + chunk));
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+}
+
 void write_job(JsonWriter& json, const ViewParts& parts) {
     json.key("job");
     if (parts.answer.job.about.empty()) return json.null();
@@ -220,6 +239,7 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
     for (std::size_t i = 0; i < parts.tables.size(); ++i)
         write_table(json, parts.tables[i], parts.first_blob_of_table[i]);
     json.end_array();
+    write_long_tables(json, parts);
     write_special_blobs(json, parts);
     json.end_object();
     return sink.text();

@@ -43,13 +43,20 @@ bool has_frames(const Lane& lane) {
            lane.table != SliceTable::critical_path && lane.slices.size() > 0;
 }
 
+// Times of the answer's part count on the recording's clock, those of the trace from `origin`.
+std::optional<Interval> since(std::optional<Interval> part, TimeNs origin) {
+    if (part) part = Interval{part->start - origin, part->end - origin};
+    return part;
+}
+
 }  // namespace
 
-ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given)
+ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given, const Options& options, TimeNs origin)
     : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
     add_critical_path(answer.path, trace, scene);
     stacks_ = std::async(std::launch::async, [this] { return call_stacks(facts, scene); });
     strings.merge(trace.strings());
+    long_rows = std::make_unique<LongTableRows>(trace, options, since(answer.part, origin));
     tables = event_tables(facts, scene, strings);
     for (const Lane& lane : scene.lanes) add_lane(lane);
     count_names();
@@ -147,6 +154,12 @@ void ViewParts::number_blobs() {
             if (first == 0) first_blob_of_table.push_back(blobs.size());
             blobs.push_back({Blob::kTable, table, 0, first, std::min(kChunkRows, tables[table].rows - first)});
         }
+    for (std::uint32_t table = 0; table < answer.long_tables.size(); ++table) {
+        first_blob_of_long_table.push_back(blobs.size());
+        const std::size_t rows = answer.long_tables[table].rows;
+        for (std::size_t first = 0; first < rows; first += kChunkRows)
+            blobs.push_back({Blob::kRows, table, 0, first, std::min(kChunkRows, rows - first)});
+    }
 }
 
 }  // namespace gpuprof

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <future>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +32,10 @@ struct Blob {
         kKernel,
         kJob,
         kCells,
-        kStep
+        kStep,
+        kRows
     } kind;
-    std::uint32_t of = 0;     // index of the lane, table, kernel, quantity or step of a job
+    std::uint32_t of = 0;     // index of the lane, table, kernel, quantity or step of a job, long table
     std::uint32_t level = 0;  // of a lane; 0: the events
     std::size_t first = 0, count = 0;
 };
@@ -65,7 +67,7 @@ struct NameTotal {
 };
 
 struct ViewParts {
-    ViewParts(Trace rebase_to_start, AnswerJson answer);
+    ViewParts(Trace rebase_to_start, AnswerJson answer, const Options& options, TimeNs origin);
 
     Trace trace;
     Facts facts;
@@ -74,9 +76,10 @@ struct ViewParts {
     StringPool strings;  // the trace's, and names of causes
     std::vector<EventTable> tables;
     std::vector<LaneParts> lanes;  // as in the scene
+    std::unique_ptr<LongTableRows> long_rows;
     std::map<std::pair<SliceTable, StringId>, NameTotal> names;
     std::vector<Blob> blobs;
-    std::vector<std::size_t> first_blob_of_table;
+    std::vector<std::size_t> first_blob_of_table, first_blob_of_long_table;
     std::size_t first_blob_of_kernels = 0;
     std::vector<std::size_t> blob_of_cells, blob_of_steps;  // of a job
     std::size_t early = 0;                                  // number of blobs for the first frame

@@ -2,11 +2,12 @@
 // from slices.
 
 import type { Scene } from "../layout/display.ts";
+import type { Pen } from "./pen.ts";
 import { css, type Theme } from "./theme.ts";
 
 const TICK = 5; // height in css pixels
 
-export function drawAnswerBands(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+export function drawAnswerBands(context: Pen, scene: Scene, theme: Theme): void {
   const top = scene.ruler.top + scene.ruler.height;
   for (const { x0, x1 } of scene.answer) {
     context.fillStyle = css(theme.accent, 0.22);

@@ -3,7 +3,8 @@
 
 import { barsOf, type HeatMap, type HeatPlace } from "../layout/heat_map.ts";
 import { jobColors } from "./heat_colors.ts";
-import { css, type Rgb, type Theme } from "./theme.ts";
+import type { Pen, Surface } from "./pen.ts";
+import { css, type Theme } from "./theme.ts";
 
 export interface HeatFrame {
   map: HeatMap;
@@ -24,14 +25,14 @@ export interface HeatFrame {
 /** What the picture takes besides the cells: right of them, and below. */
 export const besideCells = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number => gap + strip + gap + bar;
 
-export function drawHeatMap(context: CanvasRenderingContext2D, frame: HeatFrame, theme: Theme): void {
+export function drawHeatMap(surface: Surface, frame: HeatFrame, size: { width: number; height: number }, theme: Theme): void {
+  const context = surface.pen;
   const { map, place, left, strip, gap, bar, lowIsBad, material } = frame;
-  const { canvas } = context;
   context.fillStyle = css(theme.ground);
-  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillRect(0, 0, size.width, size.height);
   const [width, height] = [map.columns * place.cellWidth, map.lines * place.cellHeight];
-  const pattern = hatching(context, jobColors(theme).hatch, frame.scale);
-  drawCells(context, frame, theme);
+  const pattern = surface.hatching(jobColors(theme).hatch, frame.scale);
+  drawCells(surface, frame, theme);
   context.fillStyle = pattern;
   runs(map.shades, map.columns, (line, from, to) => context.fillRect(left + from * place.cellWidth, line * place.cellHeight, (to - from) * place.cellWidth, place.cellHeight));
   const [right, below] = [left + width + gap, height + gap];
@@ -46,20 +47,10 @@ export function drawHeatMap(context: CanvasRenderingContext2D, frame: HeatFrame,
 
 const spaced = (size: number): number => (size >= 4 ? size - 1 : size);
 
-const scratch = { canvas: null as HTMLCanvasElement | null };
-
-function drawCells(context: CanvasRenderingContext2D, { map, place, left }: HeatFrame, theme: Theme): void {
+function drawCells(surface: Surface, { map, place, left }: HeatFrame, theme: Theme): void {
   const { shades } = jobColors(theme);
-  const image = new ImageData(map.columns, map.lines);
-  const words = new Uint32Array(image.data.buffer);
-  const colours = Uint32Array.from(shades, ([r, g, b], i) => (i === 0 ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0));
-  map.shades.forEach((shade, i) => (words[i] = colours[shade]!));
-  const canvas = (scratch.canvas ??= document.createElement("canvas"));
-  canvas.width = map.columns;
-  canvas.height = map.lines;
-  canvas.getContext("2d")!.putImageData(image, 0, 0);
-  context.imageSmoothingEnabled = false;
-  context.drawImage(canvas, left, 0, map.columns * place.cellWidth, map.lines * place.cellHeight);
+  const colors = Uint32Array.from(shades, ([r, g, b], i) => (i === 0 ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0));
+  surface.cells({ columns: map.columns, lines: map.lines, colors: Uint32Array.from(map.shades, (shade) => colors[shade]!), left, cellWidth: place.cellWidth, cellHeight: place.cellHeight });
 }
 
 /** Calls back for every run of lost cells in a line. */
@@ -73,19 +64,7 @@ function runs(shades: Uint8Array, columns: number, found: (line: number, from: n
     }
 }
 
-/** Diagonal lines, so dense that a run of one pixel is not blank. */
-export function hatching(context: CanvasRenderingContext2D, color: Rgb, scale: number): CanvasPattern | string {
-  const size = Math.max(4, Math.round(5 * scale));
-  const tile = document.createElement("canvas");
-  tile.width = tile.height = size;
-  const own = tile.getContext("2d")!;
-  own.fillStyle = css(color);
-  for (let i = 0; i < size; i++) own.fillRect(i, size - 1 - i, Math.max(2, Math.round(size / 3)), 1);
-  own.fillRect(0, 0, Math.max(1, Math.round(size / 3) - 1), 1);
-  return context.createPattern(tile, "repeat") ?? css(color);
-}
-
-function drawText(context: CanvasRenderingContext2D, { place, left, gap, scale, labels, ticks, font }: HeatFrame, theme: Theme, bottom: number): void {
+function drawText(context: Pen, { place, left, gap, scale, labels, ticks, font }: HeatFrame, theme: Theme, bottom: number): void {
   context.font = font;
   context.textBaseline = "middle";
   context.textAlign = "right";

@@ -3,10 +3,11 @@
 // edges are slow, while an image costs only its pixels.
 
 import type { Plot } from "../layout/display.ts";
+import type { Pen } from "./pen.ts";
 import { css, type Rgb, type Theme } from "./theme.ts";
 
-const AREA = 0.18;
-const BAND = 0.45;
+export const AREA = 0.18; // opacities
+export const BAND = 0.45;
 const scratch = { canvas: null as HTMLCanvasElement | null, image: null as ImageData | null };
 
 /** A cleared image of this size; the previous frame's image if it fits. */
@@ -68,7 +69,7 @@ function column(words: Uint32Array, pixels: number, x: number, top: number, from
   for (let y = from, i = (top + from) * pixels + x; y <= to; y++, i += pixels) words[i] = value;
 }
 
-function drawAxis(context: CanvasRenderingContext2D, plot: Plot, theme: Theme): void {
+export function drawAxis(context: Pen, plot: Plot, theme: Theme): void {
   plot.axis.forEach((mark, i) => {
     const y = Math.round(mark.y) + (i === 0 ? 6 : -6);
     context.fillStyle = css(theme.ground, 0.75);

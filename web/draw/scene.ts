@@ -1,22 +1,22 @@
-// Draws a display list on a canvas. Knows lengths, codes and texts only, not recordings, time or tracks.
+// Draws a display list on a surface. Knows lengths, codes and texts only, not recordings, time or tracks.
 
-import { CAUSES, CRITICAL, WORK } from "../layout/colors.ts";
-import type { Area, Arrow, Hatch, Label, Scene } from "../layout/display.ts";
+import { CRITICAL, WORK } from "../layout/colors.ts";
+import type { Area, Arrow, Label, Scene } from "../layout/display.ts";
 import { drawAnswerBands } from "./answer_bands.ts";
-import { drawPlots } from "./plots.ts";
-import { drawStrips } from "./strips.ts";
+import type { Pen, Surface } from "./pen.ts";
 import { css, type Theme } from "./theme.ts";
 
 export const FONT = '11px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-export function drawScene(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
-  context.setTransform(scene.scale, 0, 0, scene.scale, 0, 0);
+/** In css pixels: the caller scales the surface. */
+export function drawScene(surface: Surface, scene: Scene, theme: Theme): void {
+  const context = surface.pen;
   context.fillStyle = css(theme.ground);
   context.fillRect(0, 0, scene.width, scene.height);
   context.font = FONT;
   context.textBaseline = "middle";
   drawGrid(context, scene, theme);
-  for (const area of scene.areas) drawArea(context, area, scene, theme);
+  for (const area of scene.areas) drawArea(surface, area, scene, theme);
   drawLinks(context, scene, theme);
   drawArrows(context, scene, theme);
   drawRange(context, scene, theme);
@@ -26,21 +26,22 @@ export function drawScene(context: CanvasRenderingContext2D, scene: Scene, theme
   drawCursor(context, scene, theme);
 }
 
-function drawGrid(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawGrid(context: Pen, scene: Scene, theme: Theme): void {
   context.fillStyle = css(theme.raised);
   for (const tick of scene.ruler.ticks) context.fillRect(Math.round(tick.x), 0, 1, scene.height);
 }
 
-function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, theme: Theme): void {
+function drawArea(surface: Surface, area: Area, scene: Scene, theme: Theme): void {
   if (area.height <= 0) return;
+  const context = surface.pen;
   context.save();
   context.beginPath();
   context.rect(0, area.top, scene.width, area.height);
   context.clip();
-  drawStrips(context, area.strips, scene.width, theme);
-  drawStrips(context, area.critical, scene.width, theme);
-  drawHatches(context, area.hatches, theme);
-  drawPlots(context, area.plots, scene.width, scene.scale, theme);
+  surface.strips(area.strips, scene.width, theme);
+  surface.strips(area.critical, scene.width, theme);
+  surface.hatches(area.hatches, theme);
+  surface.plots(area.plots, scene.width, scene.scale, theme);
   drawLabels(context, area.labels, theme);
   drawMarks(context, area, theme);
   context.fillStyle = css(theme.line);
@@ -52,7 +53,7 @@ function drawArea(context: CanvasRenderingContext2D, area: Area, scene: Scene, t
 }
 
 /** Small triangles at the top of a row. */
-function drawMarks(context: CanvasRenderingContext2D, area: Area, theme: Theme): void {
+function drawMarks(context: Pen, area: Area, theme: Theme): void {
   context.fillStyle = css(theme.text);
   context.beginPath();
   for (const { x, y } of area.marks) {
@@ -63,63 +64,18 @@ function drawMarks(context: CanvasRenderingContext2D, area: Area, theme: Theme):
   context.fill();
 }
 
-function drawLabels(context: CanvasRenderingContext2D, labels: readonly Label[], theme: Theme): void {
+function drawLabels(context: Pen, labels: readonly Label[], theme: Theme): void {
   context.fillStyle = css(theme.onSlice);
   for (const label of labels) context.fillText(label.text, label.x, label.y);
 }
 
-const patterns = new Map<string, CanvasPattern | null>();
-
-/** One of five hatch patterns, always the same for a cause. The last cause, unknown, has none. */
-function patternOf(context: CanvasRenderingContext2D, code: number, theme: Theme): CanvasPattern | null {
-  const index = CAUSES.findIndex((cause) => cause.code === code);
-  const key = `${index} ${theme.ground[0]}`;
-  let pattern = patterns.get(key);
-  if (pattern === undefined) {
-    pattern = index < 0 || index === CAUSES.length - 1 ? null : context.createPattern(tile(index, theme), "repeat");
-    patterns.set(key, pattern);
-  }
-  return pattern;
-}
-
-function tile(index: number, theme: Theme): HTMLCanvasElement {
-  const size = 6 + 2 * Math.floor(index / 5);
-  const canvas = document.createElement("canvas");
-  canvas.width = canvas.height = size;
-  const context = canvas.getContext("2d")!;
-  context.strokeStyle = css(theme.onSlice, 0.28);
-  context.lineWidth = 1;
-  context.beginPath();
-  const kind = index % 5;
-  if (kind === 0 || kind === 4) line(context, 0, size, size, 0);
-  if (kind === 1 || kind === 4) line(context, 0, 0, size, size);
-  if (kind === 2) line(context, 0.5, 0, 0.5, size);
-  if (kind === 3) line(context, 0, size - 0.5, size, size - 0.5);
-  context.stroke();
-  return canvas;
-}
-
-function line(context: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
-  context.moveTo(x0, y0);
-  context.lineTo(x1, y1);
-}
-
-function drawHatches(context: CanvasRenderingContext2D, hatches: readonly Hatch[], theme: Theme): void {
-  for (const hatch of hatches) {
-    const pattern = patternOf(context, hatch.code, theme);
-    if (pattern === null) continue;
-    context.fillStyle = pattern;
-    context.fillRect(hatch.x, hatch.y, hatch.width, hatch.height);
-  }
-}
-
-function drawArrows(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawArrows(context: Pen, scene: Scene, theme: Theme): void {
   context.strokeStyle = context.fillStyle = css(theme.text);
   context.lineWidth = 1.5;
   belowRuler(context, scene, () => scene.arrows.forEach((arrow) => drawArrow(context, arrow)));
 }
 
-function drawLinks(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawLinks(context: Pen, scene: Scene, theme: Theme): void {
   if (scene.links.length === 0) return;
   context.strokeStyle = css(theme.fills[CRITICAL]!);
   context.lineWidth = 1;
@@ -133,7 +89,7 @@ function drawLinks(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
   });
 }
 
-function belowRuler(context: CanvasRenderingContext2D, scene: Scene, draw: () => void): void {
+function belowRuler(context: Pen, scene: Scene, draw: () => void): void {
   const top = scene.ruler.top + scene.ruler.height;
   context.save();
   context.beginPath();
@@ -143,7 +99,7 @@ function belowRuler(context: CanvasRenderingContext2D, scene: Scene, draw: () =>
   context.restore();
 }
 
-function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow): void {
+function drawArrow(context: Pen, { x0, y0, x1, y1 }: Arrow): void {
   const bend = Math.min(60, Math.max(12, Math.abs(x1 - x0) / 2));
   context.beginPath();
   context.moveTo(x0, y0);
@@ -156,7 +112,7 @@ function drawArrow(context: CanvasRenderingContext2D, { x0, y0, x1, y1 }: Arrow)
   context.fill();
 }
 
-function drawRange(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawRange(context: Pen, scene: Scene, theme: Theme): void {
   if (scene.range === null) return;
   const { x0, x1 } = scene.range;
   const top = scene.ruler.top;
@@ -167,7 +123,7 @@ function drawRange(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
   context.fillRect(x1 - 0.5, top, 1, scene.height);
 }
 
-function drawMinimap(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawMinimap(context: Pen, scene: Scene, theme: Theme): void {
   const { minimap, width } = scene;
   context.fillStyle = css(theme.raised);
   context.fillRect(0, minimap.top, width, minimap.height);
@@ -186,7 +142,7 @@ function drawMinimap(context: CanvasRenderingContext2D, scene: Scene, theme: The
   context.strokeRect(minimap.from + 0.5, minimap.top + 0.5, Math.max(2, minimap.to - minimap.from - 1), minimap.height - 1);
 }
 
-function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawRuler(context: Pen, scene: Scene, theme: Theme): void {
   const { ruler, width } = scene;
   context.fillStyle = css(theme.ground);
   context.fillRect(0, ruler.top, width, ruler.height);
@@ -220,10 +176,10 @@ function drawRuler(context: CanvasRenderingContext2D, scene: Scene, theme: Theme
 }
 
 /** The places of the numbers of kept ranges. */
-const keptTags = (context: CanvasRenderingContext2D, { kept }: Scene) => kept.map(({ x0, text }) => ({ x: Math.max(x0, 0), width: context.measureText(text).width + 6 }));
+const keptTags = (context: Pen, { kept }: Scene) => kept.map(({ x0, text }) => ({ x: Math.max(x0, 0), width: context.measureText(text).width + 6 }));
 
 /** A line under each kept range, with its number. */
-function drawKept(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawKept(context: Pen, scene: Scene, theme: Theme): void {
   const { kept, ruler } = scene;
   const tags = keptTags(context, scene);
   const bottom = ruler.top + ruler.height;
@@ -238,7 +194,7 @@ function drawKept(context: CanvasRenderingContext2D, scene: Scene, theme: Theme)
   });
 }
 
-function drawCursor(context: CanvasRenderingContext2D, scene: Scene, theme: Theme): void {
+function drawCursor(context: Pen, scene: Scene, theme: Theme): void {
   if (scene.cursor === null) return;
   const { x, text } = scene.cursor;
   context.fillStyle = css(theme.quiet, 0.6);

@@ -5,6 +5,7 @@ import { ticksOf } from "../layout/ticks.ts";
 import { heightOf, xOf, yOf, type Waterfall } from "../layout/waterfall.ts";
 import { jobColors } from "./heat_colors.ts";
 import { FONT } from "./scene.ts";
+import type { Pen } from "./pen.ts";
 import { css, type Theme } from "./theme.ts";
 
 const LABEL = 12; // css pixels that a label needs
@@ -16,11 +17,10 @@ export interface WaterfallFrame {
   chosen: number | null; // rank
 }
 
-export function drawWaterfall(context: CanvasRenderingContext2D, frame: WaterfallFrame, scale: number, theme: Theme): void {
-  const { canvas } = context;
-  context.setTransform(scale, 0, 0, scale, 0, 0);
+export function drawWaterfall(context: Pen, frame: WaterfallFrame, theme: Theme): void {
+  const { left, width, height } = frame.fall;
   context.fillStyle = css(theme.ground);
-  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillRect(0, 0, left + width + left, height); // to the right edge and beyond
   context.font = FONT;
   drawAxis(context, frame.fall, theme);
   drawBars(context, frame, theme);
@@ -28,7 +28,7 @@ export function drawWaterfall(context: CanvasRenderingContext2D, frame: Waterfal
   drawPath(context, frame.fall, theme);
 }
 
-function drawAxis(context: CanvasRenderingContext2D, fall: Waterfall, theme: Theme): void {
+function drawAxis(context: Pen, fall: Waterfall, theme: Theme): void {
   const { picture, width, height, top } = fall;
   context.textBaseline = "middle";
   context.textAlign = "left";
@@ -41,7 +41,7 @@ function drawAxis(context: CanvasRenderingContext2D, fall: Waterfall, theme: The
   }
 }
 
-function drawBars(context: CanvasRenderingContext2D, { fall, parts, labelOf, chosen }: WaterfallFrame, theme: Theme): void {
+function drawBars(context: Pen, { fall, parts, labelOf, chosen }: WaterfallFrame, theme: Theme): void {
   const colors = jobColors(theme).parts;
   const fills = parts.map((part) => css(colors.get(part) ?? theme.quiet));
   const shares = parts.map(heightOf);
@@ -70,7 +70,7 @@ function drawBars(context: CanvasRenderingContext2D, { fall, parts, labelOf, cho
 }
 
 /** How far a bar may be shifted: its clock's error, left and right of its start. */
-function drawErrors(context: CanvasRenderingContext2D, fall: Waterfall, theme: Theme): void {
+function drawErrors(context: Pen, fall: Waterfall, theme: Theme): void {
   context.fillStyle = css(theme.text);
   fall.bars.forEach((bar, line) => {
     if (bar.clockError === null || fall.pitch < 5) return;
@@ -84,7 +84,7 @@ function drawErrors(context: CanvasRenderingContext2D, fall: Waterfall, theme: T
 }
 
 /** Along the lower edge of a bar while its rank is critical, and from bar to bar where it changes. */
-function drawPath(context: CanvasRenderingContext2D, fall: Waterfall, theme: Theme): void {
+function drawPath(context: Pen, fall: Waterfall, theme: Theme): void {
   const draw = (width: number, color: string) => {
     context.lineWidth = width;
     context.strokeStyle = color;

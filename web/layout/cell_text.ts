@@ -1,27 +1,12 @@
-// A report cell as text: short with its unit for display, exact for tooltips.
+// A report cell as exact text, and what its column means. column_format.ts has the short text.
 
 import type { Cell, ReportColumn } from "../model/report.ts";
-import { shortName } from "./short_name.ts";
-import { amount, exact, grouped, moment, unitText } from "./time_text.ts";
-
-const MOMENTS = new Set(["start_ns", "at_ns", "first_ns", "last_ns"]);
-const MICROSECOND = 1000;
-const KERNEL_NAMES = new Set(["name", "before", "after"]);
-const NONE = "–"; // absent; never 0
+import { exact, grouped, unitText } from "./time_text.ts";
 
 /** "70.4 %", from a value that is already a percentage. */
 export function pct(value: number): string {
   const isTiny = value !== 0 && Math.abs(value) < 0.05;
   return `${isTiny ? (value > 0 ? "<0.1" : ">-0.1") : value.toFixed(1)} %`;
-}
-
-export function cellText(cell: Cell, column: ReportColumn): string {
-  if (cell === null) return NONE;
-  if (typeof cell === "boolean") return cell ? "yes" : "no";
-  if (typeof cell === "string") return KERNEL_NAMES.has(column.name) ? shortName(cell) : cell;
-  if (column.unit === "%") return pct(cell);
-  if (MOMENTS.has(column.name)) return moment(cell, MICROSECOND);
-  return column.unit === null ? plain(cell) : amount(cell, column.unit);
 }
 
 export function exactCell(cell: Cell, column: ReportColumn): string {

@@ -1,14 +1,14 @@
-// Widths of a table's columns in characters, computed over all rows so that scrolling does not change them. Texts
-// longer than `max` are cut; the full text is the cell's tooltip.
+// Widths of a table's columns in characters, computed over the rows of the report so that neither scrolling nor a filter
+// changes them. Texts longer than `max` are cut; the full text is the cell's tooltip.
 
 import type { ReportTable } from "../model/report.ts";
-import { cellText } from "./cell_text.ts";
+import { headingText, type ColumnFormat } from "./column_format.ts";
 
 const MIN_WIDTH = 6;
 
-export function columnWidths(table: ReportTable, max: number): number[] {
-  return table.columns.map((column, at) => {
-    const longest = table.rows.reduce((widest, row) => Math.max(widest, cellText(row[at] ?? null, column).length), 0);
-    return Math.min(max, Math.max(MIN_WIDTH, longest, column.name.length + 2));
+export function columnWidths(table: ReportTable, formats: readonly ColumnFormat[], max: number): number[] {
+  return formats.map((format, at) => {
+    const longest = table.rows.reduce((widest, row) => Math.max(widest, format.text(row[at] ?? null).length), 0);
+    return Math.min(max, Math.max(MIN_WIDTH, longest, headingText(format).length + 2));
   });
 }

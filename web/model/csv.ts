@@ -3,11 +3,10 @@
 
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
 
-export function csvOf(table: ReportTable, rows: readonly number[]): string {
-  const lines = [table.columns.map((column) => field(column.name)).join(",")];
-  for (const row of rows) lines.push(table.columns.map((column, at) => cellField(table.rows[row]![at] ?? null, column)).join(","));
-  return lines.join("\n") + "\n";
-}
+export const csvHead = (table: ReportTable, columns: readonly number[]): string => columns.map((at) => field(table.columns[at]!.name)).join(",") + "\n";
+
+export const csvLine = (table: ReportTable, columns: readonly number[], cells: readonly Cell[]): string =>
+  columns.map((at) => cellField(cells[at] ?? null, table.columns[at]!)).join(",") + "\n";
 
 function cellField(cell: Cell, column: ReportColumn): string {
   if (cell === null) return "";

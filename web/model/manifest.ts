@@ -40,13 +40,17 @@ export interface ColumnSpec {
   doc: string;
 }
 
-export interface TableSpec {
-  name: string;
+export interface TableSpec extends LongTable {
   doc: string;
+  columns: ColumnSpec[];
+}
+
+/** A table of the report with more rows than the report contains: all of them, in chunks. */
+export interface LongTable {
+  name: string;
   rows: number;
   chunk_rows: number;
   blobs: number[];
-  columns: ColumnSpec[];
 }
 
 /** The critical path: what each class of its parts takes, and its spans as lanes over the tracks. */
@@ -79,6 +83,7 @@ export interface Manifest {
   tracks: Track[];
   lanes: Lane[];
   tables: Map<string, TableSpec>;
+  long_tables: Map<string, LongTable>;
   critical_path: CriticalPath | null; // null: the report says why
   names: number | null;
   frames: number | null; // blobs of call stacks, and of what each chunk contains by frame
@@ -130,6 +135,7 @@ export function readManifest(json: string): Result<Manifest> {
     tracks,
     lanes: lanes as Lane[],
     tables: new Map(list(raw.tables).map(readTable).map((table) => [table.name, table])),
+    long_tables: new Map(list(raw.long_tables).map(readLongTable).map((table) => [table.name, table])),
     critical_path: path as CriticalPath | null,
     names: isCount(raw.names) ? raw.names : null,
     frames: isCount(raw.frames) ? raw.frames : null,
@@ -202,13 +208,19 @@ function readCriticalPath(raw: Json, first: number, tracks: number, blobs: numbe
   };
 }
 
-function readTable(raw: Json): TableSpec {
+function readLongTable(raw: Json): LongTable {
   return {
     name: text(raw.name),
-    doc: text(raw.doc),
     rows: isCount(raw.rows) ? raw.rows : 0,
     chunk_rows: isCount(raw.chunk_rows) && raw.chunk_rows > 0 ? raw.chunk_rows : 8192,
     blobs: (Array.isArray(raw.blobs) ? raw.blobs : []).filter(isCount),
+  };
+}
+
+function readTable(raw: Json): TableSpec {
+  return {
+    ...readLongTable(raw),
+    doc: text(raw.doc),
     columns: list(raw.columns).map((column) => ({
       name: text(column.name),
       type: text(column.type),

@@ -15,6 +15,7 @@ import type { BusyShares, Report, ReportTable } from "./report.ts";
 import { readNames, type Name } from "./search.ts";
 import { readStep, type StepPicture } from "./step_bars.ts";
 import { Strings } from "./strings.ts";
+import { ChunkedRows, wholeRows, type TableRows } from "./table_rows.ts";
 
 /** One row of a table with all its recorded fields. */
 export interface Row {
@@ -101,6 +102,13 @@ export class Recording {
     if (blob === undefined) return null;
     const job = await this.job();
     return readStep(await this.text(blob), job.ranks.length, job.parts.length);
+  }
+
+  /** All rows of a table of the report. */
+  rowsOf(table: ReportTable): TableRows {
+    const long = this.manifest.long_tables.get(table.name);
+    if (long === undefined || table.rows.length >= long.rows) return wholeRows(table);
+    return new ChunkedRows(table.columns, long, (blob) => this.chunks.loadPayload(blob));
   }
 
   names(): Promise<Name[]> {

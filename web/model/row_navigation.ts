@@ -8,7 +8,7 @@ import { eventStartingAt } from "./lane.ts";
 import { isAboutLaunches, isAboutLines, measuredKernels, rowOfKernel } from "./measured_kernels.ts";
 import { longestEvent } from "./longest.ts";
 import type { Recording } from "./recording.ts";
-import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
+import { numberOf, tableOf, textOf, type Cell, type Report, type ReportTable } from "./report.ts";
 import { lineKey } from "./source_lines.ts";
 import { around, type Range, type Selection } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
@@ -137,23 +137,41 @@ export function namesOf(names: readonly Name[], tables: readonly string[], wante
 export async function showRowAbout(viewer: Viewer, selection: Selection): Promise<void> {
   const report = await viewer.recording.report();
   for (const table of report.tables) {
-    const row = table.name === "gaps" ? rowOfGap(viewer.recording, table, selection) : rowNamed(table, selection);
+    const found = table.name === "gaps" ? rowOfGap(viewer.recording, selection) : rowNamed(table, selection);
+    const row = found === null ? -1 : await firstRow(viewer.recording, table, found);
     if (row >= 0) return viewer.openTable(table.name, row);
   }
   viewer.set({ problem: `No report row for ${selection.name}: it may lie outside the reported part.` });
 }
 
-function rowOfGap(recording: Recording, table: ReportTable, { table: of, from, lane }: Selection): number {
-  const { lanes, tracks } = recording.manifest;
-  const device = lane === null ? null : tracks[lanes[lane]!.track]!.device;
-  if (of !== "gap") return -1;
-  return table.rows.findIndex((_, row) => numberOf(table, row, "device") === device && numberOf(table, row, "start_ns") === from);
+/** The row with these texts and numbers, among all rows of the table. */
+interface Wanted {
+  columns: readonly string[];
+  isIt: (...cells: Cell[]) => boolean;
 }
 
-function rowNamed(table: ReportTable, { table: of, name }: Selection): number {
+async function firstRow(recording: Recording, table: ReportTable, { columns, isIt }: Wanted): Promise<number> {
+  const at = columns.map((name) => table.columns.findIndex((column) => column.name === name));
+  if (at.includes(-1)) return -1;
+  let first = -1;
+  const visit = (cells: readonly Cell[], row: number) => {
+    if (first < 0 && isIt(...at.map((column) => cells[column] ?? null))) first = row;
+  };
+  await recording.rowsOf(table).scan(at, visit, () => first < 0);
+  return first;
+}
+
+/** null: the selection is something else. */
+function rowOfGap(recording: Recording, { table: of, from, lane }: Selection): Wanted | null {
+  const { lanes, tracks } = recording.manifest;
+  const own = lane === null ? null : tracks[lanes[lane]!.track]!.device;
+  return of !== "gap" ? null : { columns: ["device", "start_ns"], isIt: (device, start) => device === own && start === from };
+}
+
+function rowNamed(table: ReportTable, { table: of, name }: Selection): Wanted | null {
   const named = NAMED[table.name];
-  if (!named?.[1].includes(of)) return -1;
+  if (!named?.[1].includes(of)) return null;
   const numbered = name.replace(/#\d+$/, "*");
-  const isIt = (text: string | null) => text === name || text === numbered || (table.name === "ranges" && text !== null && (text.endsWith(`/${name}`) || text.endsWith(`/${numbered}`)));
-  return table.rows.findIndex((_, row) => isIt(textOf(table, row, named[0])));
+  const isIt = (text: Cell) => text === name || text === numbered || (table.name === "ranges" && typeof text === "string" && (text.endsWith(`/${name}`) || text.endsWith(`/${numbered}`)));
+  return { columns: [named[0]], isIt };
 }

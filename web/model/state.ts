@@ -7,6 +7,7 @@ import type { KeptRanges } from "./kept_ranges.ts";
 import type { Marks } from "./marks.ts";
 import type { Name } from "./search.ts";
 import type { EventFilter } from "./search_query.ts";
+import type { TableShape } from "./table_shape.ts";
 
 export interface Range {
   from: number; // ns
@@ -61,6 +62,7 @@ export interface State {
   differences: string | null; // the table of differences of a comparison; null: kernels
   beside: readonly [a: string, b: string]; // keys of entries on the steps page
   ownStep: string | null; // key of the entry shown instead of the pair's, in a comparison
+  tableShape: TableShape; // its filter, order, grouping and hidden columns
   aligned: number; // pair of steps at which a comparison is aligned
   kernel: string | null; // the kernel whose durations the charts page shows
   launch: number | null; // that stands for the kernel on the kernels page

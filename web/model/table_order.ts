@@ -1,5 +1,4 @@
-// The displayed rows of a table: filtered, sorted by a column, or summed by the texts of a column. Rows do not change;
-// these functions return their indices.
+// Sorting rows of a table by a column, and summing them by the values of a column.
 
 import type { Cell, ReportColumn, ReportTable } from "./report.ts";
 
@@ -8,18 +7,17 @@ export interface Order {
   descending: boolean;
 }
 
-/** Absent cells come last in either direction; equal cells keep the order of the report. */
-export function orderedRows(table: ReportTable, isShown: (row: readonly Cell[]) => boolean, order: Order | null): number[] {
-  const rows: number[] = [];
-  table.rows.forEach((row, i) => isShown(row) && rows.push(i));
-  if (order === null) return rows;
-  const cells = table.rows.map((row) => row[order.column] ?? null);
-  const sign = order.descending ? -1 : 1;
-  return rows.sort((a, b) => {
-    const [x, y] = [cells[a]!, cells[b]!];
+/** Rows sorted by their keys. Absent keys come last in either direction; equal keys keep the order of the report. */
+export function sortedRows(rows: readonly number[], keys: readonly Cell[] | null, descending: boolean): number[] {
+  if (keys === null) return [...rows];
+  const sign = descending ? -1 : 1;
+  const places = rows.map((_, place) => place);
+  places.sort((a, b) => {
+    const [x, y] = [keys[a]!, keys[b]!];
     if (x === null || y === null) return Number(x === null) - Number(y === null) || a - b;
     return sign * compare(x, y) || a - b;
   });
+  return places.map((place) => rows[place]!);
 }
 
 function compare(x: NonNullable<Cell>, y: NonNullable<Cell>): number {
@@ -35,24 +33,37 @@ const ADDITIVE = new Set([
 
 export const isAdditive = (column: ReportColumn): boolean => ADDITIVE.has(column.name);
 
-/** One row for each text of a column: the text, the number of rows, and the sums of additive columns; largest first. */
-export function groupedTable(table: ReportTable, rows: readonly number[], by: number): ReportTable {
-  const sums = table.columns.flatMap((column, at) => (isAdditive(column) ? [at] : []));
-  const groups = new Map<Cell, { rows: number; sums: (number | null)[] }>();
-  for (const row of rows) {
-    const cells = table.rows[row]!;
-    const key = cells[by] ?? null;
-    const group = groups.get(key) ?? { rows: 0, sums: sums.map(() => null) };
-    groups.set(key, group);
+/** One row for each value of a column: the value, the number of rows, and the sums of additive columns; largest first. */
+export class Grouping {
+  readonly needs: number[]; // columns
+  private readonly sums: number[];
+  private readonly groups = new Map<Cell, { rows: number; sums: (number | null)[] }>();
+
+  constructor(
+    private readonly whole: ReportTable,
+    private readonly by: number,
+  ) {
+    this.sums = whole.columns.flatMap((column, at) => (isAdditive(column) ? [at] : []));
+    this.needs = [by, ...this.sums];
+  }
+
+  add(cells: readonly Cell[]): void {
+    const key = cells[this.by] ?? null;
+    let group = this.groups.get(key);
+    if (group === undefined) this.groups.set(key, (group = { rows: 0, sums: this.sums.map(() => null) }));
     group.rows++;
-    sums.forEach((at, i) => {
+    this.sums.forEach((at, i) => {
       const cell = cells[at];
       if (typeof cell === "number") group.sums[i] = (group.sums[i] ?? 0) + cell;
     });
   }
-  const out = [...groups].map(([key, group]): Cell[] => [key, group.rows, ...group.sums]);
-  out.sort((a, b) => Number(b[2] ?? b[1]) - Number(a[2] ?? a[1]));
-  const rowsColumn: ReportColumn = { name: "rows", type: "integer", unit: "count", doc: "Rows of the table in this group." };
-  const columns = [table.columns[by]!, rowsColumn, ...sums.map((at) => ({ ...table.columns[at]!, doc: `Sum of: ${table.columns[at]!.doc}` }))];
-  return { name: table.name, handle_prefix: null, columns, row_count: out.length, rows: out, notes: [] };
+
+  table(): ReportTable {
+    const { name, columns } = this.whole;
+    const rows = [...this.groups].map(([key, group]): Cell[] => [key, group.rows, ...group.sums]);
+    rows.sort((a, b) => Number(b[2] ?? b[1]) - Number(a[2] ?? a[1]));
+    const count: ReportColumn = { name: "rows", type: "integer", unit: "count", doc: "Rows of the table in this group." };
+    const sums = this.sums.map((at) => ({ ...columns[at]!, doc: `Sum of: ${columns[at]!.doc}` }));
+    return { name, handle_prefix: null, columns: [columns[this.by]!, count, ...sums], row_count: rows.length, rows, notes: [] };
+  }
 }

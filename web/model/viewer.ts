@@ -5,6 +5,7 @@ import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
 import { firstPage } from "./first_page.ts";
 import { withRange } from "./kept_ranges.ts";
 import type { Recording } from "./recording.ts";
+import { PLAIN } from "./table_shape.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
 /** A row of the timeline; a lane is one. */
@@ -52,6 +53,7 @@ export class Viewer {
       differences: null,
       beside: ["fastest", "slowest"],
       ownStep: null,
+      tableShape: PLAIN,
       aligned: 0,
       kernel: null,
       launch: null,
@@ -110,7 +112,8 @@ export class Viewer {
 
   /** Shows a table of the report and, if given, one of its rows. */
   openTable(name: string, row: number | null = null): void {
-    this.set({ page: "tables", table: { name, row } });
+    const isSame = this.current.table?.name === name && row === null;
+    this.set({ page: "tables", table: { name, row }, ...(isSame ? {} : { tableShape: PLAIN }) });
   }
 
   /** Shows the page of a kernel with counters, by the launch that stands for it. */

@@ -38,6 +38,7 @@ export interface DocumentInput {
   kernels?: unknown[];
   sampled?: { name: string; samples: number; share_pct: number; kernel: number; timeline: string | null }[];
   pictures?: unknown;
+  long_tables?: { name: string; columns: { name: string; type: string }[]; rows: (number | string | boolean | null)[][] }[];
   file?: string;
 }
 export interface BuiltDocument {
@@ -110,6 +111,16 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     const columns = table.columns.map((c) => ({ name: c.name, type: c.type, unit: c.unit ?? null, doc: c.doc ?? "" }));
     return { name: table.name, doc: table.doc ?? "", rows, chunk_rows: CHUNK, blobs: tableBlobs, columns };
   });
+  const types: Record<string, Written["type"]> = { integer: "i64", real: "f64", boolean: "i32", text: "string" };
+  const longTables = (input.long_tables ?? []).map(({ name, columns, rows }) => {
+    const longBlobs: number[] = [];
+    for (let at = 0; at < rows.length; at += CHUNK) {
+      const part = rows.slice(at, at + CHUNK);
+      const own = columns.map((c, i) => ({ name: c.name, type: types[c.type]!, values: part.map((row) => (typeof row[i] === "boolean" ? Number(row[i]) : (row[i] ?? null))) }));
+      longBlobs.push(add(encodePayload(name, part.length, own)));
+    }
+    return { name, rows: rows.length, chunk_rows: CHUNK, blobs: longBlobs };
+  });
   const list = [...names.values()];
   const column = (name: keyof (typeof list)[0], type: Written["type"]): Written => ({ name, type, values: list.map((n) => n[name]) });
   const namesBlob = add(
@@ -133,6 +144,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     lanes: lanes.slice(0, input.lanes.length),
     critical_path: input.critical_path ? { parts: input.critical_path.parts, lanes: lanes.slice(input.lanes.length) } : null,
     tables,
+    long_tables: longTables,
     names: namesBlob,
     ...stacks,
     report: json(input.report ?? { trust: [{ warning: false, text: "built for a test" }], tables: [], findings: [] }),

@@ -8,7 +8,7 @@ export { pageWith } from "./document.ts";
 const US = 1000;
 
 /** One thread, one device, two streams; 100 us, in which the device is busy in [20,40) + [50,60) + [90,100). */
-function drawnInput(): DocumentInput {
+export function drawnInput(): DocumentInput {
   const kernels = [
     { start: 20 * US, dur: 10 * US, name: "void gemm<128, float>(float*, int)", row: 0, frame: 5 },
     { start: 50 * US, dur: 10 * US, name: "relu", row: 1, frame: 6 },

@@ -3,6 +3,7 @@
 
 import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
+import { sourceName } from "../model/source_name.ts";
 import { tableOf, type ReportTable } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
@@ -67,7 +68,7 @@ function Differences({ viewer, tables, onOpen }: { viewer: Viewer; tables: reado
       <h2>Differences</h2>
       <div class="page tables">
         <TableList tables={tables} shown={table} onShow={(differences) => viewer.set({ differences })} />
-        <TableView key={table.name} table={table} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
+        <TableView key={table.name} table={table} recording={sourceName(viewer.recording.manifest)} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
       </div>
     </section>
   );

@@ -9,6 +9,7 @@ import { PAGES } from "../model/state.ts";
 import type { Workspace, Side } from "../model/workspace.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { ComparisonPage } from "./comparison.tsx";
+import { Pictured } from "./pictures/save_picture.tsx";
 import { Overview } from "./overview.tsx";
 import { Charts } from "./charts.tsx";
 import { bindGlobalKeys, type DialogName } from "./global_keys.ts";
@@ -60,7 +61,9 @@ export function Shell({ workspace }: { workspace: Workspace }) {
       {workspace.viewers.map((each, i) => (
         <Problem key={i} viewer={each} />
       ))}
-      <main class={`page ${name}`}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}</main>
+      <main class={`page ${name}`}>
+        <Pictured.Provider value={viewer}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}</Pictured.Provider>
+      </main>
     </>
   );
 }

@@ -7,20 +7,35 @@ import { MeasuredHandles } from "./tables/measured_handles.tsx";
 import { ReportedPart } from "./reported_part.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
+import { useMemo } from "preact/hooks";
 import { useAsync, useViewerState } from "./use_state.ts";
 
 export function Tables({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
-  const choice = useViewerState(viewer, (state) => state.table);
   if (error !== undefined) return <p class="notice">Cannot read the report: {error}</p>;
   if (report === undefined) return <p class="notice">Reading the report…</p>;
+  return <ReportTables viewer={viewer} report={report} />;
+}
+
+function ReportTables({ viewer, report }: { viewer: Viewer; report: Report }) {
+  const choice = useViewerState(viewer, (state) => state.table);
+  const shape = useViewerState(viewer, (state) => state.tableShape);
   const table = chosen(report, choice?.name);
-  if (table === null) return <p class="notice">No tables in this report.</p>;
+  const source = useMemo(() => table && viewer.recording.rowsOf(table), [viewer, table]);
+  if (table === null || source === null) return <p class="notice">No tables in this report.</p>;
   const canOpen = canShowRow(viewer.recording, table);
   return (
     <>
       <TableList tables={report.tables} shown={table} onShow={(name) => viewer.openTable(name)} />
-      <TableView key={table.name} table={table} wanted={choice?.row ?? null} onOpen={canOpen ? (row) => void showRow(viewer, report, table, row) : null}>
+      <TableView
+        key={table.name}
+        table={table}
+        source={source}
+        recording={viewer.recording.manifest.source.file}
+        wanted={choice?.row ?? null}
+        onOpen={canOpen ? (_, cells) => void showRow(viewer, report, { ...table, rows: [[...cells]] }, 0) : null}
+        shape={{ value: shape, set: (change) => viewer.set({ tableShape: { ...viewer.state.tableShape, ...change } }) }}
+      >
         <ReportedPart viewer={viewer} />
         {table.name === "kernels" && <MeasuredHandles viewer={viewer} report={report} table={table} />}
       </TableView>

@@ -31,6 +31,19 @@ function choose(theme: string | undefined): void {
   dispatchEvent(new Event("theme"));
 }
 
+/** Runs `draw` with the page in a theme. The page is not shown in between: nothing here waits for a frame. */
+export async function inTheme<T>(wanted: Theme, draw: () => T): Promise<T> {
+  const before = document.documentElement.dataset.theme;
+  const isSame = theme() === wanted;
+  if (!isSame) choose(wanted);
+  for (let turn = 0; turn < 8; turn++) await Promise.resolve(); // components redraw in microtasks
+  try {
+    return draw();
+  } finally {
+    if (!isSame) choose(before);
+  }
+}
+
 function switchThemeForPrint(): () => void {
   const abort = new AbortController();
   const { signal } = abort;

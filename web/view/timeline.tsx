@@ -16,6 +16,8 @@ import { TimelineView } from "./timeline_view.tsx";
 import { PanelWidth } from "./panel_width.tsx";
 import { PathPanel, PathSwitch, togglePath } from "./path_panel.tsx";
 import { MarkLimit } from "./mark_limit.tsx";
+import { viewCaption } from "./pictures/caption.ts";
+import { PictureMenu } from "./pictures/picture_menu.tsx";
 import { useViewerState } from "./use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
@@ -45,6 +47,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <Hidden viewer={viewer} />
         <AnswerMarks viewer={viewer} />
         <MarkLimit viewer={viewer} />
+        <PictureMenu element={() => timeline.current?.canvas.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer)} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
       <RangeDrawer viewer={viewer} />

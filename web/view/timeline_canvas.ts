@@ -1,6 +1,7 @@
 // The canvas of the timeline: draws a frame after a change, at most one per screen refresh. It keeps only transient
 // state (pointer, scroll position, size); the rest is in the viewer's state.
 
+import { CanvasSurface } from "../draw/canvas_surface.ts";
 import { drawScene, FONT } from "../draw/scene.ts";
 import { DARK, LIGHT } from "../draw/theme.ts";
 import { Fitter } from "../layout/fit.ts";
@@ -12,7 +13,10 @@ import type { Lane } from "../model/manifest.ts";
 import type { BusyShares } from "../model/report.ts";
 import type { State } from "../model/state.ts";
 import type { RowPlace, Viewer } from "../model/viewer.ts";
+import { registerPicture } from "./pictures/canvas_pictures.ts";
 import { theme } from "./theme_switch.tsx";
+
+const PICTURE_SCALE = 2; // pixels of the display list per css pixel of a saved picture
 
 export class TimelineCanvas {
   /** Called before each frame with the track positions. */
@@ -29,6 +33,7 @@ export class TimelineCanvas {
   private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
   private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
+  private readonly surface: CanvasSurface;
   private readonly source: SceneSource;
   private readonly release: (() => void)[] = [];
 
@@ -38,6 +43,7 @@ export class TimelineCanvas {
     readonly viewer: Viewer,
   ) {
     this.context = canvas.getContext("2d", { alpha: false })!;
+    this.surface = new CanvasSurface(this.context);
     const { recording } = viewer;
     this.tree = { tracks: recording.manifest.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
     // A separate canvas, because the page's canvas loses its font whenever its size changes.
@@ -69,6 +75,12 @@ export class TimelineCanvas {
       this.busy = shares && { shares, range: { from, to } };
       this.invalidate();
     }, draw);
+    registerPicture(canvas, (surface, theme) => {
+      const frame = this.frame(PICTURE_SCALE);
+      const height = Math.min(frame.height, HEAD + this.placed.pinnedHeight + this.placed.rest.height - frame.scroll);
+      drawScene(surface, sceneOf({ ...frame, height }, this.source), theme);
+      return height;
+    });
     this.resize();
   }
 
@@ -168,29 +180,23 @@ export class TimelineCanvas {
 
   private draw(): void {
     const begun = performance.now();
-    const { state } = this.viewer;
-    this.place(state);
-    const frame: FrameInput = {
-      state,
-      length: this.viewer.length,
-      width: this.width,
-      height: this.height,
-      scale: this.canvas.width / this.width,
-      scroll: this.scroller.scrollTop,
-      pinned: this.placed.pinned,
-      rest: this.placed.rest,
-      busy: this.busy,
-      cursor: this.cursor?.x ?? null,
-      links: this.links,
-      critical: this.critical,
-    };
-    drawScene(this.context, sceneOf(frame, this.source), theme() === "dark" ? DARK : LIGHT);
+    this.place(this.viewer.state);
+    const frame = { ...this.frame(this.canvas.width / this.width), cursor: this.cursor?.x ?? null };
+    this.context.setTransform(frame.scale, 0, 0, frame.scale, 0, 0);
+    drawScene(this.surface, sceneOf(frame, this.source), theme() === "dark" ? DARK : LIGHT);
     performance.measure("frame", { start: begun, end: performance.now() });
     if (!this.complete && !this.viewer.recording.chunks.isLoading) {
       this.complete = true;
       performance.measure("data", { start: 0, end: performance.now() });
       this.canvas.dataset.complete = "";
     }
+  }
+
+  /** What is shown, without the pointer. */
+  private frame(scale: number): FrameInput {
+    const { state, length } = this.viewer;
+    const { width, height, busy, links, critical } = this;
+    return { state, length, width, height, scale, scroll: this.scroller.scrollTop, pinned: this.placed.pinned, rest: this.placed.rest, busy, cursor: null, links, critical };
   }
 
   private place(state: State): void {

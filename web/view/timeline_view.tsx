@@ -6,12 +6,11 @@ import type { Placement } from "../layout/tracks.ts";
 import type { Selection, TrackChoice } from "../model/state.ts";
 import type { RowPlace, Viewer } from "../model/viewer.ts";
 import { bindPointer } from "./pointer.ts";
+import { PRINT_WIDTH } from "./printing.ts";
 import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
 import { useViewerState } from "./use_state.ts";
-
-const PRINT_WIDTH = 680; // css pixels across a printed page, without its margins
 
 const EMPTY: Placement = { tracks: [], height: 0 };
 

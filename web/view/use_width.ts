@@ -2,6 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { keepWidthInPrint } from "./printing.ts";
 
 export function useWidth<T extends Element>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null);
@@ -9,11 +10,16 @@ export function useWidth<T extends Element>(): [RefObject<T | null>, number] {
   useLayoutEffect(() => {
     const target = element.current;
     if (target === null) return;
-    const follow = () => setWidth(target.getBoundingClientRect().width);
+    let printing = false;
+    const follow = () => printing || setWidth(target.getBoundingClientRect().width);
     follow();
+    const release = keepWidthInPrint(target, (is) => (printing = is));
     const observer = new ResizeObserver(follow);
     observer.observe(target);
-    return () => observer.disconnect();
+    return () => {
+      observer.disconnect();
+      release();
+    };
   }, []);
   return [element, width];
 }

@@ -1,22 +1,29 @@
 // The frame of a chart: title, one sentence about it, and the chart or the reason why it is missing.
 
 import type { ComponentChildren } from "preact";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { noteOf, type Report } from "../../model/report.ts";
 
 interface Props {
   id: string;
   title: string;
   about: ComponentChildren;
+  hint?: string | undefined; // what a click does; not in saved pictures
   children: ComponentChildren;
   tools?: ComponentChildren;
 }
 
-export function ChartSection({ id, title, about, tools, children }: Props) {
+export function ChartSection({ id, title, about, hint, tools, children }: Props) {
   return (
     <section class="chart-section" id={id} aria-label={title}>
+      <SavePicture title={title} />
       <h2>{title}</h2>
       {tools}
-      {about !== "" && <p class="about">{about}</p>}
+      {(about !== "" || hint !== undefined) && (
+        <p class="about">
+          {about} {hint !== undefined && <span data-unsaved>{hint}</span>}
+        </p>
+      )}
       {children}
     </section>
   );

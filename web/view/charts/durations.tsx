@@ -50,7 +50,7 @@ export function Durations({ viewer, report }: ChartProps) {
   );
   const ready = executions !== undefined && executions.name === name;
   return (
-    <ChartSection id="durations" title={TITLE} tools={choose} about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}>
+    <ChartSection id="durations" title={TITLE} tools={choose} hint="Click a bar to show its first execution." about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}>
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
     </ChartSection>
   );
@@ -59,7 +59,7 @@ export function Durations({ viewer, report }: ChartProps) {
 function summaryOf(executions: Executions): string {
   const sorted = executions.dur.slice().sort();
   const at = (share: number) => duration(percentileOf(sorted, share));
-  return `${plural(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}. Click a bar to show its first execution.`;
+  return `${plural(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}.`;
 }
 
 function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {

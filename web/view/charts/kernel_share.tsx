@@ -34,7 +34,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
   const boxes = treemap(areas.map(({ total }) => total), { x: 0, y: 0, width, height: HEIGHT });
   const limit = table.rows.length < table.row_count ? ` in the top ${plural(table.rows.length, "kernel")} of ${table.row_count}` : "";
   return (
-    <ChartSection id="share" title="Kernel time by name" about={`${duration(all)}${limit}, summed over executions. The area of a box is its share of the time. Click a kernel to show its longest execution on the timeline.`}>
+    <ChartSection id="share" title="Kernel time by name" about={`${duration(all)}${limit}, summed over executions. The area of a box is its share of the time.`} hint="Click a kernel to show its longest execution on the timeline.">
       <div class="treemap" ref={element} style={{ height: `${HEIGHT}px` }}>
         {areas.map(({ row, name, total }, i) => {
           const box = boxes[i]!;
@@ -44,7 +44,7 @@ export function KernelShare({ viewer, report }: ChartProps) {
               key={i}
               style={{ left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px`, background: fill(row === null ? DIMMED : hueOf(name)) }}
               title={`${name}\n${exact(total)}, ${pct((total / all) * 100)} of kernel time`}
-              aria-label={`${name}: ${label}`}
+              aria-label={box.width > MIN_LABEL_WIDTH && box.height > 16 ? undefined : `${name}: ${label}`}
               onClick={() => (row === null ? viewer.openTable("kernels") : void showRow(viewer, report, table, row))}
             >
               {box.width > MIN_LABEL_WIDTH && box.height > 16 && <span>{shortName(name)}</span>}

@@ -42,7 +42,7 @@ export function Memory({ viewer, report }: ChartProps) {
   const peaks = table?.rows.map((_, row) => row) ?? [];
   if (devices.length === 0 && peaks.length === 0) return <MissingChart id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
   return (
-    <ChartSection id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}>
+    <ChartSection id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)} hint={devices.length > 0 ? "Click the chart to show that time on the timeline." : undefined}>
       {devices.map(([device, lanes]) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
@@ -56,7 +56,7 @@ export function Memory({ viewer, report }: ChartProps) {
 
 function aboutOf(devices: number, curves: Curve[] | null): string {
   if (devices === 0) return "The recording does not name the device of the allocations.";
-  return curves === null ? "Reading values…" : "Click the chart to show that time on the timeline.";
+  return curves === null ? "Reading values…" : "";
 }
 
 function lanesByDevice(viewer: Viewer): [number, Lane[]][] {

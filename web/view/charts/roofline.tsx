@@ -41,7 +41,8 @@ export function Roofline({ viewer, report }: ChartProps) {
     <ChartSection
       id="roofline"
       title={TITLE}
-      about={`${plural(operators.length, "operator")}, sized by device time. ${rest > 0 ? `${plural(rest, "operator")} without arithmetic or with unknown traffic not shown. ` : ""}Intensity assumes the minimum traffic of each operator. Click an operator to show its longest call.`}
+      about={`${plural(operators.length, "operator")}, sized by device time. ${rest > 0 ? `${plural(rest, "operator")} without arithmetic or with unknown traffic not shown. ` : ""}Intensity assumes the minimum traffic of each operator.`}
+      hint="Click an operator to show its longest call."
     >
       <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
         {(width) => (

@@ -44,7 +44,8 @@ export function Steps({ viewer, report }: ChartProps) {
     <ChartSection
       id="steps"
       title={TITLE}
-      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the device-busy share of the step. Click a step to measure it. ${table.notes.join(" ")}`}
+      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the device-busy share of the step. ${table.notes.join(" ")}`}
+      hint="Click a step to measure it."
     >
       <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
         {(width) =>

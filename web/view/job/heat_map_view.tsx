@@ -2,6 +2,7 @@
 // select a cell, which is read out below it.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { CanvasSurface } from "../../draw/canvas_surface.ts";
 import { besideCells, drawHeatMap } from "../../draw/heat_map.ts";
 import { jobColors } from "../../draw/heat_colors.ts";
 import { css, DARK, LIGHT } from "../../draw/theme.ts";
@@ -12,6 +13,8 @@ import { duration, plural } from "../../layout/time_text.ts";
 import { whyLost, type Job, type Quantity } from "../../model/job.ts";
 import { ROW_ORDERS, rowsBy, type RowOrder } from "../../model/job_order.ts";
 import type { JobProps } from "../job.tsx";
+import { registerPicture } from "../pictures/canvas_pictures.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../theme_switch.tsx";
 import { useAsync, useViewerState } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";
@@ -35,6 +38,7 @@ export function HeatMapView(props: JobProps) {
   if (quantity === undefined) return <p class="about">No step of any rank was recorded.</p>;
   return (
     <section class="heat" aria-label="Ranks and steps">
+      <SavePicture title="Ranks and steps" />
       <h2>Ranks and steps</h2>
       <div class="tools-line">
         <label>
@@ -100,25 +104,27 @@ function Cells({ viewer, job, chosen, order, rows, quantity, cells }: CellsProps
     const unit = job.units.find(({ worst }) => worst !== null && worst[0] === chosen.rank && worst[1] === chosen.step);
     const ranks = new Set(unit?.ranks ?? []);
     rows.forEach((rank, i) => ranks.has(rank) && (marked[lineOf(i, rows.length, place)] = 1));
-    drawHeatMap(
-      target.getContext("2d", { alpha: false })!,
-      {
-        map: heatMap(input, place, (value) => heat.shade(value)),
-        place,
-        lowIsBad: quantity.lowIsBad,
-        material: 2 * materialTime(quantity, job.stepTime),
-        left: Math.round(LEFT * scale),
-        strip: STRIP * scale,
-        bar: BAR * scale,
-        gap: GAP * scale,
-        scale,
-        labels: lineLabels(job, rows, order, place, scale),
-        ticks: stepTicks(job, place, scale),
-        marked,
-        font: `${11 * scale}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`,
-      },
-      theme === "dark" ? DARK : LIGHT,
-    );
+    const frame = {
+      map: heatMap(input, place, (value) => heat.shade(value)),
+      place,
+      lowIsBad: quantity.lowIsBad,
+      material: 2 * materialTime(quantity, job.stepTime),
+      left: Math.round(LEFT * scale),
+      strip: STRIP * scale,
+      bar: BAR * scale,
+      gap: GAP * scale,
+      scale,
+      labels: lineLabels(job, rows, order, place, scale),
+      ticks: stepTicks(job, place, scale),
+      marked,
+      font: `${11 * scale}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`,
+    };
+    drawHeatMap(new CanvasSurface(target.getContext("2d", { alpha: false })!), frame, target, theme === "dark" ? DARK : LIGHT);
+    registerPicture(target, (surface, colors) => {
+      surface.pen.parts.push(`<g transform="scale(${1 / scale})">`);
+      drawHeatMap(surface, frame, target, colors);
+      surface.pen.parts.push("</g>");
+    });
     performance.measure("heat map", { start: begun, end: performance.now() });
     if (target.dataset.complete === undefined) performance.measure("data", { start: 0, end: performance.now() });
     target.dataset.complete = "";

@@ -11,6 +11,8 @@ import type { Job } from "../../model/job.ts";
 import { rowsBy } from "../../model/job_order.ts";
 import type { StepBar, StepPicture } from "../../model/step_bars.ts";
 import type { JobProps } from "../job.tsx";
+import { registerPicture } from "../pictures/canvas_pictures.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../theme_switch.tsx";
 import { useAsync, useViewerState } from "../use_state.ts";
 import { useWidth } from "../use_width.ts";
@@ -28,6 +30,7 @@ export function WaterfallView(props: JobProps) {
   const has = available.includes(chosen.step);
   return (
     <section class="waterfall" aria-label="One step">
+      <SavePicture title={`Step ${job.steps[chosen.step]} over ranks`} />
       <h2>Step {job.steps[chosen.step]} over ranks</h2>
       <div class="tools-line">
         <label>
@@ -71,12 +74,11 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
     if (target === null || width === 0) return;
     target.width = Math.round(width * scale);
     target.height = Math.round(fall.height * scale);
-    drawWaterfall(
-      target.getContext("2d", { alpha: false })!,
-      { fall, parts: job.parts, labelOf: (rank) => `rank ${job.ranks[rank]!.rank}`, chosen: chosen.rank },
-      scale,
-      theme === "dark" ? DARK : LIGHT,
-    );
+    const frame = { fall, parts: job.parts, labelOf: (rank: number) => `rank ${job.ranks[rank]!.rank}`, chosen: chosen.rank };
+    const context = target.getContext("2d", { alpha: false })!;
+    context.setTransform(scale, 0, 0, scale, 0, 0);
+    drawWaterfall(context, frame, theme === "dark" ? DARK : LIGHT);
+    registerPicture(target, (surface, colors) => drawWaterfall(surface.pen, frame, colors));
     target.dataset.complete = "";
   }, [fall, width, theme, scale, chosen.rank]);
 

@@ -2,6 +2,7 @@
 
 import { describe, HEIGHT, memoryPicture, WIDTH, type Box, type Link } from "../../layout/memory_picture.ts";
 import { hasTraffic, type MemoryChart } from "../../model/memory_chart.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 
 export function MemoryPicture({ chart, limit }: { chart: MemoryChart; limit: string }) {
   if (!hasTraffic(chart))
@@ -14,6 +15,7 @@ export function MemoryPicture({ chart, limit }: { chart: MemoryChart; limit: str
   const picture = memoryPicture(chart, limit);
   return (
     <section aria-label="Memory">
+      <SavePicture title="Memory" />
       <h2>
         Memory <small>bytes moved, in sectors of 32 bytes; wider is more</small>
       </h2>

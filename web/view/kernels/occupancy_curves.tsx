@@ -10,6 +10,7 @@ import type { ReportTable } from "../../model/report.ts";
 import { Chart } from "../charts/chart.tsx";
 import { FiguresTable } from "../figures_table.tsx";
 import { useFill } from "../use_fill.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 
 const HEIGHT = 130;
 const SIZE = 5; // of the mark, css pixels
@@ -31,6 +32,7 @@ export function OccupancyCurves({ table }: { table: ReportTable | null }) {
   const curves = occupancyCurvesOf(table).filter(({ resource }) => Object.hasOwn(RESOURCES, resource));
   return (
     <section class="curves" aria-label="Occupancy curves">
+      <SavePicture title="Occupancy" />
       <h2>
         Occupancy curves <small>theoretical occupancy if one resource were different</small>
       </h2>

@@ -11,6 +11,7 @@ import { operatorsOf, type Operator } from "../../model/roofline.ts";
 import { Chart } from "../charts/chart.tsx";
 import { FiguresTable } from "../figures_table.tsx";
 import { useFill } from "../use_fill.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 
 const HEIGHT = 300;
 const SIZE = 5; // of a point, css pixels
@@ -32,6 +33,7 @@ export function KernelRooflineChart({ report, table }: { report: Report; table: 
   const modelled = arithmetic === null ? [] : operatorsOf(arithmetic);
   return (
     <section aria-label="Roofline">
+      <SavePicture title="Roofline" />
       <h2>
         Roofline <small>arithmetic per byte, by number format and level of memory</small>
       </h2>

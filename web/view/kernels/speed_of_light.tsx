@@ -6,6 +6,7 @@ import { amount } from "../../layout/time_text.ts";
 import type { MeasuredKernel } from "../../model/measured_kernels.ts";
 import type { MemoryUnit, UnitName } from "../../model/memory_chart.ts";
 import { ShareBars } from "./share_bars.tsx";
+import { SavePicture } from "../pictures/save_picture.tsx";
 
 const UNITS: readonly [UnitName, string][] = [
   ["L1", "L1 cache"],
@@ -24,6 +25,7 @@ export function SpeedOfLight({ kernel, units }: { kernel: MeasuredKernel; units:
   ];
   return (
     <section aria-label="Speed of light">
+      <SavePicture title="Speed of light" />
       <h2>
         Speed of light <small>share of the peak</small>
       </h2>

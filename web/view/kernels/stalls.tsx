@@ -5,6 +5,7 @@ import { stallCode } from "../../layout/stall_style.ts";
 import { plural } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
 import { ShareBars } from "./share_bars.tsx";
+import { SavePicture } from "../pictures/save_picture.tsx";
 
 const SHOWN_PCT = 1; // reasons below it are folded
 
@@ -32,6 +33,7 @@ export function Stalls({ table }: { table: ReportTable | null }) {
   const rest = bars.length - shown.length;
   return (
     <section aria-label="Stalls">
+      <SavePicture title="Stalls" />
       <h2>
         Stalls <small>share of the time between two instructions of a warp, from {textOf(table, 0, "basis")}</small>
       </h2>

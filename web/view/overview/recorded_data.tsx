@@ -1,6 +1,5 @@
 // For recordings without device work: what they do contain, with links to it.
 
-import { cellText } from "../../layout/cell_text.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
 import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
 import { showRow } from "../../model/row_navigation.ts";
@@ -37,8 +36,8 @@ export function RecordedData({ viewer, report }: { viewer: Viewer; report: Repor
                   {textOf(samples, row, "metric")}
                 </button>
               </th>
-              <td>{cellText(cellOf(samples, row, "device"), samples.columns[0]!)}</td>
-              <td>{cellText(cellOf(samples, row, "count"), samples.columns[0]!)}</td>
+              <td>{cellOf(samples, row, "device") ?? "–"}</td>
+              <td>{grouped(numberOf(samples, row, "count") ?? 0)}</td>
               {["mean", "min", "max"].map((column) => (
                 <td key={column}>{amount(numberOf(samples, row, column) ?? NaN, textOf(samples, row, "unit"))}</td>
               ))}

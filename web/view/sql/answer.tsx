@@ -3,6 +3,7 @@
 import { plural } from "../../layout/time_text.ts";
 import { rowTimes } from "../../model/sql_answer.ts";
 import type { ReportTable } from "../../model/report.ts";
+import { sourceName } from "../../model/source_name.ts";
 import { around, union, type Range } from "../../model/state.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { TableView } from "../tables/table_view.tsx";
@@ -28,7 +29,7 @@ function AnswerTable({ viewer, table }: { viewer: Viewer; table: ReportTable }) 
     viewer.goTo(range, range.to > range.from);
   };
   return (
-    <TableView table={table} wanted={null} level={2} onOpen={times === null ? null : open}>
+    <TableView table={table} recording={sourceName(viewer.recording.manifest)} wanted={null} level={2} onOpen={times === null ? null : open}>
       {ranges.length > 0 && (
         <p class="note">
           <button onClick={() => mark(viewer, ranges)}>Mark {plural(ranges.length, "row")} on the timeline</button>

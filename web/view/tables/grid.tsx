@@ -1,146 +1,170 @@
-// The rows of a table. Only rows near the visible part are on the page, so that thousands scroll as smoothly as ten.
-// Arrows move the active row, Enter opens it; a click on a column head sorts by it.
+// The rows of a table. Only rows near the visible part are on the page, so that a million scroll as smoothly as ten; rows
+// that are not in memory appear when they have been read. Arrows move the active row, Enter opens it; a click on a
+// column head sorts by it.
 
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { cellText, columnDoc, exactCell, isNumeric } from "../../layout/cell_text.ts";
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
+import { exactCell, isNumeric } from "../../layout/cell_text.ts";
+import type { ColumnFormat } from "../../layout/column_format.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
-import type { ReportColumn, ReportTable } from "../../model/report.ts";
+import { ROW, rowWindow, scrollTo } from "../../layout/row_window.ts";
+import { grouped } from "../../layout/time_text.ts";
+import type { Cell, ReportTable } from "../../model/report.ts";
 import type { Order } from "../../model/table_order.ts";
+import type { ShownRows } from "../../model/table_shape.ts";
+import { PRINT_WIDTH, usePrinting } from "../printing.ts";
+import { Head } from "./grid_head.tsx";
 
-const ROW = 24; // css pixels
-const OVERSCAN = 10; // extra rows on the page above and below the visible ones
 const CELL = 18; // css pixels of padding and border in a cell
 const NARROW = 600;
 const MAX_TEXT = 56; // characters of the widest column
 const MAX_TEXT_NARROW = 24;
+const CHAR = 8; // css pixels; on paper, where the sum of the widths must be known
+const PRINTED_ROWS = 1000;
 
 interface Props {
-  table: ReportTable;
-  rows: number[]; // row numbers of the table, in display order
+  shown: ShownRows;
+  columns: readonly number[]; // to show
+  formats: readonly ColumnFormat[];
   order: Order | null;
   onOrder: (order: Order | null) => void;
   wanted: number | null;
-  onOpen: ((row: number) => void) | null; // null: rows cannot be opened
+  onOpen: ((row: number, cells: readonly Cell[]) => void) | null; // null: rows cannot be opened
 }
 
-export function Grid({ table, rows, order, onOrder, wanted, onOpen }: Props) {
+export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }: Props) {
+  const { table, source, rows } = shown;
   const scroller = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(600);
+  const [{ height, narrow }, setSize] = useState({ height: 600, narrow: false });
   const [active, setActive] = useState(0); // index into rows
-  const [narrow, setNarrow] = useState(false);
-  const widths = useMemo(() => columnWidths(table, narrow ? MAX_TEXT_NARROW : MAX_TEXT), [table, narrow]);
+  const printing = usePrinting();
+  const cut = narrow || printing ? MAX_TEXT_NARROW : MAX_TEXT;
+  const widths = useMemo(() => columnWidths(table, formats, cut), [table, formats, cut]);
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  const room = Math.max(ROW, height - ROW); // below the heads
 
   useLayoutEffect(() => {
     const target = scroller.current!;
-    const follow = () => {
-      setHeight(target.clientHeight);
-      setNarrow(target.clientWidth < NARROW);
-    };
+    const follow = () => setSize({ height: target.clientHeight, narrow: target.clientWidth < NARROW });
     follow();
     const observer = new ResizeObserver(follow);
     observer.observe(target);
     return () => observer.disconnect();
   }, []);
+  useEffect(() => {
+    source.onLoad = draw;
+    draw();
+    return () => void (source.onLoad = () => {});
+  }, [source]);
 
   const go = (place: number) => {
     const at = Math.min(Math.max(place, 0), rows.length - 1);
-    setActive(at);
     const target = scroller.current!;
-    const [first, last] = [at * ROW, (at + 2) * ROW]; // the head covers one row
-    if (first < target.scrollTop) target.scrollTop = first;
-    else if (last > target.scrollTop + target.clientHeight) target.scrollTop = last - target.clientHeight;
+    setActive(at);
+    target.scrollTop = scrollTo(at, rows.length, target.scrollTop, room);
   };
   useLayoutEffect(() => {
-    const place = wanted === null ? -1 : rows.indexOf(wanted);
+    const place = wanted === null ? -1 : Array.prototype.indexOf.call(rows, wanted);
     if (place >= 0) go(place);
   }, [wanted, table]);
 
+  const open = (place: number) => {
+    const cells = rows[place] === undefined ? null : source.row(rows[place]);
+    if (onOpen && cells) onOpen(rows[place]!, cells);
+  };
   const press = (event: KeyboardEvent) => {
     if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(height / ROW) - 2);
+    const page = Math.max(1, Math.floor(room / ROW) - 1);
     const steps: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: rows.length - 1 };
     const to = steps[event.key];
     if (to !== undefined) go(to);
-    else if (event.key === "Enter" && onOpen !== null && rows[active] !== undefined) onOpen(rows[active]!);
+    else if (event.key === "Enter" && onOpen !== null) open(active);
     else return;
     event.preventDefault();
   };
 
-  const first = Math.max(0, Math.floor(top / ROW) - OVERSCAN);
-  const last = Math.min(rows.length, Math.ceil((top + height) / ROW) + OVERSCAN);
+  const printed = { height: 0, first: 0, last: Math.min(rows.length, PRINTED_ROWS), offset: 0 };
+  const window = printing ? printed : rowWindow(rows.length, top, room);
+  const below = window.height - window.offset - (window.last - window.first) * ROW;
+  const unit = printing ? `${CHAR}px` : "1ch";
+  const widthOf = (at: number) => `calc(${widths[at]} * ${unit} + ${CELL}px)`;
+  const chars = columns.reduce((sum, at) => sum + widths[at]!, 0);
+  const zoom = printing ? Math.min(1, PRINT_WIDTH / (chars * CHAR + columns.length * CELL)) : undefined;
   return (
-    <div
-      class="grid"
-      ref={scroller}
-      tabIndex={0}
-      role="grid"
-      aria-label={`Rows of ${table.name}`}
-      aria-rowcount={rows.length + 1}
-      aria-activedescendant={`row-${active}`}
-      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
-      onKeyDown={press}
-    >
-      <table role="presentation" style={{ width: `calc(${widths.reduce((sum, width) => sum + width, 0)}ch + ${widths.length * CELL}px)` }}>
-        <colgroup>
-          {widths.map((width, i) => (
-            <col key={i} style={{ width: `calc(${width}ch + ${CELL}px)` }} />
-          ))}
-        </colgroup>
-        <thead role="rowgroup">
-          <tr role="row" aria-rowindex={1}>
-            {table.columns.map((column, at) => (
-              <Head key={column.name} column={column} at={at} order={order} onOrder={onOrder} />
+    <>
+      <div
+        class="grid"
+        ref={scroller}
+        tabIndex={0}
+        role="grid"
+        aria-label={`Rows of ${table.name}`}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={table.columns.length}
+        aria-activedescendant={active >= window.first && active < window.last ? `row-${active}` : undefined}
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+        onKeyDown={press}
+      >
+        <table role="presentation" style={{ width: `calc(${chars} * ${unit} + ${columns.length * CELL}px)`, zoom }}>
+          <colgroup>
+            {columns.map((at) => (
+              <col key={at} style={{ width: widthOf(at) }} />
             ))}
-          </tr>
-        </thead>
-        <tbody role="rowgroup">
-          {first > 0 && <tr style={{ height: `${first * ROW}px` }} />}
-          {rows.slice(first, last).map((row, i) => {
-            const place = first + i;
-            return (
-              <tr
-                key={place}
-                id={`row-${place}`}
-                role="row"
-                aria-rowindex={place + 2}
-                aria-selected={place === active}
-                class={onOpen ? "clickable" : ""}
-                title={onOpen ? "Show on the timeline" : undefined}
-                onClick={() => {
-                  setActive(place);
-                  if (onOpen && String(getSelection()) === "") onOpen(row);
-                }}
-              >
-                {table.columns.map((column, at) => {
-                  const cell = table.rows[row]![at] ?? null;
-                  return (
-                    <td key={column.name} role="gridcell" class={isNumeric(column) ? "number" : ""} title={exactCell(cell, column)}>
-                      {cellText(cell, column)}
-                    </td>
-                  );
-                })}
-              </tr>
-            );
-          })}
-          {last < rows.length && <tr style={{ height: `${(rows.length - last) * ROW}px` }} />}
-        </tbody>
-      </table>
-    </div>
+          </colgroup>
+          <thead role="rowgroup">
+            <tr role="row" aria-rowindex={1}>
+              {columns.map((at) => (
+                <Head key={table.columns[at]!.name} column={table.columns[at]!} format={formats[at]!} at={at} order={order} onOrder={onOrder} />
+              ))}
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {window.offset > 0 && <tr style={{ height: `${window.offset}px` }} />}
+            {Array.from({ length: Math.max(0, window.last - window.first) }, (_, i) => {
+              const place = window.first + i;
+              const cells = source.row(rows[place]!);
+              const choose = () => {
+                setActive(place);
+                if (String(getSelection()) === "") open(place);
+              };
+              return <Row key={place} table={table} place={place} cells={cells} columns={columns} formats={formats} isActive={place === active} onChoose={choose} canOpen={onOpen !== null} />;
+            })}
+            {below > 0 && <tr style={{ height: `${below}px` }} />}
+          </tbody>
+        </table>
+      </div>
+      {printing && rows.length > PRINTED_ROWS && <p class="note">Rows 1 to {grouped(PRINTED_ROWS)} of {grouped(rows.length)}. Save the table as CSV for all rows.</p>}
+    </>
   );
 }
 
-/** Numbers sort descending first, texts ascending; a third click restores the order of the report. */
-function Head({ column, at, order, onOrder }: { column: ReportColumn; at: number; order: Order | null; onOrder: (order: Order | null) => void }) {
-  const mine = order?.column === at ? order : null;
-  const firstWay = isNumeric(column);
-  const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
+interface RowProps {
+  table: ReportTable;
+  place: number; // in display order
+  cells: readonly Cell[] | null; // null: being read
+  columns: readonly number[];
+  formats: readonly ColumnFormat[];
+  isActive: boolean;
+  canOpen: boolean;
+  onChoose: () => void;
+}
+
+function Row({ table, place, cells, columns, formats, isActive, canOpen, onChoose }: RowProps) {
   return (
-    <th role="columnheader" aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
-      <button title={columnDoc(column)} onClick={() => onOrder(next)}>
-        {column.name}
-        <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
-      </button>
-    </th>
+    <tr
+      id={`row-${place}`}
+      role="row"
+      aria-rowindex={place + 2}
+      aria-selected={isActive}
+      aria-busy={cells === null ? true : undefined}
+      class={canOpen ? "clickable" : ""}
+      title={canOpen ? "Show on the timeline" : undefined}
+      onClick={onChoose}
+    >
+      {columns.map((at) => (
+        <td key={at} role="gridcell" aria-colindex={at + 1} class={isNumeric(table.columns[at]!) ? "number" : ""} title={cells ? exactCell(cells[at] ?? null, table.columns[at]!) : undefined}>
+          {cells ? formats[at]!.text(cells[at] ?? null) : "…"}
+        </td>
+      ))}
+    </tr>
   );
 }

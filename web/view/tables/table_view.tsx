@@ -1,56 +1,50 @@
-// One table: filter and grouping, the copy button, and the rows.
+// One table: filter, grouping, columns, ways to save it, and the rows.
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { plural, grouped } from "../../layout/time_text.ts";
-import { csvOf } from "../../model/csv.ts";
-import type { ReportTable } from "../../model/report.ts";
-import { rowTest } from "../../model/table_filter.ts";
-import { groupedTable, isAdditive, orderedRows, type Order } from "../../model/table_order.ts";
-import { CopyButton } from "../copy_button.tsx";
+import { columnFormats } from "../../layout/column_format.ts";
+import { grouped, plural } from "../../layout/time_text.ts";
+import { headingOf } from "../../model/heading.ts";
+import type { Cell, ReportTable } from "../../model/report.ts";
+import { isAdditive } from "../../model/table_order.ts";
+import { wholeRows, type TableRows } from "../../model/table_rows.ts";
+import { orderOf, PLAIN, shownColumns, sortText, type TableShape } from "../../model/table_shape.ts";
+import { ColumnMenu } from "./column_menu.tsx";
 import { Grid } from "./grid.tsx";
+import { TableMenu } from "./table_menu.tsx";
+import { useShownRows, type Shaped } from "./use_shown_rows.ts";
 
 interface Props {
   table: ReportTable;
+  source?: TableRows; // default: the rows of the table
+  recording: string; // name, for saved files
   wanted: number | null; // a row to show
-  onOpen: ((row: number) => void) | null; // null: rows cannot be opened
+  onOpen: ((row: number, cells: readonly Cell[]) => void) | null; // null: rows cannot be opened
   level?: 1 | 2; // of the heading
-  filter?: { text: string; set: (text: string) => void }; // default: forgotten with the table
+  shape?: { value: TableShape; set: (change: Partial<TableShape>) => void }; // default: forgotten with the table
   children?: ComponentChildren; // shown above the rows
 }
 
-export function TableView({ table, wanted, onOpen, level = 1, filter, children }: Props) {
-  const [ownQuery, setOwnQuery] = useState("");
-  const [query, setQuery] = filter === undefined ? [ownQuery, setOwnQuery] : [filter.text, filter.set];
-  const [by, setBy] = useState<number | null>(null);
-  const [order, setOrder] = useState<Order | null>(null);
-  const test = useMemo(() => rowTest(table, query), [table, query]);
-  const passed = useMemo(() => orderedRows(table, test.ok ? test.value : () => true, null), [table, test]);
-  const shown = useMemo(() => (by === null ? table : groupedTable(table, passed, by)), [table, by, passed]);
-  const rows = useMemo(() => {
-    const kept = by === null && test.ok ? test.value : () => true;
-    return orderedRows(shown, kept, order);
-  }, [shown, test, order, by]);
+export function TableView({ table, source, recording, wanted, onOpen, level = 1, shape: kept, children }: Props) {
+  const [own, setOwn] = useState(PLAIN);
+  const { value: shape, set } = kept ?? { value: own, set: (change: Partial<TableShape>) => setOwn((before) => ({ ...before, ...change })) };
+  const all = useMemo(() => source ?? wholeRows(table), [table, source]);
+  const shaped = useShownRows(table, all, shape);
+  const { shown, problem } = shaped;
+  const formats = useMemo(() => columnFormats(shown.table), [shown.table]);
+  const columns = useMemo(() => shownColumns(shown.table, shape.hidden), [shown.table, shape.hidden]);
+  const isGrouped = shown.table !== table;
   const Heading = level === 1 ? "h1" : "h2";
-  const group = (column: number | null) => {
-    setOrder(null);
-    setBy(column);
-  };
   return (
     <section class="table" aria-label={`Table ${table.name}`}>
       <header>
         <Heading>{table.name}</Heading>
-        <input
-          type="search"
-          aria-label="Filter rows"
-          placeholder={placeholder(table)}
-          value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
-        />
-        <Groups table={table} by={by} onGroup={group} />
-        <CopyButton label="Copy CSV" title="Copy the visible rows with exact values" text={() => csvOf(shown, rows)} />
-        <span class="status" role="status">
-          {test.ok ? countText(table, rows.length, by !== null) : <span class="warning">{test.error}</span>}
+        <input type="search" aria-label="Filter rows" placeholder={placeholder(table)} value={shape.filter} onInput={(event) => set({ filter: event.currentTarget.value })} />
+        <Groups table={table} by={shape.group} onGroup={(group) => set({ group, sort: "" })} />
+        <ColumnMenu table={shown.table} hidden={shape.hidden} onHide={(hidden) => set({ hidden })} />
+        <TableMenu recording={recording} shown={shown} columns={columns} formats={formats} />
+        <span class={problem === null ? "status" : "status warning"} role="status">
+          {problem ?? countText(table, all, shaped, isGrouped)}
         </span>
       </header>
       {children}
@@ -59,10 +53,10 @@ export function TableView({ table, wanted, onOpen, level = 1, filter, children }
           {note}
         </p>
       ))}
-      {shown.rows.length > 0 ? (
+      {shown.source.length > 0 ? (
         <>
-          {rows.length === 0 && <p class="note">No rows match the filter.</p>}
-          <Grid table={shown} rows={rows} order={order} onOrder={setOrder} wanted={wanted} onOpen={by === null ? onOpen : null} />
+          {shown.rows.length === 0 && <p class="note">No rows match the filter.</p>}
+          <Grid shown={shown} columns={columns} formats={formats} order={orderOf(shown.table, shape.sort)} onOrder={(order) => set({ sort: sortText(shown.table, order) })} wanted={wanted} onOpen={isGrouped ? null : onOpen} />
         </>
       ) : (
         table.notes.length === 0 && <p class="note">No rows.</p>
@@ -74,27 +68,27 @@ export function TableView({ table, wanted, onOpen, level = 1, filter, children }
 /** What the filter accepts, with an example condition on a column of the table. */
 function placeholder(table: ReportTable): string {
   const column = table.columns.find((each) => each.unit === "ns" && isAdditive(each)) ?? table.columns.find((each) => each.type === "integer");
-  return column ? `Filter: text or ${column.name}>${column.unit === "ns" ? "1ms" : "10"}` : "Filter: text";
+  return column ? `Filter: text or ${headingOf(column).replaceAll(" ", "_")}>${column.unit === "ns" ? "1ms" : "10"}` : "Filter: text";
 }
 
-function countText(table: ReportTable, shown: number, isGrouped: boolean): string {
-  if (isGrouped) return plural(shown, "group");
-  const all = plural(table.row_count, "row");
-  const here = table.rows.length < table.row_count ? `; the page contains the first ${grouped(table.rows.length)}` : "";
-  return shown === table.row_count ? all : `${grouped(shown)} of ${all}${here}`;
+function countText(table: ReportTable, all: TableRows, { shown, read }: Shaped, isGrouped: boolean): string {
+  if (read !== null) return `Reading rows: ${grouped(read)} of ${grouped(all.length)}`;
+  if (isGrouped) return plural(shown.rows.length, "group");
+  const here = all.length < table.row_count ? `; the page contains the first ${grouped(all.length)}` : "";
+  return shown.rows.length === table.row_count ? plural(table.row_count, "row") : `${grouped(shown.rows.length)} of ${plural(table.row_count, "row")}${here}`;
 }
 
-function Groups({ table, by, onGroup }: { table: ReportTable; by: number | null; onGroup: (column: number | null) => void }) {
-  const texts = table.columns.flatMap((column, at) => (column.type === "text" || column.name === "device" ? [at] : []));
-  if (texts.length === 0 || table.rows.length < 2) return null;
+function Groups({ table, by, onGroup }: { table: ReportTable; by: string; onGroup: (column: string) => void }) {
+  const columns = table.columns.filter((column) => column.type === "text" || column.name === "device");
+  if (columns.length === 0 || table.row_count < 2) return null;
   return (
     <label>
       Group by{" "}
-      <select value={by ?? ""} onChange={(event) => onGroup(event.currentTarget.value === "" ? null : Number(event.currentTarget.value))}>
+      <select value={by} onChange={(event) => onGroup(event.currentTarget.value)}>
         <option value="">–</option>
-        {texts.map((at) => (
-          <option key={at} value={at}>
-            {table.columns[at]!.name}
+        {columns.map((column) => (
+          <option key={column.name} value={column.name}>
+            {headingOf(column)}
           </option>
         ))}
       </select>

@@ -1,0 +1,90 @@
+// How a column of a table is shown: its heading, and one unit for all its values, so that they compare at a glance and
+// the unit stands in the heading. The unit fits the median of a sample; decimals fit the small values of it. A value
+// that would read as 0 but is not is shown as "<0.01".
+
+import { headingOf } from "../model/heading.ts";
+import type { Cell, ReportColumn, ReportTable } from "../model/report.ts";
+import { isNumeric } from "./cell_text.ts";
+import { shortName } from "./short_name.ts";
+import { grouped, unitText } from "./time_text.ts";
+
+export interface ColumnFormat {
+  heading: string;
+  unit: string; // "": none
+  text: (cell: Cell) => string;
+}
+
+const NONE = "–"; // absent; never 0
+const MOMENTS = new Set(["start_ns", "at_ns", "first_ns", "last_ns"]);
+const KERNEL_NAMES = new Set(["name", "before", "after"]);
+const MAX_DECIMALS = 3;
+const SMALL = 0.1; // share of the sample that may need more decimals than are shown
+
+type Scale = readonly [factor: number, unit: string];
+
+const TIMES: readonly Scale[] = [[1, "ns"], [1e3, "us"], [1e6, "ms"], [1e9, "s"]];
+const BYTES: readonly Scale[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((unit, i) => [1024 ** i, unit]);
+const decimal = (unit: string): readonly Scale[] => ["", "k", "M", "G", "T", "P"].map((prefix, i) => [1000 ** i, prefix + unit]);
+
+const SCALES: Readonly<Record<string, readonly Scale[]>> = {
+  ns: TIMES,
+  bytes: BYTES,
+  byte: BYTES,
+  "byte/s": decimal("B/s"),
+  FLOP: decimal("FLOP"),
+  "FLOP/s": decimal("FLOP/s"),
+};
+
+export function columnFormats(table: ReportTable): ColumnFormat[] {
+  return table.columns.map((column, at) => columnFormat(column, isNumeric(column) ? sampleOf(table, at) : []));
+}
+
+/** Sizes of the values that are not 0, sorted. */
+function sampleOf(table: ReportTable, at: number): number[] {
+  return table.rows.flatMap((row) => (typeof row[at] === "number" && row[at] !== 0 ? [Math.abs(row[at])] : [])).sort((a, b) => a - b);
+}
+
+function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFormat {
+  const heading = headingOf(column);
+  if (!isNumeric(column)) return { heading, unit: "", text: (cell) => plainText(cell, column) };
+  const median = sample[sample.length >> 1] ?? 0;
+  if (column.unit === null || column.unit === "count") return { heading, unit: "", text: (cell) => numberText(cell, (value) => unitless(value, column)) };
+  const scales = SCALES[column.unit];
+  const [factor, unit] = scales?.findLast(([factor]) => median >= factor) ?? scales?.[0] ?? [1, unitText(column.unit)];
+  const decimals = decimalsOf(column, sample, factor);
+  const least = 10 ** -decimals;
+  const show = (value: number) => {
+    const shown = value / factor;
+    if (shown !== 0 && Math.abs(shown) < least / 2) return `${shown > 0 ? "<" : ">-"}${least.toFixed(decimals)}`;
+    return grouped(shown.toFixed(decimals));
+  };
+  return { heading, unit, text: (cell) => numberText(cell, show) };
+}
+
+/** Times on the timeline to the microsecond, integers in their own unit whole, others to three digits of small values. */
+function decimalsOf(column: ReportColumn, sample: readonly number[], factor: number): number {
+  if (MOMENTS.has(column.name)) return Math.max(0, Math.round(Math.log10(factor)) - 3);
+  if (column.unit === "%") return 1;
+  if (factor === 1 && column.type === "integer") return 0;
+  const small = (sample[Math.floor(sample.length * SMALL)] ?? 0) / factor;
+  return small === 0 ? 0 : Math.min(MAX_DECIMALS, Math.max(0, 2 - Math.floor(Math.log10(small) + 1e-9)));
+}
+
+function plainText(cell: Cell, column: ReportColumn): string {
+  if (cell === null) return NONE;
+  if (typeof cell === "boolean") return cell ? "yes" : "no";
+  return KERNEL_NAMES.has(column.name) && typeof cell === "string" ? shortName(cell) : String(cell);
+}
+
+function numberText(cell: Cell, show: (value: number) => string): string {
+  return typeof cell === "number" && Number.isFinite(cell) ? show(cell) : cell === null ? NONE : String(cell);
+}
+
+/** Counts have groups of digits; ordinals and ids do not. */
+function unitless(value: number, { unit }: ReportColumn): string {
+  if (!Number.isInteger(value)) return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
+  return unit === "count" ? grouped(value) : String(value);
+}
+
+/** "duration (us)". */
+export const headingText = ({ heading, unit }: ColumnFormat): string => (unit === "" ? heading : `${heading} (${unit})`);

@@ -1,0 +1,54 @@
+// Column names as people read them: words instead of names, without the unit, which a heading shows separately. A
+// filter accepts a column's name, the name without its unit, and the heading with _ for spaces.
+
+import type { ReportColumn } from "./report.ts";
+
+const UNITS = /_(ns|pct|bytes_per_s|bytes|gb_per_s|flop_per_s|ppm)$/;
+
+const NAMES: Readonly<Record<string, string>> = {
+  at_ns: "time",
+  gb_per_s: "throughput",
+  flop_per_s: "FLOP rate",
+  bytes_per_s: "byte rate",
+  flop_per_byte: "arithmetic intensity",
+  pid: "process ID",
+  std: "standard deviation",
+  std_ns: "standard deviation",
+  max_over_mean: "max / mean",
+  p95_over_p50: "p95 / p50",
+  over_mean: "/ mean",
+  blocks_per_sm: "blocks per SM",
+  id: "ID",
+  step_p50_ns: "median step",
+  would_change_if: "would change if",
+  seq: "sequence number",
+};
+
+const WORDS: Readonly<Record<string, string>> = {
+  alg: "algorithm",
+  api: "API",
+  comm: "communication",
+  cpu: "CPU",
+  dst: "destination",
+  dur: "duration",
+  gil: "GIL",
+  gpu: "GPU",
+  hlo: "HLO",
+  mem: "memory",
+  src: "source",
+};
+
+/** "start_ns": "start"; "cpu_self_ns": "CPU self". */
+export function headingOf({ name }: ReportColumn): string {
+  const whole = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
+  const words = name.replace(UNITS, "").split("_");
+  return whole ?? words.map((word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word)).join(" ");
+}
+
+/** The column that a word of a filter means; -1: none. */
+export function columnNamed(columns: readonly ReportColumn[], word: string): number {
+  const exact = columns.findIndex((column) => column.name === word);
+  if (exact >= 0) return exact;
+  const wanted = word.toLowerCase();
+  return columns.findIndex((column) => column.name.replace(UNITS, "") === wanted || headingOf(column).toLowerCase().replaceAll(" ", "_") === wanted);
+}

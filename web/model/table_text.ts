@@ -1,0 +1,31 @@
+// Rows of a table as text, in display order and with the shown columns: CSV with exact values, as the program writes
+// it, or Markdown as the page shows it.
+
+import type { Cell, ReportTable } from "./report.ts";
+import { csvHead, csvLine } from "./csv.ts";
+import type { ShownRows } from "./table_shape.ts";
+
+export interface TextFormat {
+  head: (table: ReportTable, columns: readonly number[]) => string;
+  line: (table: ReportTable, columns: readonly number[], cells: readonly Cell[]) => string;
+}
+
+export const CSV: TextFormat = { head: csvHead, line: csvLine };
+
+const PIECE = 4096; // rows per text
+
+/** The lines of all rows, in pieces; rows that are not in memory are read. */
+export async function textOfRows({ table, source, rows }: ShownRows, columns: readonly number[], format: TextFormat, onProgress: (done: number) => void): Promise<string[]> {
+  const pieces = [format.head(table, columns)];
+  for (let from = 0; from < rows.length; from += PIECE) {
+    const lines: string[] = [];
+    for (let at = from; at < Math.min(from + PIECE, rows.length); at++) {
+      const cells = source.row(rows[at]!) ?? (await source.read(rows[at]!));
+      lines.push(format.line(table, columns, cells));
+    }
+    pieces.push(lines.join(""));
+    onProgress(Math.min(from + PIECE, rows.length));
+    await new Promise((resume) => setTimeout(resume));
+  }
+  return pieces;
+}
