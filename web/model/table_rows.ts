@@ -1,6 +1,7 @@
 // The rows of a table of the report, however many: those of most tables are all in the report, others are read in
-// chunks from the document's blobs while they are wanted. Rows are numbered as in the report. Chunks that were used last
-// are kept; a scan over all rows reads one chunk after the other and lets the page answer in between.
+// chunks from the document's blobs while they are wanted. Rows are numbered as in the report. Single rows are kept, not
+// chunks, because the visible rows of a sorted table may come from every chunk; a scan over all rows reads one chunk
+// after the other and lets the page answer in between.
 
 import type { Column } from "../read/column.ts";
 import type { Payload } from "../read/payload.ts";
@@ -18,7 +19,8 @@ export interface TableRows {
   onLoad: () => void;
   /** null while the row is read; `onLoad` follows. */
   row(row: number): readonly Cell[] | null;
-  read(row: number): Promise<readonly Cell[]>;
+  /** Many rows, in the given order; each chunk is read once. */
+  read(rows: readonly number[]): Promise<(readonly Cell[])[]>;
   /** Visits all rows with the cells of `columns`; false if `isCurrent` became false before the end. */
   scan(columns: readonly number[], visit: Visit, isCurrent: (done: number) => boolean): Promise<boolean>;
 }
@@ -30,7 +32,7 @@ export function wholeRows(table: ReportTable): TableRows {
     isWhole: true,
     onLoad: () => {},
     row: (row) => rows[row] ?? null,
-    read: async (row) => rows[row] ?? [],
+    read: async (wanted) => wanted.map((row) => rows[row] ?? []),
     scan: async (_, visit) => {
       rows.forEach(visit);
       return true;
@@ -38,15 +40,15 @@ export function wholeRows(table: ReportTable): TableRows {
   };
 }
 
-const KEPT_CHUNKS = 12;
+const KEPT_ROWS = 8192; // more than are ever shown at once
 const PAUSE_AFTER = 12; // ms of work
-
-type Chunk = Cell[][]; // by row
 
 export class ChunkedRows implements TableRows {
   readonly isWhole = false;
   onLoad: () => void = () => {};
-  private readonly chunks = new Map<number, Chunk | null>(); // in order of use, most recent last; null: being read
+  private readonly kept = new Map<number, readonly Cell[]>(); // in order of use, most recent last
+  private wanted: number[] = []; // rows to read next
+  private isReading = false;
 
   constructor(
     private readonly columns: readonly ReportColumn[],
@@ -59,17 +61,54 @@ export class ChunkedRows implements TableRows {
   }
 
   row(row: number): readonly Cell[] | null {
-    const at = Math.floor(row / this.table.chunk_rows);
-    const chunk = this.chunks.get(at);
-    if (chunk === undefined) void this.chunk(at).then(() => this.onLoad(), () => {}); // the failure is shown once, by the reader of blobs
-    return chunk?.[row % this.table.chunk_rows] ?? null;
+    const cells = this.kept.get(row);
+    if (cells !== undefined) {
+      this.kept.delete(row);
+      this.kept.set(row, cells);
+      return cells;
+    }
+    this.wanted.push(row);
+    if (!this.isReading) void this.readWanted();
+    return null;
   }
 
-  async read(row: number): Promise<readonly Cell[]> {
-    const at = Math.floor(row / this.table.chunk_rows);
-    const found = (await this.chunk(at))[row % this.table.chunk_rows];
-    if (found === undefined) throw new Error(`row ${row} of ${this.table.name} cannot be read`);
-    return found;
+  async read(rows: readonly number[]): Promise<(readonly Cell[])[]> {
+    const places = new Map<number, number[]>(); // in `rows`, by chunk
+    rows.forEach((row, place) => {
+      const at = Math.floor(row / this.table.chunk_rows);
+      const own = places.get(at) ?? [];
+      places.set(at, own);
+      own.push(place);
+    });
+    const out: (readonly Cell[])[] = new Array(rows.length);
+    for (const [at, own] of places) {
+      const read = await this.payload(at);
+      const columns = this.columns.map((column) => read.columns.get(column.name));
+      for (const place of own) out[place] = columns.map((column, i) => cellOf(column, this.columns[i]!, rows[place]! % this.table.chunk_rows));
+    }
+    return out;
+  }
+
+  /** Everything wanted since the last time, until nothing is. */
+  private async readWanted(): Promise<void> {
+    this.isReading = true;
+    try {
+      await Promise.resolve(); // collects the rows of one drawing
+      const rows = this.wanted;
+      this.wanted = [];
+      (await this.read(rows)).forEach((cells, i) => this.kept.set(rows[i]!, cells));
+      for (const old of this.kept.keys()) {
+        if (this.kept.size <= KEPT_ROWS) break;
+        this.kept.delete(old);
+      }
+    } catch {
+      this.wanted = []; // the failure is shown once, by the reader of blobs
+      return;
+    } finally {
+      this.isReading = false;
+    }
+    if (this.wanted.length > 0) return this.readWanted();
+    this.onLoad();
   }
 
   async scan(columns: readonly number[], visit: Visit, isCurrent: (done: number) => boolean): Promise<boolean> {
@@ -91,31 +130,6 @@ export class ChunkedRows implements TableRows {
     return true;
   }
 
-  private async chunk(at: number): Promise<Chunk> {
-    const known = this.chunks.get(at);
-    if (known) {
-      this.chunks.delete(at);
-      this.chunks.set(at, known);
-      return known;
-    }
-    if (known === undefined) this.chunks.set(at, null);
-    try {
-      const read = await this.payload(at);
-      const values = this.columns.map((column) => cellsOf(read.columns.get(column.name), column, read.rows));
-      const chunk = Array.from({ length: read.rows }, (_, row) => values.map((column) => column[row]!));
-      this.chunks.delete(at);
-      this.chunks.set(at, chunk);
-      for (const [old, other] of this.chunks) {
-        if (this.chunks.size <= KEPT_CHUNKS) break;
-        if (other !== null) this.chunks.delete(old);
-      }
-      return chunk;
-    } catch (error) {
-      if (this.chunks.get(at) === null) this.chunks.delete(at);
-      throw error;
-    }
-  }
-
   private async payload(at: number): Promise<Payload> {
     const blob = this.table.blobs[at];
     const read = blob === undefined ? null : await this.load(blob);
@@ -124,12 +138,12 @@ export class ChunkedRows implements TableRows {
   }
 }
 
-/** Cells as the report has them. A column that is missing is absent in every row. */
-function cellsOf(column: Column | undefined, { type }: ReportColumn, rows: number): Cell[] {
-  return Array.from({ length: rows }, (_, row): Cell => {
-    const value = column?.value(row) ?? null;
-    if (value === null || typeof value === "string") return value;
-    if (type === "boolean") return Number(value) !== 0;
-    return Number.isFinite(Number(value)) ? Number(value) : null;
-  });
+const cellsOf = (column: Column | undefined, spec: ReportColumn, rows: number): Cell[] => Array.from({ length: rows }, (_, row) => cellOf(column, spec, row));
+
+/** A cell as the report has it. A column that is missing is absent in every row. */
+function cellOf(column: Column | undefined, { type }: ReportColumn, row: number): Cell {
+  const value = column?.value(row) ?? null;
+  if (value === null || typeof value === "string") return value;
+  if (type === "boolean") return Number(value) !== 0;
+  return Number.isFinite(Number(value)) ? Number(value) : null;
 }

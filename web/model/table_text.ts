@@ -18,12 +18,8 @@ const PIECE = 4096; // rows per text
 export async function textOfRows({ table, source, rows }: ShownRows, columns: readonly number[], format: TextFormat, onProgress: (done: number) => void): Promise<string[]> {
   const pieces = [format.head(table, columns)];
   for (let from = 0; from < rows.length; from += PIECE) {
-    const lines: string[] = [];
-    for (let at = from; at < Math.min(from + PIECE, rows.length); at++) {
-      const cells = source.row(rows[at]!) ?? (await source.read(rows[at]!));
-      lines.push(format.line(table, columns, cells));
-    }
-    pieces.push(lines.join(""));
+    const read = await source.read(Array.from({ length: Math.min(PIECE, rows.length - from) }, (_, at) => rows[from + at]!));
+    pieces.push(read.map((cells) => format.line(table, columns, cells)).join(""));
     onProgress(Math.min(from + PIECE, rows.length));
     await new Promise((resume) => setTimeout(resume));
   }
