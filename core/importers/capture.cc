@@ -72,7 +72,9 @@ struct Group {
 class CaptureImport {
 public:
     CaptureImport(Source& source, TraceBuilder& builder)
-        : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {}
+        : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {
+        skip_unselected(batch_.tables, builder.selected());
+    }
 
     Status run() {
         for (unsigned worker = 0; worker < default_threads(); ++worker)

@@ -65,13 +65,14 @@ bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, Plac
     table.each_column([&](const ColumnSpec& spec, auto& column) {
         using T = typename std::remove_reference_t<decltype(column)>::value_type;
         if (spec.name != from.name || !readable_as<T>(from) || column.size() > placed.first) return;
+        taken = true;
+        if (column.is_skipped()) return;
         if (expected != expected_.end()) column.reserve(expected->second);
         column.pad(placed.first);
         column.extend(from.validity.empty() ? nullptr : from.validity.data(), placed.chunk.rows());
         ColumnFill fill{source, &column, {}};
         for (std::string_view text : from.texts) fill.ids.push_back(batch_.intern(text));
         placed.fills.push_back(std::move(fill));
-        taken = true;
     });
     return taken;
 }

@@ -59,9 +59,9 @@ Error unrecognised(Source& source) {
 }
 
 // Null: the error that says so.
-Result<Trace> import_as(const Importer* importer, Source& source) {
+Result<Trace> import_as(const Importer* importer, Source& source, const ColumnSelection& selected = {}) {
     if (importer == nullptr) return unrecognised(source);
-    TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}});
+    TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}}, selected);
     if (Status status = importer->import(source, builder); !status) {
         Error error = status.error();
         if (source.damaged())
@@ -86,12 +86,12 @@ Result<OpenedFile> recognise_file(const std::string& path, const std::string& na
     return OpenedFile{path, std::move(*source), importer, importer == nullptr && is_vendor_report(path, head)};
 }
 
-Result<Trace> import_file(const OpenedFile& file) {
-    if (!file.needs_vendor_tool) return import_as(file.importer, *file.source);
+Result<Trace> import_file(const OpenedFile& file, const ColumnSelection& selected) {
+    if (!file.needs_vendor_tool) return import_as(file.importer, *file.source, selected);
     Result<std::unique_ptr<Source>> exported =
         export_vendor_report(file.path, file.source->head(), file.source->limits());
     if (!exported.ok()) return exported.error();
-    return import_trace(**exported);
+    return import_as(recognise((*exported)->head()), **exported, selected);
 }
 
 Result<Trace> open_file(const std::string& file, const ReadLimits& limits) { return open_file(file, file, limits); }

@@ -40,7 +40,8 @@ struct OpenedFile {
 };
 // `name` is the name of the file in the trace.
 Result<OpenedFile> recognise_file(const std::string& path, const std::string& name, const ReadLimits& limits);
-Result<Trace> import_file(const OpenedFile& file);
+// The trace has the columns that are `selected`.
+Result<Trace> import_file(const OpenedFile& file, const ColumnSelection& selected = {});
 
 // Both for one file.
 Result<Trace> open_file(const std::string& file, const ReadLimits& limits = {});

@@ -62,11 +62,12 @@ Status import_kineto(Source& source, TraceBuilder& builder) {
     StoppableSource stoppable(source);
     MemoryLimit limit(source);
     std::uint64_t held = 0;
-    Status status = kineto::parse_all(stoppable, kineto::default_shape(), [&](kineto::ParsedPiece& piece) {
-        held += bytes_of(piece.block.rows) + bytes_of(piece.block.late);
-        if (limit.is_below(held)) return stoppable.stop();
-        assembly.take(piece);
-    });
+    Status status = kineto::parse_all(stoppable, kineto::default_shape(builder.selected()), builder.selected(),
+                                      [&](kineto::ParsedPiece& piece) {
+                                          held += bytes_of(piece.block.rows) + bytes_of(piece.block.late);
+                                          if (limit.is_below(held)) return stoppable.stop();
+                                          assembly.take(piece);
+                                      });
     if (!status) return status;
     if (source.damaged()) builder.lose(Loss::bad_compression, source.name());
     return assembly.finish();

@@ -26,6 +26,7 @@ Status import_nsys(Source& source, TraceBuilder& builder) {
                                                        "sqlite",
                                                        source.name())};
     Batch batch;
+    skip_unselected(batch.tables, builder.selected());
     nsys::Reader reader(*database, batch);
     reader.read();
     if (database->over_memory()) return MemoryLimit(source).error();

@@ -1,6 +1,7 @@
 // One column of a trace table: values of one type, each present or absent.
 // A column without any value uses no memory; one without absent values has no validity bits.
 // Rows are filled in order: set(row, value) marks the rows it skips as absent.
+// A skipped column takes rows but no values: all of them are absent.
 #pragma once
 
 #include <cstdint>
@@ -20,15 +21,27 @@ public:
     // Sets row `row`, which must be size() or later.
     void set(Row row, T value) {
         if (row != size_) pad(row);
-        if (blank_) materialize();
+        if (blank_) {
+            if (skipped_) return void(++size_);
+            materialize();
+        }
         if (absent_) push_bit(true);
         values_.push_back(value);
         ++size_;
     }
     // Replaces the value of a row that has one.
     void change(Row row, T value) { values_[row] = value; }
+    // Drops all values, those of rows still to come too.
+    void skip() {
+        values_ = {};
+        valid_ = {};
+        skipped_ = blank_ = absent_ = true;
+    }
+    bool is_skipped() const { return skipped_; }
     // Reserves space for `rows` rows in total, so that filling them moves nothing.
-    void reserve(std::size_t rows) { values_.reserve(rows); }
+    void reserve(std::size_t rows) {
+        if (!skipped_) values_.reserve(rows);
+    }
     // Marks rows size() .. rows-1 absent.
     void pad(std::size_t rows);
 
@@ -37,7 +50,7 @@ public:
         values_.clear();
         valid_.clear();
         size_ = 0;
-        absent_ = blank_ = false;
+        absent_ = blank_ = skipped_;
     }
 
     std::size_t size() const { return size_; }
@@ -81,6 +94,7 @@ private:
     std::size_t size_ = 0;
     bool absent_ = false;  // some row is absent
     bool blank_ = false;   // every row is absent, and nothing is stored
+    bool skipped_ = false;
 };
 
 template <class T>
@@ -111,13 +125,14 @@ void Column<T>::begin_absence() {
 
 template <class T>
 void Column<T>::append(const Column& other) {
-    if (other.blank_) return pad(size_ + other.size_);
+    if (other.blank_ || skipped_) return pad(size_ + other.size_);
     append(other.values(), other.validity(), other.size());
 }
 
 template <class T>
 void Column<T>::append(const T* values, const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
+    if (skipped_) return pad(size_ + n);
     std::size_t old = size_;
     extend(validity, n);
     std::memcpy(static_cast<void*>(values_.data() + old), values, n * sizeof(T));
@@ -126,6 +141,7 @@ void Column<T>::append(const T* values, const std::uint64_t* validity, std::size
 template <class T>
 void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
     if (n == 0) return;
+    if (skipped_) return pad(size_ + n);
     if (blank_) materialize();
     if (validity != nullptr && !absent_) begin_absence();
     if (absent_) push_bits(validity, n);

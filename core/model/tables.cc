@@ -37,6 +37,18 @@ void append_tables(Tables& into, const Tables& batch, const std::vector<StringId
     GPUPROF_TABLES(GPUPROF_APPEND_TABLE)
 }
 
+void skip_unselected(Tables& tables, const ColumnSelection& selected) {
+    if (selected.has_all()) return;
+    tables.each_table([&](const TableSpec& spec, auto& table) {
+        bool has_span = requires { table.start, table.dur; };
+        table.each_column([&](const ColumnSpec& column, auto& values) {
+            bool extends_window = (has_span && (column.name == "start" || column.name == "dur")) ||
+                                  (spec.name == "memory_event" && column.name == "time");
+            if (!extends_window && !selected.has(spec, column)) values.skip();
+        });
+    });
+}
+
 void shift_times(Tables& tables, DurNs by) {
     if (by == 0) return;
     tables.each_table([by](const TableSpec&, auto& table) {

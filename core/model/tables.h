@@ -10,6 +10,7 @@
 
 #include "core/base/string_pool.h"
 #include "core/model/column.h"
+#include "core/schema/column_selection.h"
 #include "core/schema/schema.h"
 #include "core/schema/tables.def"
 
@@ -81,6 +82,10 @@ struct Tables {
 
 // Appends the rows of `batch` to `into`, both closed; string ids are translated by `ids` (index = id in the batch).
 void append_tables(Tables& into, const Tables& batch, const std::vector<StringId>& ids);
+
+// Skips the columns that are not selected, for good: clear() does not bring them back. The times of spans and moments
+// always stay, because they extend the window of the recording (skipped_times.h).
+void skip_unselected(Tables& tables, const ColumnSelection& selected);
 
 // Adds `by` to every time. Any value in a damaged file remains a valid number.
 void shift_times(Tables& tables, DurNs by);

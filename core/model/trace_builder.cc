@@ -139,10 +139,21 @@ void widen(Interval& window, bool& any, const Table& table) {
     any = true;
 }
 
+// By the spans that were skipped; unchanged if they are implausible together.
+void widen(Interval& window, bool& any, const SkippedTimes& skipped, TimeNs middle, Batch& losses) {
+    if (!skipped.spans()) return;
+    Interval by = *skipped.spans();
+    if (!SpanCheck(middle).plausible(by.start, by.length()))
+        return losses.lose(Loss::time_out_of_range, "rows of other tables", skipped.span_count());
+    window = any ? Interval{std::min(window.start, by.start), std::max(window.end, by.end)} : by;
+    any = true;
+}
+
 // The median start of the recording's spans, from up to a thousand of each table; 0 when there is none.
-TimeNs middle_of(const Tables& tables) {
+TimeNs middle_of(const Tables& tables, const SkippedTimes& skipped) {
     constexpr std::size_t kMaxPerTable = 1000;
     std::vector<TimeNs> starts;
+    if (skipped.spans()) starts.push_back(skipped.spans()->start);
     tables.each_table([&](const TableSpec&, const auto& table) {
         if constexpr (kHasSpan<std::remove_cvref_t<decltype(table)>>)
             for (std::size_t row = 0, stride = table.rows / kMaxPerTable + 1; row < table.rows; row += stride)
@@ -170,9 +181,9 @@ Interval sampled_window(const CpuSampleTable& samples) {
 }
 
 // The window of a recording without durations: from the first sample or allocation to the last.
-Interval window_of_moments(const Tables& tables) {
-    Interval window{0, 0};
-    bool any = false;
+Interval window_of_moments(const Tables& tables, const SkippedTimes& skipped) {
+    Interval window = skipped.moments().value_or(Interval{0, 0});
+    bool any = skipped.moments().has_value();
     auto widen_by = [&](const Column<TimeNs>& times) {
         for (Row row = 0; row < times.size(); ++row) {
             if (!times.has(row) || !in_range(times[row])) continue;
@@ -292,8 +303,10 @@ std::string Batch::LossCount::text() const {
 
 void TraceBuilder::append(Batch&& batch) {
     batch.tables.close();
+    skipped_.take(batch.tables, selected_);
     if (empty_) {
         trace_.tables_ = std::move(batch.tables);
+        skip_unselected(trace_.tables_, selected_);
         trace_.strings_ = std::move(batch.strings);
     } else {
         append_tables(trace_.tables_, batch.tables, trace_.strings_.merge(batch.strings));
@@ -314,7 +327,8 @@ Trace TraceBuilder::finish() && {
     Tables& tables = trace_.tables_;
     bool any = false;
     shift_times(tables, time_base_);
-    TimeNs middle = middle_of(tables);
+    skipped_.shift(time_base_);
+    TimeNs middle = middle_of(tables, skipped_);
     tables.each_table([&](const TableSpec& spec, auto& table) {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
             repair_spans(table, spec.name, middle, rest_);
@@ -322,8 +336,9 @@ Trace TraceBuilder::finish() && {
             widen(trace_.window_, any, table);
         }
     });
+    widen(trace_.window_, any, skipped_, middle, rest_);
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
-    if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables);
+    if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables, skipped_);
     trace_.full_window_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/model/skipped_times.h"
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 
@@ -47,7 +48,13 @@ struct Batch {
 
 class TraceBuilder {
 public:
-    explicit TraceBuilder(Origin origin) { trace_.origin_ = std::move(origin); }
+    // The trace has the columns that are `selected`; of tables without any, only the window of the trace knows.
+    explicit TraceBuilder(Origin origin, ColumnSelection selected = {}) : selected_(std::move(selected)) {
+        trace_.origin_ = std::move(origin);
+    }
+
+    // What importers need to read; append() drops the rest, if they read it anyway.
+    const ColumnSelection& selected() const { return selected_; }
 
     // Takes the rows of `batch`, in order. The batch is empty afterwards.
     void append(Batch&& batch);
@@ -66,6 +73,8 @@ public:
 
 private:
     Trace trace_;
+    ColumnSelection selected_;
+    SkippedTimes skipped_;
     TimeNs time_base_ = 0;
     Batch rest_;         // rows created here: meta and losses
     bool empty_ = true;  // no batch was appended yet; the first one is moved, not copied

@@ -41,7 +41,7 @@ std::string import_bytes(std::string_view bytes, std::size_t piece_bytes) {
     TraceBuilder builder(Origin{});
     kineto::Assembly assembly("fuzz", builder);
     Status status =
-        kineto::parse_all(**source, {0, piece_bytes}, [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
+        kineto::parse_all(**source, {0, piece_bytes}, {}, [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
     if (status) status = assembly.finish();
     if (!status) return status.error().message;
     Trace trace = std::move(builder).finish();

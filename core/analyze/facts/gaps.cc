@@ -159,24 +159,30 @@ GapList GapList::make(const Facts& facts) {
     return result;
 }
 
-IdleSpans IdleSpans::make(const Facts& facts) {
-    PodVector<IdleSpan> spans;
+void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&)>& visit) {
+    PodVector<IdleSpan> spans;  // of one gap
     GapReading reading(facts);
     GapReader reader = reading.reader(&spans);
     DeviceIdle ignored;
     std::uint32_t listed = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         for (GapLister lister(facts.trace(), device.device); lister.next(); ++listed) {
-            std::size_t first = spans.size();
+            spans.clear();
             IdleGap gap = lister.gap();
             reader.read(gap, ignored);
-            for (std::size_t added = first; added < spans.size(); ++added) {
-                spans[added].gap = listed;
-                spans[added].device = gap.device;
-            }
-            std::sort(spans.begin() + first, spans.end(),
+            std::sort(spans.begin(), spans.end(),
                       [](const IdleSpan& a, const IdleSpan& b) { return a.start < b.start; });
+            for (IdleSpan& span : spans) {
+                span.gap = listed;
+                span.device = gap.device;
+                visit(span);
+            }
         }
+}
+
+IdleSpans IdleSpans::make(const Facts& facts) {
+    PodVector<IdleSpan> spans;
+    each_idle_span(facts, [&](const IdleSpan& span) { spans.push_back(span); });
     return {std::move(spans)};
 }
 

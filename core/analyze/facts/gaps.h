@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -38,7 +39,10 @@ std::vector<IdleCause> causes_of(const DeviceIdle& device);
 // The order in which gaps are listed and numbered (gap-1, gap-2, ...): longest first, then by start, then by device.
 bool listed_before(const IdleGap& a, const IdleGap& b);
 
-// The pieces of all gaps, by gap, then start; per device and cause they sum to DeviceIdle.
+// Calls visit(span) for each piece of all gaps, by device, gap, then start; per device and cause they sum to DeviceIdle.
+void each_idle_span(const Facts& facts, const std::function<void(const IdleSpan&)>& visit);
+
+// A list of the same, for analyses that need it more than once.
 struct IdleSpans {
     PodVector<IdleSpan> spans;
     static IdleSpans make(const Facts& facts);

@@ -100,7 +100,7 @@ bool of_a_library(std::string_view frame) {
 }
 
 // Finds the call site of each wait.
-void name_sites(const Trace& trace, const std::vector<Wait>& waits, Waits& found) {
+std::vector<WaitSite> name_sites(const Trace& trace, const std::vector<Wait>& waits) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
     std::map<StringId, HostThread> threads;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
@@ -125,9 +125,11 @@ void name_sites(const Trace& trace, const std::vector<Wait>& waits, Waits& found
         ++to.count;
         to.blocked_ns += wait.end - wait.start;
     }
-    for (auto& [key, site] : sites) found.sites.push_back(site);
-    std::stable_sort(found.sites.begin(), found.sites.end(),
+    std::vector<WaitSite> found;
+    for (auto& [key, site] : sites) found.push_back(site);
+    std::stable_sort(found.begin(), found.end(),
                      [](const WaitSite& a, const WaitSite& b) { return a.blocked_ns > b.blocked_ns; });
+    return found;
 }
 
 }  // namespace
@@ -146,10 +148,14 @@ Waits Waits::make(const Facts& facts) {
     found.count = waits.size();
     for (const Wait& wait : waits) found.of_thread[wait.thread].push_back({wait.start, wait.end});
     for (const Wait& wait : waits) found.blocked_ns += wait.end - wait.start;
-    if (waits.empty()) return found;
-    found.per_step = waits_per_step(facts, waits);
-    name_sites(facts.trace(), waits, found);
+    if (!waits.empty()) found.per_step = waits_per_step(facts, waits);
     return found;
+}
+
+WaitSites WaitSites::make(const Facts& facts) {
+    Waits ignored;
+    std::vector<Wait> waits = find_waits(facts, ignored);
+    return {waits.empty() ? std::vector<WaitSite>() : name_sites(facts.trace(), waits)};
 }
 
 }  // namespace gpuprof

@@ -25,7 +25,6 @@ struct WaitSite {
 };
 
 struct Waits {
-    std::vector<WaitSite> sites;              // longest blocked time first
     std::map<StringId, Intervals> of_thread;  // disjoint, by start
     std::uint64_t count = 0;                  // blocking calls of submitting threads
     DurNs blocked_ns = 0;                     // time inside those calls
@@ -34,6 +33,12 @@ struct Waits {
     // The wait of a thread that was open, or had ended last, at a time; null if none had started.
     const Interval* last_begun(StringId thread, TimeNs time) const;
     static Waits make(const Facts& facts);
+};
+
+// Apart from the waits, because it needs all spans of the threads that wait.
+struct WaitSites {
+    std::vector<WaitSite> sites;  // longest blocked time first
+    static WaitSites make(const Facts& facts);
 };
 
 }  // namespace gpuprof

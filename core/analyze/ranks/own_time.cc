@@ -1,34 +1,45 @@
 #include "core/analyze/ranks/own_time.h"
 
+#include <algorithm>
+
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
 
 namespace gpuprof {
 
-OwnTimes::OwnTimes(const Facts& facts, const DeviceActivity& device) : compute_(device.compute) {
-    copy_ = subtract(unite(device.memcpy, device.memset), device.kernel());
-    Intervals input, host, unknown;
-    for (const IdleSpan& span : facts.get<IdleSpans>().spans) {
-        if (span.device != device.device) continue;
-        Interval part{span.start, span.start + span.dur};
-        switch (span.cause) {
-            case IdleCause::input_pipeline: input.push_back(part); break;
-            case IdleCause::host_compute:
-            case IdleCause::launch:
-            case IdleCause::synchronisation:
-            case IdleCause::host_memcpy:
-            case IdleCause::allocation:
-            case IdleCause::compilation:
-            case IdleCause::profiler: host.push_back(part); break;
-            case IdleCause::communication_wait:
-            case IdleCause::nothing_submitted:
-            case IdleCause::unknown: unknown.push_back(part); break;
-        }
+OwnTimes::OwnTimes(const DeviceActivity& device)
+    : compute_(device.compute), copy_(subtract(unite(device.memcpy, device.memset), device.kernel())) {}
+
+void OwnTimes::add(const IdleSpan& span) {
+    Interval part{span.start, span.start + span.dur};
+    switch (span.cause) {
+        case IdleCause::input_pipeline: return add_merged(input_, part);
+        case IdleCause::host_compute:
+        case IdleCause::launch:
+        case IdleCause::synchronisation:
+        case IdleCause::host_memcpy:
+        case IdleCause::allocation:
+        case IdleCause::compilation:
+        case IdleCause::profiler: return add_merged(host_, part);
+        case IdleCause::communication_wait:
+        case IdleCause::nothing_submitted:
+        case IdleCause::unknown: return add_merged(unknown_, part);
     }
-    input_ = unite(std::move(input));
-    host_ = unite(std::move(host));
-    unknown_ = unite(std::move(unknown));
+}
+
+DeviceOwnTimes DeviceOwnTimes::make(const Facts& facts) {
+    DeviceOwnTimes made;
+    const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
+    made.devices.reserve(devices.size());
+    for (const DeviceActivity& device : devices) made.devices.emplace_back(device);
+    each_idle_span(facts, [&](const IdleSpan& span) {
+        auto of =
+            std::lower_bound(devices.begin(), devices.end(), span.device,
+                             [](const DeviceActivity& each, std::int32_t device) { return each.device < device; });
+        made.devices[static_cast<std::size_t>(of - devices.begin())].add(span);
+    });
+    return made;
 }
 
 OwnTime OwnTimes::within(Interval part) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/model/interval.h"
 
@@ -10,6 +11,7 @@ namespace gpuprof {
 
 class Facts;
 struct DeviceActivity;
+struct IdleSpan;
 
 struct OwnTime {
     DurNs compute = 0;  // any kernel but collectives
@@ -24,13 +26,21 @@ struct OwnTime {
 
 class OwnTimes {
 public:
-    OwnTimes(const Facts& facts, const DeviceActivity& device);
+    explicit OwnTimes(const DeviceActivity& device);
+    // Spans of one device, in time order.
+    void add(const IdleSpan& span);
     OwnTime within(Interval part) const;
     DurNs unknown(Interval part) const;  // of within()
 
 private:
     const IntervalSet& compute_;
     IntervalSet copy_, input_, host_, unknown_;
+};
+
+// In the order of Activity::devices.
+struct DeviceOwnTimes {
+    std::vector<OwnTimes> devices;
+    static DeviceOwnTimes make(const Facts& facts);
 };
 
 }  // namespace gpuprof

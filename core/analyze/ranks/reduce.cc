@@ -94,13 +94,15 @@ public:
     }
 
     void write_steps() {
-        for (const DeviceActivity& device : facts_.get<Activity>().devices) {
-            OwnTimes own(facts_, device);
+        const std::vector<DeviceActivity>& devices = facts_.get<Activity>().devices;
+        for (std::size_t at = 0; at < devices.size(); ++at) {
+            const DeviceActivity& device = devices[at];
+            const OwnTimes& own = facts_.get<DeviceOwnTimes>().devices[at];
             std::vector<std::pair<std::int64_t, std::int64_t>> launched = count_kernels(device.device);
             std::vector<StepSamples> sampled = step_samples(trace_, steps_.steps(), device.device);
             for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i], sampled[i]);
         }
-        if (facts_.get<Activity>().devices.empty())
+        if (devices.empty())
             for (const RankStep& step : steps_.steps()) write_host_step(step);
     }
 

@@ -8,6 +8,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/model/trace_builder.h"
+#include "core/schema/column_selection.h"
 
 namespace gpuprof {
 
@@ -20,6 +21,9 @@ struct RankFile {
     bool cut = false;
     std::string reason;  // why it is cut
 };
+
+// The columns that the functions below read.
+const ColumnSelection& reduced_columns();
 
 // Absent if neither the recording nor `file` names a rank.
 std::optional<std::int32_t> rank_of(const Trace& trace, const RankFile& file);

@@ -21,14 +21,13 @@ class Points {
 public:
     Points(const Facts& facts, const RankSteps& steps) : facts_(facts), steps_(steps), records_(facts.trace()) {}
 
-    void add(const DeviceActivity& device) {
+    void add(const DeviceActivity& device, const OwnTimes& own) {
         std::size_t first = points_.size();
         const KernelTable& kernels = facts_.trace().kernel();
         for (Row row = 0; row < kernels.rows; ++row)
             if (kernels.device.value_or(row, -1) == device.device &&
                 is_collective(kernels.name.value_or(row, kNoString)))
                 add(row, device.device);
-        OwnTimes own(facts_, device);
         link(device.compute, first, [&](Interval part) { return own.within(part); });
         find_leads(facts_, own, first, points_);
     }
@@ -123,7 +122,8 @@ private:
 
 std::vector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
     Points points(facts, steps);
-    for (const DeviceActivity& device : facts.get<Activity>().devices) points.add(device);
+    const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
+    for (std::size_t i = 0; i < devices.size(); ++i) points.add(devices[i], facts.get<DeviceOwnTimes>().devices[i]);
     if (points.empty()) points.add_host();
     return std::move(points).take();
 }

@@ -79,8 +79,8 @@ Ruling look(const Facts& facts) {
     finding.evidence.push_back(fmt::format(
         "the host waits {}, {} in total; the GPU is idle for {} after running out of work during such a wait", per_step,
         readable_duration(waits.blocked_ns), readable_duration(drained_ns(facts))));
-    for (std::size_t i = 0; i < std::min(kSites, waits.sites.size()); ++i)
-        finding.evidence.push_back(where(facts, waits.sites[i]));
+    const std::vector<WaitSite>& sites = facts.get<WaitSites>().sites;
+    for (std::size_t i = 0; i < std::min(kSites, sites.size()); ++i) finding.evidence.push_back(where(facts, sites[i]));
     if (shares.idle_of(IdleCause::synchronisation) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
     push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);

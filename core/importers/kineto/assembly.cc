@@ -27,6 +27,7 @@ void Assembly::take(ParsedPiece& piece) {
     if (pending_.size() < wanted_ && !piece.last) return;
     pending_.seal();
     Block block;
+    block.skip_unselected(builder_.selected());
     Piece bytes{pending_.begin(), pending_.end(), pending_offset_, piece.last, before_};
     std::size_t used = parse_piece(file_, bytes, state_, block);
     accept(block);
@@ -66,7 +67,8 @@ void Assembly::accept(Block& block) {
 // A block counts its measured launches from 0.
 void Assembly::number_launches(Tables& tables) {
     for (Column<std::int64_t>* column : {&tables.profiled_kernel.launch, &tables.kernel_counter.launch})
-        for (Row row = 0; row < column->size(); ++row) column->change(row, (*column)[row] + launches_);
+        for (Row row = 0; row < column->size(); ++row)
+            if (column->has(row)) column->change(row, (*column)[row] + launches_);
     launches_ += static_cast<std::int64_t>(tables.profiled_kernel.rows);
 }
 
@@ -132,7 +134,7 @@ Status Assembly::finish() {
 // A column without a value can be filled from the first row again.
 template <class T>
 bool reopen(Column<T>& column) {
-    if (!column.none_present()) return false;
+    if (!column.none_present() || column.is_skipped()) return false;
     column = Column<T>{};
     return true;
 }

@@ -13,7 +13,9 @@ namespace gpuprof::kineto {
 
 class Assembly {
 public:
-    Assembly(std::string_view file, TraceBuilder& builder) : file_(file), builder_(builder) {}
+    Assembly(std::string_view file, TraceBuilder& builder) : file_(file), builder_(builder) {
+        skip_unselected(rest_.tables, builder.selected());
+    }
 
     // Takes the pieces in input order.
     void take(ParsedPiece& piece);

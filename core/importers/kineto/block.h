@@ -66,6 +66,11 @@ struct Block {
     std::uint64_t labels = 0;   // among them: metadata and arrows, which are useless alone
     std::uint64_t foreign = 0;  // events of kinds that are not used
 
+    // Columns that are not selected take no values; lasts over clear().
+    void skip_unselected(const ColumnSelection& selected) {
+        gpuprof::skip_unselected(rows.tables, selected);
+        gpuprof::skip_unselected(late.tables, selected);
+    }
     // Removes everything; the memory of the rows is kept.
     void clear() {
         Batch reused_rows = std::move(rows), reused_late = std::move(late);

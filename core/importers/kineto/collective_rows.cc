@@ -95,7 +95,8 @@ void RowWriter::write_collective(const Event& event, bool on_device) {
     put_text(collective.group, row, event, Field::group, rows);
     put_text(collective.group_description, row, event, Field::group_description, rows);
     put(collective.seq, row, event, Field::collective_seq);
-    if (auto id = integer(event, Field::collective_instance, true)) collective.instance.set(row, *id);
+    if (!collective.instance.is_skipped())
+        if (auto id = integer(event, Field::collective_instance, true)) collective.instance.set(row, *id);
     put(collective.src_rank, row, event, Field::src_rank);
     put(collective.dst_rank, row, event, Field::dst_rank);
     put_splits(collective.in_splits, row, event, Field::in_splits);

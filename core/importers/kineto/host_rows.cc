@@ -156,6 +156,7 @@ void RowWriter::write_memory_event(const Event& event) {
 }
 
 void RowWriter::write_flow(const Event& event, bool begins) {
+    if (block_.rows.tables.flow.from_time.is_skipped()) return;
     std::int64_t time = 0;
     std::optional<std::int64_t> id = integer(event, Field::id);
     if (!id || !read_time(event, Field::ts, time)) return lose(Loss::missing_field, offset_);

@@ -28,9 +28,12 @@ void parse(std::string_view file, ParsedPiece& piece, State before) {
 // The workers, and the pieces between them and the consumer. Piece number n waits in slot n % slots.
 class Pipeline {
 public:
-    Pipeline(Source& source, PieceReader& reader, unsigned workers)
+    Pipeline(Source& source, PieceReader& reader, unsigned workers, const ColumnSelection& selected)
         : source_(source), reader_(reader), slots_(2 * workers + 1), ready_(slots_.size(), false) {
-        for (auto& slot : slots_) slot = std::make_unique<ParsedPiece>();
+        for (auto& slot : slots_) {
+            slot = std::make_unique<ParsedPiece>();
+            slot->block.skip_unselected(selected);
+        }
         try {
             for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
         } catch (const std::system_error&) {
@@ -110,20 +113,23 @@ private:
 
 }  // namespace
 
-PipelineShape default_shape() {
-    return {std::clamp(std::thread::hardware_concurrency(), 1u, 8u), std::size_t{2} << 20};
+PipelineShape default_shape(const ColumnSelection& selected) {
+    return {std::clamp(std::thread::hardware_concurrency(), 1u, 8u),
+            selected.has_all() ? std::size_t{2} << 20 : std::size_t{512} << 10};
 }
 
-Status parse_all(Source& source, PipelineShape shape, const std::function<void(ParsedPiece&)>& consume) {
+Status parse_all(Source& source, PipelineShape shape, const ColumnSelection& selected,
+                 const std::function<void(ParsedPiece&)>& consume) {
     PieceReader reader(source, shape.piece_bytes);
     ParsedPiece first;
+    first.block.skip_unselected(selected);
     if (Status status = read_piece(reader, first); !status) return status;
     if (first.last) {
         parse(source.name(), first, State::start);
         consume(first);
         return {};
     }
-    Pipeline pipeline(source, reader, shape.workers);
+    Pipeline pipeline(source, reader, shape.workers, selected);
     parse(source.name(), first, State::start);
     consume(first);
     while (ParsedPiece* piece = pipeline.next()) consume(*piece);

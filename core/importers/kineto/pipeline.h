@@ -24,9 +24,11 @@ struct PipelineShape {
     unsigned workers;
     std::size_t piece_bytes;
 };
-PipelineShape default_shape();
+// Smaller pieces if only some columns are read, so that they do not take more memory than the rows.
+PipelineShape default_shape(const ColumnSelection& selected);
 
 // Calls `consume` on the calling thread for each piece, in order. Fails if reading fails.
-Status parse_all(Source& source, PipelineShape shape, const std::function<void(ParsedPiece&)>& consume);
+Status parse_all(Source& source, PipelineShape shape, const ColumnSelection& selected,
+                 const std::function<void(ParsedPiece&)>& consume);
 
 }  // namespace gpuprof::kineto

@@ -170,7 +170,8 @@ std::string_view RowWriter::decoded(const Event& event, Field field) {
 }
 
 void RowWriter::put_text(Column<StringId>& column, Row row, const Event& event, Field field, Batch& batch) {
-    if (!event.has(field) || (!event[field].is_string() && event[field].text() == "null")) return;
+    if (column.is_skipped() || !event.has(field) || (!event[field].is_string() && event[field].text() == "null"))
+        return;
     std::string_view text = decoded(event, field);
     column.set(row, &batch == &block_.rows ? intern(text) : batch.intern(text));
 }

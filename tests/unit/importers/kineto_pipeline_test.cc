@@ -11,8 +11,8 @@ std::string dump_in_pieces(std::string_view bytes, unsigned workers, std::size_t
     auto source = memory_source("t", bytes);
     TraceBuilder builder(Origin{});
     kineto::Assembly assembly("t", builder);
-    Status status =
-        kineto::parse_all(**source, {workers, piece_bytes}, [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
+    Status status = kineto::parse_all(**source, {workers, piece_bytes}, {},
+                                      [&](kineto::ParsedPiece& piece) { assembly.take(piece); });
     EXPECT_TRUE(status.ok());
     Status finished = assembly.finish();
     if (!finished) return finished.error().message;
