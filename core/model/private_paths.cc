@@ -119,9 +119,8 @@ void each_text(AnyTables& tables, Visit&& visit) {
     });
 }
 
-// A column of files: the whole text is a path, whatever characters it has.
+// In a column of files an absolute path is the whole text, whatever characters it has.
 std::string shown_file(std::string_view file, const PrivateNames& names) {
-    if (!file.starts_with('/')) return std::string(file);
     std::string place = names.place ? names.place(file) : std::string();
     return place.empty() ? shown(file, true) : place;
 }
@@ -134,9 +133,10 @@ void replace(Tables& tables, const StringPool& texts, StringPool& into, const Pr
             if (!column.has(row)) continue;
             auto [found, added] = known.try_emplace(index_of(column[row]), kNoString);
             std::string_view text = texts[column[row]];
+            bool is_path = spec.name == "file" && text.starts_with('/');
             if (added)
-                found->second = into.intern(spec.name == "file" ? shown_file(text, names)
-                                                                : without_folders(text, spec.privacy, names));
+                found->second =
+                    into.intern(is_path ? shown_file(text, names) : without_folders(text, spec.privacy, names));
             made.set(row, found->second);
         }
         made.pad(rows);
