@@ -62,7 +62,7 @@ def test_a_file_with_counters_alone_opens_with_its_kernels(visit, exported, prog
     for line, row in zip(shown.all(), said["limits"].rows, strict=False):
         assert line.locator("button").get_attribute("title").split("\n")[0] == row["name"]
         assert line.locator(".sentence").inner_text() == row["because"]
-    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Kernels", "Tables"]
+    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Kernels", "Tables", "SQL"]
     page.locator(".finding").get_by_role("button", name=FLAWED, exact=True).click()
     expect(page.locator(".kernel h1")).to_contain_text(f"{FLAWED} strided_copy")
 
