@@ -100,6 +100,7 @@ export class Chunks {
   private async read<T extends Decoded>(id: number, decode: Decode<T>): Promise<T | null> {
     const chunk = await this.decode(id, decode);
     this.loading.delete(id);
+    if (!this.isLoading) queueMicrotask(() => this.notify()); // also after reads that nobody draws
     if (!chunk.ok) {
       this.broken.add(id);
       this.onError(`cannot read part ${id} of the recording: ${chunk.error}`);

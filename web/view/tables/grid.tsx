@@ -45,7 +45,8 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
 
   useLayoutEffect(() => {
     const target = scroller.current!;
-    const follow = () => setSize({ height: target.clientHeight, narrow: target.clientWidth < NARROW });
+    // On paper the element is as high as the list, and is measured before `printing` is known.
+    const follow = () => setSize({ height: Math.min(target.clientHeight, innerHeight), narrow: target.clientWidth < NARROW });
     follow();
     const observer = new ResizeObserver(follow);
     observer.observe(target);
