@@ -46,6 +46,11 @@ def just_enough(program):
     return memory
 
 
+def kept(cache):
+    """How many summaries are kept; the one that is being written does not count."""
+    return len([name for name in os.listdir(cache) if not name.startswith(".")]) if cache.exists() else 0
+
+
 def lost(outcome):
     """Rank, status and reason of the ranks that were lost."""
     assert outcome.status == 0, outcome.errors
@@ -66,6 +71,16 @@ def children(parent):
     return found
 
 
+def reading(parent, file):
+    """The programs that a process has started for a file, as process ids. One that has just written its summary may still run."""
+    found = []
+    for pid in children(parent):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as about:
+            if os.fsencode(file) in about.read().split(b"\0"):
+                found.append(pid)
+    return found
+
+
 def running(pid):
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as about:
         return about.read().rpartition(")")[2].split()[0] != "Z"
@@ -73,10 +88,12 @@ def running(pid):
 
 
 def wait_until(condition, seconds=20):
+    """What the condition answers once it is true."""
     deadline = time.monotonic() + seconds
-    while not condition():
+    while not (answer := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    return answer
 
 
 def test_a_second_try_has_twice_the_memory(program, cache, just_enough):
@@ -120,11 +137,10 @@ def test_a_pipe_that_is_named_like_a_summary(program, cache, endless):
 def test_a_killed_child_is_started_once_more(program, cache, endless):
     with subprocess.Popen([program.path, "ranks", EXAMPLE, endless, "ranks", "--cache", cache, "--time-out", "3", "--workers", "1",
                            "--format", "json"], stdout=subprocess.PIPE) as process:
-        wait_until(lambda: cache.exists() and len(os.listdir(cache)) == 8)
-        wait_until(lambda: len(children(process.pid)) == 1)
-        (first,) = children(process.pid)
+        wait_until(lambda: kept(cache) == 8)
+        (first,) = wait_until(lambda: reading(process.pid, endless))
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: children(process.pid) not in ([], [first]))
+        wait_until(lambda: reading(process.pid, endless) not in ([], [first]))
         answer = process.stdout.read()
     assert b"reading it took longer than 3 s" in answer
     assert process.returncode == 0
@@ -152,10 +168,10 @@ def test_ctrl_c_ends_children_and_keeps_the_cache(program, cache, endless, tmp_p
                    "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), *sys.path])}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         # All but the endless one: the largest go first, so it is the last.
-        wait_until(lambda: cache.exists() and len([name for name in os.listdir(cache) if name.endswith(".gpuprof")]) == 8)
+        wait_until(lambda: kept(cache) == 8)
         parent = process.pid if how != "command" else children(process.pid)[0]
-        wait_until(lambda: len(children(parent)) == 1)
-        started = [*children(process.pid), *children(parent)]
+        reader = wait_until(lambda: reading(parent, endless))
+        started = [*children(process.pid), *reader]
         os.kill(process.pid, signal.SIGINT)  # the others hear of it from their parent only
         said = process.stderr.read().decode()
         process.wait(20)

@@ -167,7 +167,7 @@ def test_markdown_shows_what_the_page_shows(visit, exported, many):
 
 
 def test_a_printed_table_has_every_column_and_says_where_the_other_rows_are(visit, exported, many):
-    page = visit(exported(many), "page=tables&table=gpu_trace&rows.sort=-dur_ns")
+    page = visit(exported(many), "page=tables&table=gpu_trace&show=sort:-dur_ns")
     page.get_by_role("grid").wait_for()
     page.emulate_media(media="print")
     expect(page.get_by_text("Rows 1 to 1,000 of 20,000.")).to_be_visible()

@@ -7,14 +7,14 @@
 
 import { keptText, readKept } from "./kept_ranges.ts";
 import { ROW_ORDERS } from "./job_order.ts";
-import type { TableShape } from "./table_shape.ts";
+import { readShape, shapeTexts } from "./table_shape.ts";
 import { PAGES, type PageName, type Range, type State } from "./state.ts";
 
-/** Step: a new entry of the history. Text: an entry once for what is typed in one go. View: the current entry changes. */
+/** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the current entry changes. */
 export type Change = "step" | "text" | "view";
 
 /** The part of the state that an address restores. A selection is looked up in the recording first. */
-export type Link = Partial<Omit<State, "selection" | "tableShape">> & { tableShape?: Partial<TableShape>; selection?: EventAddress; absolute?: [from: bigint, to: bigint] };
+export type Link = Partial<Omit<State, "selection">> & { selection?: EventAddress; absolute?: [from: bigint, to: bigint] };
 
 export interface EventAddress {
   table: string;
@@ -45,17 +45,6 @@ function reader<K extends keyof Link>(of: K, read: Read<K>): Field["read"] {
   return (values) => {
     const value = values.length === 0 ? null : read(values.at(-1)!, values);
     return value === null ? {} : { [of]: value };
-  };
-}
-
-/** A part of the shape of the table. */
-function shape<K extends keyof TableShape>(key: string, name: K, change: Change, write: (value: TableShape[K]) => Written, read: (value: string) => TableShape[K]): Field {
-  return {
-    key,
-    of: "tableShape",
-    change,
-    write: ({ tableShape }) => write(tableShape[name]),
-    read: (values) => (values.length === 0 ? {} : { tableShape: { [name]: read(values.at(-1)!) } }),
   };
 }
 
@@ -100,10 +89,7 @@ export const FIELDS: readonly Field[] = [
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
   }),
   field("differences", "differences", "step", (name) => name, same),
-  shape("rows.filter", "filter", "text", text, same),
-  shape("rows.sort", "sort", "step", text, same),
-  shape("rows.group", "group", "step", text, same),
-  shape("rows.hide", "hidden", "step", (names) => text(names.join(",")), (value) => value.split(",").filter((name) => name !== "")),
+  field("show", "tableShape", "text", shapeTexts, (_, parts) => readShape(parts)),
   field("kernel", "kernel", "step", (name) => name, same),
   field("launch", "launch", "step", number, toCount),
   field("sampled", "sampled", "step", (name) => name, same),

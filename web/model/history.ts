@@ -1,12 +1,12 @@
 // When a change of what the page shows is an entry of the browser's history, and when it replaces the current one. What
 // one action of the user causes (a click that opens a page and, once it is read, selects an event) is one entry; so is
-// what is typed into one field in one go. Panning and zooming change the current entry. A jump therefore leaves behind
+// what is typed into one field without a pause. Panning and zooming change the current entry. A jump therefore leaves behind
 // an entry with the former window.
 
 import { changeBetween, linkOf, type Snapshot } from "./permalink.ts";
 
 const SETTLED = 250; // ms without a change before the current entry is replaced; browsers limit how often it may be
-const TYPING = 1000; // ms between letters that are typed in one go
+const TYPING = 1000; // ms between letters: a longer one is a pause
 
 export interface Entries {
   push(link: string): void;

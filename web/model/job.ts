@@ -2,14 +2,7 @@
 // and steps are used by their index in these lists. The JSON may come from an untrusted file: what is missing or of
 // another type is an empty value, and lists that do not fit together are an error.
 
-type Json = Record<string, unknown>;
-
-const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
-const array = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
-const maybeNumber = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+import { array, maybeNumber, maybeText, number, object, text, type Json } from "../read/json.ts";
 
 const MAX_CELLS = 20_000_000;
 

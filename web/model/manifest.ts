@@ -3,6 +3,7 @@
 // nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is that start on the recording's clock.
 
 import { fail, ok, type Result } from "../read/result.ts";
+import { list, maybeText, number, object, text, type Json } from "../read/json.ts";
 
 /** [blob, slices, start, end, events before, ns busy before] */
 export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];
@@ -97,12 +98,6 @@ export interface Manifest {
   blob_count: number;
 }
 
-type Json = Record<string, unknown>;
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
-const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
@@ -201,7 +196,6 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
 
 function readCriticalPath(raw: Json, first: number, tracks: number, blobs: number): { parts: CriticalPath["parts"]; lanes: (Lane | null)[] } | null {
   if (!Array.isArray(raw.lanes)) return null;
-  const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
   return {
     parts: list(raw.parts).map((each) => ({ part: text(each.part), total_ns: number(each.total_ns), share_pct: number(each.share_pct) })),
     lanes: list(raw.lanes).map((lane, i) => readLane(lane, first + i, tracks, blobs)),

@@ -5,7 +5,6 @@
 
 import { FIELDS, type Change, type Field, type Link } from "./address_fields.ts";
 import type { State } from "./state.ts";
-import { PLAIN } from "./table_shape.ts";
 
 export type { Link } from "./address_fields.ts";
 export type Side = "base" | "new";
@@ -53,14 +52,8 @@ export function readLink(fragment: string): LinkedSides {
     values.set(key, [...(values.get(key) ?? []), decode(part.slice(at + 1))]);
   }
   const side: Side = values.get("side")?.at(-1) === "base" ? "base" : "new";
-  const read = (prefix: string): Link => joined(FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
+  const read = (prefix: string): Link => Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
   return { side, shown: read(""), other: read(`${otherSide(side)}.`) };
-}
-
-/** Several fields are parts of the table's shape. */
-function joined(links: readonly Link[]): Link {
-  const shape = links.flatMap(({ tableShape }) => tableShape ?? []);
-  return Object.assign({}, ...links, ...(shape.length > 0 ? [{ tableShape: Object.assign({ ...PLAIN }, ...shape) }] : []));
 }
 
 /** The strongest change of what the address holds, null if there is none, and the key of the changed text. */

@@ -2,14 +2,8 @@
 // become null, "" or an empty list here, so that no page has to check.
 
 import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
+import { list, maybeNumber, maybeText, object, text, type Json } from "../read/json.ts";
 
-type Json = Record<string, unknown>;
-
-const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
-const list = (value: unknown): Json[] => (Array.isArray(value) ? value.map(object) : []);
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const number = (value: unknown): number | null => (typeof value === "number" ? value : null);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
 
 /** Throws if the text is not JSON. */
@@ -43,7 +37,7 @@ function readTable(raw: Json): ReportTable {
       unit: maybeText(column.unit),
       doc: text(column.doc),
     })),
-    row_count: number(raw.row_count) ?? rows.length,
+    row_count: maybeNumber(raw.row_count) ?? rows.length,
     rows: rows.map((row) => (Array.isArray(row) ? row.map(readCell) : [])),
     notes: texts(raw.notes),
   };
@@ -57,8 +51,8 @@ function readFinding(raw: Json): Finding {
   return {
     id: text(raw.id),
     severity: text(raw.severity),
-    cost_ns: number(raw.cost_ns),
-    share_pct: number(raw.share_pct),
+    cost_ns: maybeNumber(raw.cost_ns),
+    share_pct: maybeNumber(raw.share_pct),
     predicted: typeof raw.predicted === "object" && raw.predicted !== null,
     title: text(raw.title),
     evidence: typeof raw.evidence === "string" ? [raw.evidence] : texts(raw.evidence),
@@ -71,8 +65,8 @@ function readFinding(raw: Json): Finding {
 function readVerdict(raw: Json): Verdict {
   const limit = (each: Json) => ({
     name: text(each.name),
-    share_pct: number(each.share_pct),
-    gives_back_pct: number(each.gives_back_pct),
+    share_pct: maybeNumber(each.share_pct),
+    gives_back_pct: maybeNumber(each.gives_back_pct),
     because: text(each.because),
   });
   return { ...limit(raw), share_of: maybeText(raw.share_of) ?? "the window", confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };

@@ -32,7 +32,7 @@ function restoreOther(viewer: Viewer, link: Link, isAligned: boolean): void {
 }
 
 /** The fields of an address but the window and the selection. */
-function restored({ initial }: Viewer, { selection, absolute, view, tableShape, ...link }: Link): Partial<State> {
+function restored({ initial }: Viewer, { selection, absolute, view, ...link }: Link): Partial<State> {
   const names = FIELDS.flatMap(({ of }) => (of === null || of === "selection" || of === "view" ? [] : [of]));
-  return { ...Object.fromEntries(names.map((name) => [name, initial[name]])), ...link, ...(tableShape ? { tableShape: { ...initial.tableShape, ...tableShape } } : {}) };
+  return { ...Object.fromEntries(names.map((name) => [name, initial[name]])), ...link };
 }

@@ -1,10 +1,6 @@
 // One step of a job as bars over ranks, on the common clock; times in ns from the start of the step.
 
-type Json = Record<string, unknown>;
-
-const object = (value: unknown): Json => (value !== null && typeof value === "object" ? (value as Json) : {});
-const array = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+import { array, number, object, type Json } from "../read/json.ts";
 
 export interface StepBar {
   rank: number;

@@ -16,6 +16,17 @@ export interface TableShape {
 
 export const PLAIN: TableShape = { filter: "", sort: "", group: "", hidden: [] };
 
+/** Each choice as text, for the address. */
+export function shapeTexts({ filter, sort, group, hidden }: TableShape): string[] {
+  return Object.entries({ filter, sort, group, hidden: hidden.join(",") }).flatMap(([name, value]) => (value === "" ? [] : [`${name}:${value}`]));
+}
+
+export function readShape(texts: readonly string[]): TableShape {
+  const values = new Map(texts.map((text) => [text.slice(0, text.indexOf(":")), text.slice(text.indexOf(":") + 1)]));
+  const of = (name: string): string => values.get(name) ?? "";
+  return { filter: of("filter"), sort: of("sort"), group: of("group"), hidden: of("hidden").split(",").filter((name) => name !== "") };
+}
+
 /** The rows to show, in display order, of the table or of its groups. */
 export interface ShownRows {
   table: ReportTable;

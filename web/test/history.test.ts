@@ -163,7 +163,7 @@ test("panning replaces the entry, and a jump leaves the former window behind", (
   assert.equal(entries.length, 3);
 });
 
-test("what is typed in one go is one entry", () => {
+test("what is typed without a pause is one entry", () => {
   const { viewer, entries, act, wait } = recorded();
   viewer.highlight(["relu"]); // ends with the first letter
   for (const text of ["g", "ge", "gem"]) act(() => viewer.search(text)), wait(200);
