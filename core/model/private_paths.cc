@@ -1,5 +1,7 @@
 #include "core/model/private_paths.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -11,14 +13,20 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::string_view kHomes[] = {"/home/", "/Users/"}, kRoot = "/root/";
-constexpr std::string_view kSystem[] = {"/usr/",  "/lib/", "/lib64/", "/opt/", "/bin/",  "/sbin/", "/etc/",
-                                        "/proc/", "/dev/", "/sys/",   "/run/", "/snap/", "/nix/"};
+// First folders of paths.
+constexpr std::string_view kHomes[] = {"home", "Users"}, kAdministrator = "root";
+constexpr std::string_view kSystem[] = {"usr",  "lib", "lib64", "opt", "bin",  "sbin", "etc",
+                                        "proc", "dev", "sys",   "run", "snap", "nix"};
 constexpr std::string_view kPackages[] = {"/site-packages/", "/dist-packages/"}, kPython = "/lib/python3.";
 
-bool begins_with_any(std::string_view text, std::span<const std::string_view> beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(),
-                       [&](std::string_view each) { return text.starts_with(each); });
+// Empty if nothing lies in it.
+std::string_view first_folder(std::string_view path) {
+    std::size_t end = path.find('/', 1);
+    return end == std::string_view::npos ? std::string_view() : path.substr(1, end - 1);
+}
+
+bool lies_in(std::string_view path, std::span<const std::string_view> folders) {
+    return std::find(folders.begin(), folders.end(), first_folder(path)) != folders.end();
 }
 
 // Names that programs choose: a slash in them is rarely a path.
@@ -68,7 +76,7 @@ bool begins_path(std::string_view text, std::size_t at) {
 }
 
 bool is_private(std::string_view path, const PrivateNames& names) {
-    if (begins_with_any(path, kHomes) || path.starts_with(kRoot)) return true;
+    if (lies_in(path, kHomes) || first_folder(path) == kAdministrator) return true;
     return std::any_of(names.folders.begin(), names.folders.end(), [&](const std::string& folder) {
         return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
     });
@@ -83,7 +91,7 @@ std::string shown(std::string_view path, bool is_file) {
         if (std::size_t slash = path.find('/', at + kPython.size()); slash != std::string_view::npos)
             return std::string(path.substr(slash + 1));
     std::string_view name = path.substr(path.rfind('/') + 1);
-    bool is_home = begins_with_any(path, kHomes) && std::count(path.begin(), path.end(), '/') < 3;
+    bool is_home = lies_in(path, kHomes) && std::count(path.begin(), path.end(), '/') < 3;
     return !is_home && !name.empty() && (has_extension(path) || is_file) ? std::string(name) : "~";
 }
 
@@ -101,12 +109,14 @@ std::string without_user(std::string text, std::string_view user) {
 
 // The users of home folders that a text names.
 void learn_users(std::string_view text, std::set<std::string>& users) {
-    for (std::string_view home : kHomes)
+    for (std::string_view folder : kHomes) {
+        std::string home = fmt::format("/{}/", folder);
         for (std::size_t at = text.find(home); at != std::string_view::npos; at = text.find(home, at + 1)) {
             std::size_t begin = at + home.size(), end = begin;
             while (end < text.size() && (in_word(text[end]) || text[end] == '-' || text[end] == '.')) ++end;
             if (end > begin) users.emplace(text.substr(begin, end - begin));
         }
+    }
 }
 
 template <class AnyTables, class Visit>
@@ -151,7 +161,7 @@ std::string without_folders(std::string_view text, Privacy privacy, const Privat
     for (std::size_t at = 0; at < text.size();) {
         std::size_t end = begins_path(text, at) ? end_of_path(text, at, privacy) : at;
         std::string_view path = text.substr(at, end - at);
-        bool of_system = begins_with_any(path, kSystem) && !is_private(path, names);
+        bool of_system = lies_in(path, kSystem) && !is_private(path, names);
         if (path.empty() || of_system || (is_chosen(privacy) && !is_private(path, names))) {
             out += text.substr(at, std::max<std::size_t>(path.size(), 1));
             at = std::max(end, at + 1);
@@ -179,7 +189,7 @@ Trace without_folders(Trace trace, PrivateNames names) {
                 learn_users(old.strings[column[row]], users);
             }
     });
-    users.erase("root");
+    users.erase(std::string(kAdministrator));
     names.users.assign(users.begin(), users.end());
     // Texts keep their order, which lists of names have.
     for (std::uint32_t id = 0; id < old.strings.size(); ++id)

@@ -3,20 +3,7 @@
 import sys
 
 import pytest
-from job_engines import EXAMPLE, tables
-
-import gpu_profile
-
-
-@pytest.fixture(scope="session")
-def expected(tmp_path_factory):
-    """The tables by the program's own engine."""
-    return tables(gpu_profile.ranks(EXAMPLE, cache=tmp_path_factory.mktemp("cache")))
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
+from job_engines import cache, expected  # noqa: F401
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import gpu_profile
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "ranks"
 TABLES = ("stragglers", "ranks", "job_steps", "rank_collectives", "hosts", "rank", "losses")
@@ -13,6 +15,17 @@ TABLES = ("stragglers", "ranks", "job_steps", "rank_collectives", "hosts", "rank
 
 def tables(found):
     return {name: found.table(name).to_dict() for name in TABLES}
+
+
+@pytest.fixture(scope="session")
+def expected(tmp_path_factory):
+    """The tables by the program's own engine."""
+    return tables(gpu_profile.ranks(EXAMPLE, cache=tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
 
 
 class Now:

@@ -6,16 +6,11 @@ import os
 import shutil
 
 import pytest
-from job_engines import EXAMPLE
+from job_engines import EXAMPLE, cache  # noqa: F401
 
 import gpu_profile
 
 SECRETS = (b"secret-host", b"secret-user", b"secret-project", b"rank00")
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
 
 
 @pytest.fixture

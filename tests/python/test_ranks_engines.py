@@ -13,23 +13,12 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from job_engines import EXAMPLE, ROOT, Now, fake_distributed, tables
+from job_engines import EXAMPLE, ROOT, Now, cache, expected, fake_distributed, tables  # noqa: F401
 
 import gpu_profile
 from gpu_profile.many_ranks import engines, summaries
 from gpu_profile.many_ranks.files import RankFile, rank_in_name
 from gpu_profile.many_ranks.reduction import program_version, reduce_batch
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    """The tables by the program's own engine."""
-    return tables(gpu_profile.ranks(EXAMPLE, cache=tmp_path_factory.mktemp("cache")))
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
 
 
 @pytest.fixture

@@ -11,18 +11,13 @@ import sys
 import time
 
 import pytest
-from job_engines import EXAMPLE, ROOT
+from job_engines import EXAMPLE, ROOT, cache  # noqa: F401
 from terminal import Terminal
 
 import gpu_profile
 from gpu_profile.many_ranks import reduction
 
 FILES = sorted(EXAMPLE.iterdir())
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
 
 
 @pytest.fixture

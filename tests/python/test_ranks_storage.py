@@ -3,22 +3,11 @@
 import sys
 
 import pytest
-from job_engines import EXAMPLE, Now, tables
+from job_engines import EXAMPLE, Now, cache, expected, tables  # noqa: F401
 
 import gpu_profile
 from gpu_profile.many_ranks.files import RankFile, without_credentials
 from gpu_profile.many_ranks.reduction import copy_file
-
-
-@pytest.fixture(scope="module")
-def expected(tmp_path_factory):
-    """The tables by the program's own engine."""
-    return tables(gpu_profile.ranks(EXAMPLE, cache=tmp_path_factory.mktemp("cache")))
-
-
-@pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "cache"
 
 
 def test_urls_without_fsspec(cache, monkeypatch):

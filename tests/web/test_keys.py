@@ -4,18 +4,10 @@ import re
 
 import pytest
 from conftest import ROOT, WEB
+from drawn_sample import US, timeline
 from waiting import reaches, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
-
-US = 1000
-
-
-def timeline(visit, sample_page, fragment="", **options):
-    page = visit(sample_page("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
-    page.wait_for_selector("canvas[data-complete]")
-    return page
-
 
 def search(page):
     return page.get_by_role("searchbox", name="Search events")

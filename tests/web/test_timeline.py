@@ -8,18 +8,10 @@
 import re
 
 import pytest
+from drawn_sample import US, timeline
 from waiting import reaches, settled, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
-
-US = 1000
-
-
-def timeline(visit, sample_page, fragment="", **options):
-    page = visit(sample_page("drawn"), f"page=timeline{fragment and '&'}{fragment}", **options)
-    page.wait_for_selector("canvas[data-complete]")
-    return page
-
 
 def place(page, track, time_ns, view=(0, 100 * US)):
     """Return the point on the canvas of a time in a track's first row."""

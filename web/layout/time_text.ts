@@ -21,6 +21,9 @@ export function duration(ns: number): string {
   return `${digits(ns / scale)} ${unit}`;
 }
 
+/** "+12.3 us", "−4 ns": a difference. */
+export const signedDuration = (ns: number): string => `${ns < 0 ? "−" : "+"}${duration(Math.abs(ns))}`;
+
 const ROUNDS_UP = 0.9995; // of the next unit: shown as 1.00 of it, not as 1000 of this one
 
 /** Three significant digits; no decimals from 100. */

@@ -2,13 +2,13 @@
 // by kernel, cause, operator, call and copy.
 
 import { useEffect, useMemo } from "preact/hooks";
-import { duration } from "../layout/time_text.ts";
+import { duration, signedDuration } from "../layout/time_text.ts";
 import { Comparison } from "../model/comparison.ts";
 import { NO_REPORT } from "../model/read_report.ts";
 import type { Report } from "../model/report.ts";
 import { entriesOf, type StepEntry } from "../model/step_entries.ts";
 import { Viewer } from "../model/viewer.ts";
-import { DifferenceTables, signed } from "./steps/difference_tables.tsx";
+import { DifferenceTables } from "./steps/difference_tables.tsx";
 import { EntrySelect } from "./steps/entry_select.tsx";
 import { SideBySide } from "./steps/side_by_side.tsx";
 import { useAsync, useViewerState } from "./use_state.ts";
@@ -52,7 +52,7 @@ function Beside({ viewer, entries, a, b }: Props) {
       <EntrySelect label="B" entries={entries} chosen={b.key} onChoose={(key) => choose(a.key, key)} />
       <button onClick={() => choose(b.key, a.key)}>Swap</button>
       <output>
-        {duration(lengths[0]!)} → {duration(lengths[1]!)} ({signed(lengths[1]! - lengths[0]!)})
+        {duration(lengths[0]!)} → {duration(lengths[1]!)} ({signedDuration(lengths[1]! - lengths[0]!)})
       </output>
     </div>
   );

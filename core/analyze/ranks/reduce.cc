@@ -10,6 +10,7 @@
 #include "core/analyze/ranks/calls.h"
 #include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/own_time.h"
+#include "core/analyze/ranks/rank_rows.h"
 #include "core/analyze/ranks/rank_steps.h"
 #include "core/analyze/ranks/step_samples.h"
 #include "core/analyze/ranks/sync_points.h"
@@ -26,6 +27,7 @@ public:
           trace_(facts.trace()),
           rank_(rank),
           into_(into),
+          rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
           syncs_(sync_points(facts, steps_)) {}
 
@@ -40,8 +42,8 @@ public:
                                                                        : facts_.get<Activity>().devices.front().device;
             for (Row device = 0; device < devices.rows; ++device)
                 if (devices.device.value_or(device, -1) == used) {
-                    put(table.gpu, row, devices.name.get(device));
-                    put(table.gpu_uuid, row, devices.uuid.get(device));
+                    rows_.put(table.gpu, row, devices.name.get(device));
+                    rows_.put(table.gpu_uuid, row, devices.uuid.get(device));
                 }
         }
         table.file.set(row, into_.intern(file.path));
@@ -140,14 +142,6 @@ public:
     }
 
 private:
-    template <class T>
-    static void put(Column<T>& column, Row row, const std::optional<T>& value) {
-        if (value) column.set(row, *value);
-    }
-    void put(Column<StringId>& column, Row row, const std::optional<StringId>& value) {
-        if (value) column.set(row, into_.intern(trace_.text(*value)));
-    }
-
     void put_process(RankTable& table, Row row, const RankFile& file) {
         const ProcessTable& processes = trace_.tables().process;
         StringId host = kNoString;
@@ -170,8 +164,8 @@ private:
                   bool pair) {
         if (pair && to && !from) from = rank_;
         if (pair && from && !to) to = rank_;
-        put(table.src_rank, row, from);
-        put(table.dst_rank, row, to);
+        rows_.put(table.src_rank, row, from);
+        rows_.put(table.dst_rank, row, to);
     }
 
     std::optional<std::int64_t> group_of(Row record) {
@@ -183,19 +177,15 @@ private:
         std::int64_t id = key->id();
         if (!groups_.insert(id).second) return id;
         RankGroupTable& table = into_.tables.rank_group;
-        Row row = table.add();
-        table.rank.set(row, rank_);
-        table.group_id.set(row, id);
-        put(table.name, row, key->of_communicator ? records.communicator.get(record) : records.group.get(record));
+        Row row = rows_.add_group(id, key->size, record);
+        rows_.put(table.name, row, key->of_communicator ? records.communicator.get(record) : records.group.get(record));
         if (key->of_communicator) by_communicator_.insert(id);
         if (key->of_communicator)
             table.description.set(row, into_.intern(kCommunicator));
         else if (assumed)
             table.description.set(row, into_.intern(kAssumedWorld));
         else
-            put(table.description, row, records.group_description.get(record));
-        if (key->size > 0 && key->size <= INT32_MAX) table.size.set(row, static_cast<std::int32_t>(key->size));
-        put(table.ranks, row, records.ranks.get(record));
+            rows_.put(table.description, row, records.group_description.get(record));
         return id;
     }
 
@@ -289,6 +279,7 @@ private:
     const Trace& trace_;
     std::int32_t rank_;
     Batch& into_;
+    RankRows rows_;
     RankSteps steps_;
     std::vector<SyncPoint> syncs_;
     std::set<std::int64_t> groups_, by_communicator_;

@@ -5,6 +5,7 @@
 #include "core/analyze/facts/collective_records.h"
 #include "core/analyze/ranks/calls.h"
 #include "core/analyze/ranks/group_id.h"
+#include "core/analyze/ranks/rank_rows.h"
 
 namespace gpuprof {
 namespace {
@@ -17,7 +18,7 @@ bool is_pair(std::string_view name) { return name == "send" || name == "recv"; }
 class CallReduction {
 public:
     CallReduction(const Trace& trace, std::int32_t rank, Batch& into)
-        : trace_(trace), table_(trace.tables().collective), rank_(rank), into_(into) {}
+        : trace_(trace), table_(trace.tables().collective), rank_(rank), into_(into), rows_(trace, rank, into) {}
 
     void write() {
         std::vector<std::int64_t> groups(table_.rows, kNoGroup);
@@ -44,14 +45,6 @@ private:
 
     std::string_view name_of(Row row) const { return trace_.text(table_.name.value_or(row, kNoString)); }
 
-    template <class T>
-    static void put(Column<T>& column, Row row, const std::optional<T>& value) {
-        if (value) column.set(row, *value);
-    }
-    void put(Column<StringId>& column, Row row, const std::optional<StringId>& value) {
-        if (value) column.set(row, into_.intern(trace_.text(*value)));
-    }
-
     // Numbers are those of collectives: sends and receives are counted apart.
     void write_group(std::int64_t id, const std::vector<Row>& rows, bool pairs) {
         std::optional<std::int64_t> first, last;
@@ -61,16 +54,11 @@ private:
             last = std::max(last.value_or(INT64_MIN), table_.seq[row]);
         }
         RankGroupTable& table = into_.tables.rank_group;
-        Row row = table.add();
-        table.rank.set(row, rank_);
-        table.group_id.set(row, id);
-        put(table.name, row, table_.group.get(rows.front()));
-        put(table.description, row, table_.group_description.get(rows.front()));
-        std::optional<std::int64_t> size = table_.group_size.get(rows.front());
-        if (size && *size > 0 && *size <= INT32_MAX) table.size.set(row, static_cast<std::int32_t>(*size));
-        put(table.ranks, row, table_.ranks.get(rows.front()));
-        put(table.first_seq, row, first);
-        put(table.last_seq, row, last);
+        Row row = rows_.add_group(id, table_.group_size.value_or(rows.front(), 0), rows.front());
+        rows_.put(table.name, row, table_.group.get(rows.front()));
+        rows_.put(table.description, row, table_.group_description.get(rows.front()));
+        rows_.put(table.first_seq, row, first);
+        rows_.put(table.last_seq, row, last);
     }
 
     void write_call(Row from, std::int64_t group) {
@@ -78,25 +66,26 @@ private:
         Row row = table.add();
         table.rank.set(row, rank_);
         if (group != kNoGroup) table.group_id.set(row, group);
-        put(table.call, row, table_.call.get(from));
-        put(table.seq, row, table_.seq.get(from));
-        put(table.name, row, table_.name.get(from));
-        put(table.type, row, table_.type.get(from));
-        put(table.in_elements, row, table_.in_elements.get(from));
-        put(table.out_elements, row, table_.out_elements.get(from));
-        put(table.bytes, row, message_of(trace_, from).bytes);
-        put(table.src_rank, row, table_.src_rank.get(from));
-        put(table.dst_rank, row, table_.dst_rank.get(from));
-        put(table.state, row, table_.state.get(from));
-        put(table.created_time, row, table_.created_time.get(from));
-        put(table.started_time, row, table_.started_time.get(from));
-        put(table.stack, row, table_.stack.get(from));
+        rows_.put(table.call, row, table_.call.get(from));
+        rows_.put(table.seq, row, table_.seq.get(from));
+        rows_.put(table.name, row, table_.name.get(from));
+        rows_.put(table.type, row, table_.type.get(from));
+        rows_.put(table.in_elements, row, table_.in_elements.get(from));
+        rows_.put(table.out_elements, row, table_.out_elements.get(from));
+        rows_.put(table.bytes, row, message_of(trace_, from).bytes);
+        rows_.put(table.src_rank, row, table_.src_rank.get(from));
+        rows_.put(table.dst_rank, row, table_.dst_rank.get(from));
+        rows_.put(table.state, row, table_.state.get(from));
+        rows_.put(table.created_time, row, table_.created_time.get(from));
+        rows_.put(table.started_time, row, table_.started_time.get(from));
+        rows_.put(table.stack, row, table_.stack.get(from));
     }
 
     const Trace& trace_;
     const CollectiveTable& table_;
     std::int32_t rank_;
     Batch& into_;
+    RankRows rows_;
 };
 
 }  // namespace

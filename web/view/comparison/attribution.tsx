@@ -3,7 +3,7 @@
 
 import { causeOf, hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
-import { duration, exact } from "../../layout/time_text.ts";
+import { exact, signedDuration } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
 import { Swatch } from "../swatch.tsx";
 import { useFill } from "../use_fill.ts";
@@ -31,10 +31,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
                 <span class="label">
                   {isIdle && <Swatch code={cause.code} letter={cause.letter} />} {kind}: {shortName(name)}
                 </span>
-                <span class="amount">
-                  {difference > 0 ? "+" : "−"}
-                  {duration(Math.abs(difference))}
-                </span>
+                <span class="amount">{signedDuration(difference)}</span>
                 <span class="track">
                   <span class="fill" style={{ left: `${difference > 0 ? 50 : 50 - width}%`, width: `${width}%`, background: fill(isIdle ? cause.code : hueOf(name)) }} />
                 </span>

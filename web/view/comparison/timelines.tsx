@@ -1,9 +1,8 @@
 // BASE above NEW, aligned at a chosen step, or each at its own.
 
-import { duration } from "../../layout/time_text.ts";
+import { duration, signedDuration } from "../../layout/time_text.ts";
 import type { Comparison } from "../../model/comparison.ts";
 import { sourceName } from "../../model/source_name.ts";
-import { signed } from "../steps/difference_tables.tsx";
 import { EntrySelect } from "../steps/entry_select.tsx";
 import { SideBySide } from "../steps/side_by_side.tsx";
 import { useViewerState } from "../use_state.ts";
@@ -61,7 +60,7 @@ function Steps({ comparison }: { comparison: Comparison }) {
         </>
       )}
       <output>
-        {duration(before)} → {duration(after)} ({signed(after - before)})
+        {duration(before)} → {duration(after)} ({signedDuration(after - before)})
       </output>
     </div>
   );

@@ -4,7 +4,7 @@
 import { useMemo } from "preact/hooks";
 import { causeOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
-import { duration, exact, grouped } from "../../layout/time_text.ts";
+import { duration, exact, grouped, signedDuration } from "../../layout/time_text.ts";
 import { differenceOf, type Amount, type DifferenceRow } from "../../model/range_difference.ts";
 import { showInRange } from "../../model/range_navigation.ts";
 import type { Range } from "../../model/state.ts";
@@ -43,7 +43,7 @@ export function DifferenceTables({ before, after, onShow }: { before: Place; aft
     rows.map((row) => ({
       name: row.name,
       label: row.table === "gap" ? <CauseName name={row.name} /> : shortName(row.name),
-      cells: [timeText(row.before), timeText(row.after), signed(row.ns), countText(row)],
+      cells: [timeText(row.before), timeText(row.after), signedDuration(row.ns), countText(row)],
       title: `${row.before === null ? "nothing" : exact(row.before.ns)} in ${before.label}, ${row.after === null ? "nothing" : exact(row.after.ns)} in ${after.label}`,
       onShow: show(row),
     }));
@@ -66,7 +66,6 @@ function CauseName({ name }: { name: string }) {
 }
 
 const timeText = (amount: Amount | null): string => (amount === null ? "–" : duration(amount.ns));
-export const signed = (ns: number): string => `${ns < 0 ? "−" : "+"}${duration(Math.abs(ns))}`;
 
 /** Nothing where counts mean nothing, as for causes. */
 function countText({ before, after }: DifferenceRow): string {
