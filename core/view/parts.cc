@@ -39,8 +39,7 @@ std::vector<Chunk> chunks_of(const Items& items) {
 }
 
 bool has_frames(const Lane& lane) {
-    return lane.table != SliceTable::none && lane.table != SliceTable::busy &&
-           lane.table != SliceTable::critical_path && lane.slices.size() > 0;
+    return lane.table != SliceTable::none && !is_times_only(lane.table) && lane.slices.size() > 0;
 }
 
 // Times of the answer's part count on the recording's clock, those of the trace from `origin`.

@@ -42,6 +42,7 @@ std::string_view name_of(SliceTable table) {
 #undef GPUPROF_NAME
         case SliceTable::gap: return "gap";
         case SliceTable::busy: return "busy";
+        case SliceTable::thread_state: return "thread_state";
         case SliceTable::critical_path: return "critical_path";
         case SliceTable::none: break;
     }
@@ -119,7 +120,7 @@ Scene make_scene(const Facts& facts) {
         if (trace.tables().process.key.has(row))
             processes.emplace_back(trace.tables().process.key[row],
                                    scene.add_track({-1, "process", name_of_process(trace, row)}));
-    add_threads(trace, processes, scene);
+    add_threads(facts, processes, scene);
     for (const Counter& counter : counters)
         for (auto [key, track] : processes)
             if (!counter.device && counter.process == key) add_counter(counter, track, scene);

@@ -1,9 +1,9 @@
 // The content of a timeline: tracks, and on their rows lanes of slices or values. Values are in the units of the trace,
 // which counts from zero (core/model/select_interval.h); nothing is merged or omitted.
 //
-//   process > thread > python        ranges, operators, calls; Python calls nest deeply and have their own track
+//   process > thread > state, python ranges, operators, calls; Python calls nest deeply and have their own track
 //   process > counter                CPUs in use
-//   device > busy, idle, stream, annotations, counter
+//   device > busy, idle, stream, annotations, counter; stream > counter: ops in its queue
 //
 // Slices of one lane are in time order and do not overlap; neither do slices of lanes that share a row.
 #pragma once
@@ -73,7 +73,7 @@ Scene make_scene(const Facts& facts);
 
 // Parts of make_scene (scene_devices.cc, scene_host.cc).
 void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene& scene);
-void add_threads(const Trace& trace, const ProcessTracks& processes, Scene& scene);
+void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scene);
 // Adds lanes for spans placed on rows of a track; Placed::table is a SliceTable. A row has one lane per table.
 void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::vector<PlacedSpan>>& rows, Scene& scene);
 // Adds a track with the counter.

@@ -8,6 +8,7 @@
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/stream_queue.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
@@ -24,6 +25,14 @@ public:
         each_slice_table(tables_, [this](SliceTable which, const auto& table) {
             if constexpr (requires { table.device, table.context, table.stream; }) gather(table, which);
         });
+        each_queued(
+            trace_,
+            [this](const auto& table, Row row, TimeNs joins, TimeNs leaves) {
+                std::vector<QueueChange>& to = queues_[table.device.value_or(row, 0)][stream_of(table, row)];
+                to.push_back({joins, 1});
+                to.push_back({leaves, -1});
+            },
+            [](const auto&, Row) {});
         const DeviceRangeTable& r = tables_.device_range;
         for (Row row = 0; row < r.rows; ++row)
             ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
@@ -33,12 +42,15 @@ public:
 
 private:
     template <class Table>
+    static StreamKey stream_of(const Table& table, Row row) {
+        return {table.process.value_or(row, kNoString), table.context.value_or(row, 0), table.stream.value_or(row, 0)};
+    }
+
+    template <class Table>
     void gather(const Table& table, SliceTable which) {
         for (Row row = 0; row < table.rows; ++row)
-            streams_[table.device.value_or(row, 0)][{table.process.value_or(row, kNoString),
-                                                     table.context.value_or(row, 0), table.stream.value_or(row, 0)}]
-                .push_back(
-                    {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
+            streams_[table.device.value_or(row, 0)][stream_of(table, row)].push_back(
+                {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
     }
 
     // Devices with work, annotations or counters.
@@ -114,7 +126,19 @@ private:
     }
 
     void add_stream(std::int32_t device, std::int32_t parent, const StreamKey& key, std::vector<PlacedSpan>& work) {
-        add_lanes(scene_.add_track({parent, "stream", name_of_stream(device, key), device}), work);
+        std::int32_t track = scene_.add_track({parent, "stream", name_of_stream(device, key), device});
+        add_lanes(track, work);
+        add_queue(device, track, queues_[device][key]);
+    }
+
+    // Nothing if no call that submitted work was recorded.
+    void add_queue(std::int32_t device, std::int32_t stream, std::vector<QueueChange>& changes) {
+        if (changes.empty()) return;
+        Counter counter{.device = device, .name = "queued ops", .unit = "ops"};
+        for (auto [time, length] : queue_lengths(changes))
+            counter.points.emplace_back(time, static_cast<double>(length));
+        changes = {};
+        add_counter(counter, stream, scene_);
     }
 
     // Overlapping ops go to the next row.
@@ -128,6 +152,7 @@ private:
     const std::vector<Counter>& counters_;
     Scene& scene_;
     std::map<std::int32_t, std::map<StreamKey, std::vector<PlacedSpan>>> streams_;
+    std::map<std::int32_t, std::map<StreamKey, std::vector<QueueChange>>> queues_;
     std::map<std::int32_t, std::map<std::int64_t, std::vector<PlacedSpan>>> ranges_;
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/analyze/facts/thread_states.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
@@ -34,8 +35,12 @@ std::vector<Spans> rows_of_nested(Spans& spans) {
 
 class Threads {
 public:
-    Threads(const Trace& trace, const ProcessTracks& processes, Scene& scene)
-        : trace_(trace), tables_(trace.tables()), processes_(processes), scene_(scene) {}
+    Threads(const Facts& facts, const ProcessTracks& processes, Scene& scene)
+        : trace_(facts.trace()),
+          tables_(trace_.tables()),
+          states_(facts.get<ThreadStates>()),
+          processes_(processes),
+          scene_(scene) {}
 
     void add() {
         each_slice_table(tables_, [this](SliceTable which, const auto& table) {
@@ -58,12 +63,23 @@ private:
                 {table.start[row], table.start[row] + table.dur[row], static_cast<std::uint32_t>(which), row});
     }
 
+    bool has_events(StringId thread) const { return spans_.count(thread) > 0 || python_.count(thread) > 0; }
+
+    // Whether the system says more of the thread than that it slept.
+    bool was_active(StringId thread) const {
+        auto states = states_.of_thread.find(thread);
+        if (states == states_.of_thread.end()) return false;
+        for (ThreadState state : {ThreadState::system_call, ThreadState::runs, ThreadState::runs_partly})
+            if (!states->second[static_cast<std::size_t>(state)].empty()) return true;
+        return false;
+    }
+
     // Threads with content; the main thread of a process first, the unknown thread last.
     std::vector<Known> known_threads() const {
         std::vector<Known> known;
         const ThreadTable& t = tables_.thread;
         for (Row row = 0; row < t.rows; ++row)
-            if (t.key.has(row) && (spans_.count(t.key[row]) > 0 || python_.count(t.key[row]) > 0)) {
+            if (t.key.has(row) && (has_events(t.key[row]) || was_active(t.key[row]))) {
                 StringId process = t.process.value_or(row, kNoString);
                 known.push_back(
                     {pid_of(process), t.tid.value_or(row, -1), process, t.key[row], t.name.value_or(row, kNoString)});
@@ -72,8 +88,7 @@ private:
             auto order = [](const Known& k) { return std::tuple(k.pid, index_of(k.process), k.tid != k.pid, k.tid); };
             return order(a) < order(b);
         });
-        if (spans_.count(kNoString) > 0 || python_.count(kNoString) > 0)
-            known.push_back({-1, -1, kNoString, kNoString, kNoString});
+        if (has_events(kNoString)) known.push_back({-1, -1, kNoString, kNoString, kNoString});
         return known;
     }
 
@@ -98,13 +113,32 @@ private:
                                                name_of_thread(thread),
                                                {},
                                                thread.key == kNoString ? std::string_view() : trace_.text(thread.key)});
+        add_states(thread.key, track);
         add_rows(tables_, track, rows_of_nested(spans_[thread.key]), scene_);
         if (python_[thread.key].empty()) return;
         add_rows(tables_, scene_.add_track({track, "python", "Python"}), rows_of_nested(python_[thread.key]), scene_);
     }
 
+    // A lane per state, all on one row: the track of the thread, or one below its events.
+    void add_states(StringId thread, std::int32_t of_thread) {
+        auto states = states_.of_thread.find(thread);
+        if (states == states_.of_thread.end()) return;
+        auto track = static_cast<std::uint32_t>(has_events(thread) ? scene_.add_track({of_thread, "state", "state"})
+                                                                   : of_thread);
+        for (std::size_t i = 0; i < kThreadStates; ++i) {
+            const IntervalSet& spans = states->second[i];
+            if (spans.empty()) continue;
+            Lane lane{.track = track,
+                      .table = SliceTable::thread_state,
+                      .label = std::string(name_of(static_cast<ThreadState>(i)))};
+            for (const Interval& span : spans) lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
+            scene_.add_lane(std::move(lane));
+        }
+    }
+
     const Trace& trace_;
     const Tables& tables_;
+    const ThreadStates& states_;
     const ProcessTracks& processes_;
     Scene& scene_;
     std::map<StringId, Spans> spans_, python_;
@@ -112,8 +146,8 @@ private:
 
 }  // namespace
 
-void add_threads(const Trace& trace, const ProcessTracks& processes, Scene& scene) {
-    Threads(trace, processes, scene).add();
+void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scene) {
+    Threads(facts, processes, scene).add();
 }
 
 }  // namespace gpuprof

@@ -26,8 +26,9 @@ namespace gpuprof {
 
 #define GPUPROF_SLICE_TABLE_VALUE(table, label) table,
 enum class SliceTable : std::uint8_t {
-    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next two are computed, not tables of a trace
+    GPUPROF_SLICE_TABLES(GPUPROF_SLICE_TABLE_VALUE) gap,  // this and the next three are computed, not tables of a trace
     busy,
+    thread_state,
     critical_path,
     none
 };
@@ -35,6 +36,10 @@ enum class SliceTable : std::uint8_t {
 inline constexpr std::size_t kSliceTables = static_cast<std::size_t>(SliceTable::none);
 
 std::string_view name_of(SliceTable table);
+// Whether its slices are times without rows.
+constexpr bool is_times_only(SliceTable table) {
+    return table == SliceTable::busy || table == SliceTable::thread_state || table == SliceTable::critical_path;
+}
 // The name of a slice without a name in the trace.
 std::string_view label_of(SliceTable table);
 

@@ -30,7 +30,7 @@ def html_of(program, source, folder):
 def shown(request, program, tmp_path_factory):
     source = FIXTURES / request.param
     document = Document.of_html(html_of(program, source, tmp_path_factory.mktemp("view")))
-    return document, tables_of(program, source), program.report(source, "devices", "idle")
+    return document, tables_of(program, source), program.report(source, "devices", "idle", "queue")
 
 
 def test_every_event_is_drawn_once(shown):
@@ -109,6 +109,17 @@ def test_busy_and_idle_are_those_of_the_report(shown):
     assert idle == {(row["device"], row["cause"]): row["total_ns"] for row in report["idle"].rows}
     for device, time in busy.items():
         assert time + sum(n for (d, _), n in idle.items() if d == device) == document.manifest["window_ns"]
+
+
+def test_queues_of_streams_are_those_of_the_report(shown):
+    document, _, report = shown
+    tracks = document.manifest["tracks"]
+    queues = {lane["track"]: document.level(lane) for lane in document.lanes(kind="value", label="queued ops")}
+    found = sorted((tracks[tracks[track]["parent"]]["device"], max(value["value"] for value in values)) for track, values in queues.items())
+    assert found == sorted((row["device"], row["most"]) for row in report["queue"].rows)
+    for values in queues.values():
+        assert values[-1]["value"] == 0
+        assert all(a["time"] < b["time"] for a, b in zip(values, values[1:], strict=False))
 
 
 def test_levels_hold_the_same_events(shown):

@@ -220,6 +220,7 @@ def test_a_kernel_without_counters_of_its_own_has_no_link_to_them(drawn):
 
 def test_an_execution_leads_to_its_source_lines_and_back(drawn):
     page = drawn("page=timeline&sel=kernel:0")
+    expect(page.locator("section.details")).to_contain_text("Most samples: ")
     page.get_by_role("button", name="Show source lines").click()
     expect(page.locator(".kernel h1")).to_have_text("scan")
     page.get_by_role("button", name="Show on the timeline").click()

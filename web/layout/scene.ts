@@ -38,7 +38,7 @@ export interface FrameInput {
   rest: Placement;
   busy: { shares: number[]; range: Range } | null; // for the minimap
   cursor: number | null; // x of the pointer
-  links: { lane: number; time: number }[][]; // arrows for the selection: from, to
+  links: { lane: number; time: number }[][]; // arrows for the selection and the measured range: from, to
   critical: readonly Lane[]; // the lanes of the critical path if it is marked
 }
 

@@ -126,8 +126,8 @@ export function changesToReveal(tree: TrackTree, choice: TrackChoice, id: number
 
 const without = (set: ReadonlySet<number>, gone: readonly number[]): Set<number> => new Set([...set].filter((each) => !gone.includes(each)));
 
-/** Tracks that start folded: Python calls and other deep ones. */
+/** Tracks that start folded: Python calls and other deep ones, and the queues of streams. */
 export function initiallyFolded(tree: TrackTree): Set<number> {
   const deep = (track: Track) => tree.lanesOf[track.id]!.reduce((most, lane) => Math.max(most, lane.y + 1), 0) > 12;
-  return new Set(tree.tracks.filter((track) => track.kind === "python" || deep(track)).map((track) => track.id));
+  return new Set(tree.tracks.filter((track) => track.kind === "python" || (track.kind === "stream" && tree.childrenOf[track.id]!.length > 0) || deep(track)).map((track) => track.id));
 }

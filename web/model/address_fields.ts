@@ -96,6 +96,7 @@ export const FIELDS: readonly Field[] = [
   field("line", "line", "step", (line) => line, same),
   field("counters", "counterFilter", "text", text, same),
   field("path", "criticalPath", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
+  field("launches", "launchArrows", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
   field("rank", "jobRank", "step", number, toCount),
   field("jobstep", "jobStep", "step", number, toNumber),
   field("cells", "quantity", "step", (name) => name, same),

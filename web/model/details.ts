@@ -19,6 +19,7 @@ export interface EventRef {
 export interface Details {
   row: Row;
   launch: EventRef | null;
+  python: EventRef | null; // the innermost frame of the program around it, or around its launch
   work: EventRef | null; // the first
   work_count: number;
   enclosing: EventRef[]; // outermost first; for device work, those of the launch
@@ -51,6 +52,7 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
   return {
     row,
     launch,
+    python: host.lane === null || host.table === "python_call" ? null : await frameAround(recording, lanes[host.lane]!, host.from),
     work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
     enclosing: host.lane === null ? [] : await enclosing(recording, lanes[host.lane], host.from, host.to),
@@ -65,6 +67,21 @@ async function eventRefOfRow(recording: Recording, table: string, row: number | 
   if (found === null || row === null || from === null) return null;
   const name = String(found.value("name") ?? found.value("kind") ?? table);
   return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
+}
+
+// Frames of libraries say less than the program's own frame around them.
+const LIBRARY = /site-packages|dist-packages|^<|^torch\/|^(.*\/)?lib\/python3/;
+
+/** The innermost Python frame of the program that was open at a time on the thread of a lane. */
+async function frameAround(recording: Recording, lane: Lane, time: number): Promise<EventRef | null> {
+  const frames = recording.childrenOf[lane.track]!.filter((track) => track.kind === "python").flatMap((track) => recording.lanesOf[track.id]!);
+  for (const each of frames.sort((a, b) => b.y - a.y)) {
+    const found = await eventAt(recording, each, time, 0);
+    if (found === null || rangeOf(found).from > time || rangeOf(found).to <= time) continue;
+    const frame = eventRefOf(recording, found);
+    if (!LIBRARY.test(frame.name)) return frame;
+  }
+  return null;
 }
 
 /** The events in rows above on the same track that contain a time span. */

@@ -26,6 +26,9 @@ export function chunksIn(level: Level, from: number, to: number): Chunk[] {
   return level.chunks.filter((chunk) => chunk[START] <= to && chunk[END] >= from);
 }
 
+/** Times that no event of a table stands for: nothing to select or to count. */
+export const isTimesOnly = (lane: Lane): boolean => lane.table === "busy" || lane.table === "thread_state";
+
 /** One event of a lane, with its position in its chunk. */
 export interface SliceRef {
   lane: Lane;

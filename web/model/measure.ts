@@ -50,7 +50,7 @@ export async function measure(recording: Recording, wanted: Range): Promise<Meas
   const devices = new Map<number, DeviceMeasure>();
   const counts = new Map<string, number>();
   for (const lane of lanes) {
-    if (lane.kind === "value" || lane.levels.length === 0) continue;
+    if (lane.kind === "value" || lane.table === "thread_state" || lane.levels.length === 0) continue;
     const { events, ns } = await inside(recording, lane, range);
     const device = tracks[lane.track]!.device;
     if (lane.table !== "busy" && lane.table !== "gap") counts.set(lane.table, (counts.get(lane.table) ?? 0) + events);

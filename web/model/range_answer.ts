@@ -27,7 +27,7 @@ export interface RangeAnswer {
   idle: { device: number; cause: string; ns: number }[]; // of each device, largest first
 }
 
-const NOT_SUMMED = new Set(["", "busy", "critical_path"]);
+const NOT_SUMMED = new Set(["", "busy", "thread_state", "critical_path"]);
 
 /** Fails if a part of the recording cannot be read. */
 export async function answerOf(recording: Recording, wanted: Range): Promise<RangeAnswer> {

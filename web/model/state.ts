@@ -70,6 +70,7 @@ export interface State {
   line: string | null; // FILE:LINE, of the kernel on the kernels page
   counterFilter: string; // of the counters on the kernels page
   criticalPath: boolean; // marked on the timeline
+  launchArrows: boolean; // from calls to the work of the measured range
   jobRank: number | null; // the selected cell of a job: numbers of a rank and a step
   jobStep: number | null;
   quantity: string | null; // of its cells; null: the first

@@ -61,6 +61,7 @@ export class Viewer {
       line: null,
       counterFilter: "",
       criticalPath: false,
+      launchArrows: false,
       jobRank: null,
       jobStep: null,
       quantity: null,

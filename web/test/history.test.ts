@@ -21,6 +21,7 @@ const OTHER: Partial<State> = {
   range: { from: 20, to: 30 },
   beside: ["median", "kept-2"],
   ownStep: "step-3",
+  launchArrows: true,
   tableShape: { filter: "gemm", sort: "-total_ns", group: "name", hidden: ["a", "b"] },
   sql: "SELECT name FROM kernel",
   kept: [{ number: 2, from: 20, to: 30, note: "a; b: 50 %" }],

@@ -2,7 +2,7 @@
 // next track. Without a selection they select the first event of the window in the first row that has one.
 
 import { eventRefOf } from "../model/details.ts";
-import { eventAt, neighbour, rangeOf, type SliceRef } from "../model/lane.ts";
+import { eventAt, isTimesOnly, neighbour, rangeOf, type SliceRef } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
 import { around } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
@@ -54,7 +54,7 @@ async function selectFirst(timeline: TimelineCanvas): Promise<void> {
 }
 
 /** The rows whose events can be selected: stretches of busy time cannot. */
-const selectable = (timeline: TimelineCanvas): Lane[][] => timeline.rows.map((row) => row.filter((lane) => lane.table !== "busy")).filter((row) => row.length > 0);
+const selectable = (timeline: TimelineCanvas): Lane[][] => timeline.rows.map((row) => row.filter((lane) => !isTimesOnly(lane))).filter((row) => row.length > 0);
 
 function laneOfSelection({ state, recording }: Viewer): Lane | undefined {
   const lane = state.selection?.lane;

@@ -1,13 +1,14 @@
 // The selected row: every field with its unit, its launch, the work it submitted, its enclosing ranges, its neighbours.
 
 import { useEffect, useState } from "preact/hooks";
-import { columnDoc } from "../layout/cell_text.ts";
+import { columnDoc, pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
 import { eventOfThread, idleRowOf } from "../model/gap_links.ts";
-import { measuredKernels } from "../model/measured_kernels.ts";
+import { kernelPageOf } from "../model/kernel_page.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
+import type { SourceLine } from "../model/source_lines.ts";
 import type { Selection } from "../model/state.ts";
 import type { Viewer } from "../model/viewer.ts";
 import type { Value } from "../read/column.ts";
@@ -40,7 +41,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
         <button onClick={() => viewer.highlight(viewer.state.highlighted.length === 0 ? [selection.name] : [])}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
-        <CountersButton viewer={viewer} selection={selection} />
+        <KernelLinks viewer={viewer} selection={selection} />
       </p>
       {details && <RelatedEvents viewer={viewer} details={details} />}
       {details ? <Fields details={details} links={linksOf(viewer, selection, details)} /> : <Times selection={selection} />}
@@ -48,16 +49,26 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
   );
 }
 
-/** Leads from an execution of a kernel to the counters of the kernel, or to its source lines, if it has any. */
-function CountersButton({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
-  const { recording } = viewer;
-  const wanted = selection.table === "kernel" && recording.manifest.kernels.length > 0;
-  const { value: report } = useAsync(async () => (wanted ? await recording.report() : null), selection);
-  if (!report) return null;
-  const kernel = measuredKernels(report).find(({ name }) => name === selection.name);
-  if (kernel !== undefined) return <button onClick={() => viewer.openKernel(kernel.launch)}>Show counters</button>;
-  const sampled = recording.manifest.sampled.find(({ timeline }) => timeline === selection.name);
-  return sampled === undefined ? null : <button onClick={() => viewer.openSampled(sampled.name)}>Show source lines</button>;
+/** Leads from an execution of a kernel to its counters or its source lines, and names the line with the most samples. */
+function KernelLinks({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
+  const { value: page } = useAsync(async () => (selection.table === "kernel" ? kernelPageOf(viewer.recording, selection.name) : null), selection);
+  if (!page) return null;
+  return (
+    <>
+      <button onClick={() => page.open(viewer)}>{page.measured ? "Show counters" : "Show source lines"}</button>
+      {page.hottest && <SourcePlace line={page.hottest} />}
+    </>
+  );
+}
+
+function SourcePlace({ line: { key, share_pct } }: { line: SourceLine }) {
+  return (
+    <span class="quiet">
+      {" "}
+      Most samples: {key.slice(key.lastIndexOf("/") + 1)}
+      {share_pct !== null && `, ${pct(share_pct)}`}
+    </span>
+  );
 }
 
 /** The only fields known of an event whose table is not in the document. */
@@ -139,11 +150,12 @@ function exactText(value: Value, column: ColumnSpec): string {
 }
 
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
-  const { launch, work, work_count: count, enclosing, previous, next } = details;
+  const { launch, python, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
   return (
     <dl class="related">
       {launch && <Link viewer={viewer} label="launched by" event={launch} after={of ? `${duration(of.from - launch.to)} earlier` : ""} />}
+      {python && <Link viewer={viewer} label="Python line" event={python} after={duration(python.to - python.from)} />}
       {work && <Link viewer={viewer} label={count > 1 ? `submitted, first of ${grouped(count)}` : "submitted"} event={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
       {enclosing.map((event, i) => (
         <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} event={event} after={duration(event.to - event.from)} />

@@ -2,7 +2,7 @@
 // pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
 // click selects, a double click zooms to the event. Two fingers zoom.
 
-import { eventAt, type SliceRef } from "../model/lane.ts";
+import { eventAt, isTimesOnly, type SliceRef } from "../model/lane.ts";
 import { eventRefOf } from "../model/details.ts";
 import { around, zoomed } from "../model/state.ts";
 import { warmEvents } from "../model/warm.ts";
@@ -146,7 +146,7 @@ export async function eventUnder(timeline: TimelineCanvas, x: number, y: number)
 
 async function select(timeline: TimelineCanvas, x: number, y: number): Promise<void> {
   const found = await eventUnder(timeline, x, y);
-  if (found && found.lane.table === "busy") return timeline.viewer.choose(null);
+  if (found && isTimesOnly(found.lane)) return timeline.viewer.choose(null);
   if (found && found.lane.table === "gap") return timeline.viewer.select("gap", found.slices.row[found.index]!, false);
   timeline.viewer.choose(found && eventRefOf(timeline.viewer.recording, found));
 }

@@ -3,12 +3,14 @@
 import { useRef } from "preact/hooks";
 import { describeEvent } from "../layout/event_text.ts";
 import type { Details } from "../model/details.ts";
+import type { LaunchArrow } from "../model/launch_arrows.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { AnswerMarks } from "./sql/answer_marks.tsx";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
 import { KeptRangeList } from "./range/kept_ranges.tsx";
+import { LaunchArrowSwitch } from "./range/launch_arrows.tsx";
 import { RangeDrawer } from "./range/range_drawer.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
@@ -38,6 +40,11 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     timeline.current.links = linksOf(viewer, details);
     timeline.current.invalidate();
   };
+  const showLaunches = (arrows: readonly LaunchArrow[]) => {
+    if (timeline.current === null) return;
+    timeline.current.launches = arrows.map(({ from, to }) => [from, to]);
+    timeline.current.invalidate();
+  };
   return (
     <>
       <h1 class="spoken">Timeline</h1>
@@ -47,6 +54,7 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <Hidden viewer={viewer} />
         <AnswerMarks viewer={viewer} />
         <MarkLimit viewer={viewer} />
+        <LaunchArrowSwitch viewer={viewer} onArrows={showLaunches} />
         <PictureMenu element={() => timeline.current?.canvas.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer)} />
       </div>
       <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />

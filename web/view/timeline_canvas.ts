@@ -22,7 +22,8 @@ export class TimelineCanvas {
   /** Called before each frame with the track positions. */
   onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
   cursor: { x: number; y: number } | null = null;
-  links: FrameInput["links"] = [];
+  links: FrameInput["links"] = []; // of the selection
+  launches: FrameInput["links"] = []; // of the measured range
   width = 1;
   height = 1;
   private pending = false;
@@ -195,8 +196,8 @@ export class TimelineCanvas {
   /** What is shown, without the pointer. */
   private frame(scale: number): FrameInput {
     const { state, length } = this.viewer;
-    const { width, height, busy, links, critical } = this;
-    return { state, length, width, height, scale, scroll: this.scroller.scrollTop, pinned: this.placed.pinned, rest: this.placed.rest, busy, cursor: null, links, critical };
+    const { width, height, busy, critical } = this;
+    return { state, length, width, height, scale, scroll: this.scroller.scrollTop, pinned: this.placed.pinned, rest: this.placed.rest, busy, cursor: null, links: [...this.launches, ...this.links], critical };
   }
 
   private place(state: State): void {

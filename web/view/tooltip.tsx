@@ -14,6 +14,8 @@ export interface Pointed {
   lines: string[];
 }
 
+const KINDS: Readonly<Record<string, string>> = { gap: "idle", thread_state: "state of the thread" };
+
 export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number, y: number): Pointed | null {
   const counter = timeline.valueAt(x, y);
   if (counter !== null) {
@@ -28,7 +30,7 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const id = slices.name[index]!;
   const length = duration(end - start);
   const merged = `${plural(count, "event")} covering ${percent(slices.busy[index]! / Math.max(1, end - start))} of ${length}; the name is that of the longest`;
-  const lines = [count > 1 ? merged : `${lane.table === "gap" ? "idle" : lane.table}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  const lines = [count > 1 ? merged : `${KINDS[lane.table] ?? lane.table}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
   if (critical !== null) lines.push(`critical path: ${critical}`);
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/facts/device_op.h"
+#include "core/analyze/facts/stream_queue.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
@@ -15,35 +15,26 @@
 namespace gpuprof {
 namespace {
 
-struct Change {
-    TimeNs time;
-    int by;  // at equal times, leaving sorts before joining
-    auto operator<=>(const Change&) const = default;
-};
-
 using Stream = std::pair<std::int32_t, std::int64_t>;  // device, stream
 
 struct Changes {
-    std::map<Stream, std::vector<Change>> of;
+    std::map<Stream, std::vector<QueueChange>> of;
     std::size_t without_call = 0;
 };
 
-template <DeviceOp Kind, class Table>
-void gather(const Facts& facts, const Table& table, Changes& changes) {
-    const Trace& trace = facts.trace();
-    for (Row row = 0; row < table.rows; ++row) {
-        std::int32_t device = table.device.value_or(row, -1);
-        if (facts.options().device >= 0 && device != facts.options().device) continue;
-        Row call = launch_of(trace, Kind, row);
-        if (call == kNoRow) {
-            ++changes.without_call;
-            continue;
-        }
-        std::vector<Change>& to = changes.of[{device, table.stream.value_or(row, -1)}];
-        // With skewed clocks an op can start before its call; it never waited.
-        to.push_back({std::min(trace.api_call().start[call], table.start[row]), 1});
-        to.push_back({table.start[row], -1});
-    }
+Changes gather(const Facts& facts) {
+    Changes changes;
+    auto is_other = [&](const auto& table, Row row) {
+        return facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device;
+    };
+    auto add = [&](const auto& table, Row row, TimeNs joins, TimeNs leaves) {
+        if (is_other(table, row)) return;
+        std::vector<QueueChange>& to = changes.of[{table.device.value_or(row, -1), table.stream.value_or(row, -1)}];
+        to.push_back({joins, 1});
+        to.push_back({leaves, -1});
+    };
+    each_queued(facts.trace(), add, [&](const auto& table, Row row) { changes.without_call += !is_other(table, row); });
+    return changes;
 }
 
 struct QueueLength {
@@ -52,22 +43,20 @@ struct QueueLength {
     std::int64_t most = 0;
 };
 
-QueueLength measure(std::vector<Change>& changes) {
-    std::sort(changes.begin(), changes.end());
+QueueLength measure(std::vector<QueueChange>& changes) {
     QueueLength found;
-    std::int64_t length = 0;
+    found.ops = changes.size() / 2;
     double weighted = 0, empty = 0;
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-        if (i > 0) {
-            auto passed = static_cast<double>(changes[i].time - changes[i - 1].time);
-            weighted += passed * static_cast<double>(std::max<std::int64_t>(0, length));
-            if (length <= 0) empty += passed;
-        }
-        length += changes[i].by;
-        found.ops += changes[i].by > 0;
+    auto lengths = queue_lengths(changes);
+    for (std::size_t i = 0; i < lengths.size(); ++i) {
+        auto [time, length] = lengths[i];
         found.most = std::max(found.most, length);
+        if (i + 1 == lengths.size()) break;
+        auto lasted = static_cast<double>(lengths[i + 1].first - time);
+        weighted += lasted * static_cast<double>(length);
+        if (length <= 0) empty += lasted;
     }
-    auto span = static_cast<double>(changes.back().time - changes.front().time);
+    auto span = static_cast<double>(lengths.back().first - lengths.front().first);
     if (span > 0) found.mean = weighted / span, found.empty_pct = 100 * empty / span;
     return found;
 }
@@ -82,10 +71,7 @@ constexpr ResultColumn kColumns[] = {
 };
 
 Result<ResultTable> run(const Facts& facts) {
-    Changes changes;
-    gather<DeviceOp::kernel>(facts, facts.trace().kernel(), changes);
-    gather<DeviceOp::memcpy>(facts, facts.trace().memcpy(), changes);
-    gather<DeviceOp::memset>(facts, facts.trace().memset(), changes);
+    Changes changes = gather(facts);
     ResultTable table("queue", kColumns);
     table.handle_prefix = "q";
     for (auto& [stream, of] : changes.of) {

@@ -1,0 +1,76 @@
+#include "core/analyze/facts/thread_states.h"
+
+#include <optional>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/waits.h"
+
+namespace gpuprof {
+namespace {
+
+// Shares of an interval in which the thread used the CPU.
+constexpr double kRuns = 0.9, kSleeps = 0.1;
+
+constexpr std::int64_t kMaxTime = std::int64_t{1} << 61;  // ends of intervals beyond it could overflow
+
+using Spans = std::array<Intervals, kThreadStates>;
+
+Intervals& of(Spans& spans, ThreadState state) { return spans[static_cast<std::size_t>(state)]; }
+
+std::optional<ThreadState> state_in(const CpuSampleTable& samples, Row row) {
+    if (!samples.time.has(row) || samples.time[row] < -kMaxTime || samples.time[row] > kMaxTime) return std::nullopt;
+    if (samples.dur[row] <= 0 || samples.dur[row] > kMaxTime) return std::nullopt;
+    if (!samples.user_ns.has(row) && !samples.system_ns.has(row)) return std::nullopt;
+    double used =
+        static_cast<double>(samples.user_ns.value_or(row, 0)) + static_cast<double>(samples.system_ns.value_or(row, 0));
+    double share = used / static_cast<double>(samples.dur[row]);
+    return share >= kRuns ? ThreadState::runs : share > kSleeps ? ThreadState::runs_partly : ThreadState::sleeps;
+}
+
+std::map<StringId, Spans> recorded(const Trace& trace) {
+    std::map<StringId, Spans> threads;
+    const OsCallTable& calls = trace.tables().os_call;
+    for (Row row = 0; row < calls.rows; ++row)
+        if (calls.thread.has(row))
+            of(threads[calls.thread[row]], ThreadState::system_call)
+                .push_back({calls.start[row], calls.start[row] + calls.dur[row]});
+    const CpuSampleTable& samples = trace.tables().cpu_sample;
+    for (Row row = 0; row < samples.rows; ++row) {
+        if (!samples.thread.has(row)) continue;
+        if (std::optional<ThreadState> state = state_in(samples, row))
+            of(threads[samples.thread[row]], *state)
+                .push_back({samples.time[row], samples.time[row] + samples.dur[row]});
+    }
+    return threads;
+}
+
+}  // namespace
+
+std::string_view name_of(ThreadState state) {
+    switch (state) {
+        case ThreadState::waits_for_device: return "waits for the device";
+        case ThreadState::system_call: return "in a system call";
+        case ThreadState::runs: return "on the CPU";
+        case ThreadState::runs_partly: return "partly on the CPU";
+        case ThreadState::sleeps: return "off the CPU";
+    }
+    return "";
+}
+
+ThreadStates ThreadStates::make(const Facts& facts) {
+    ThreadStates states;
+    const Waits& waits = facts.get<Waits>();
+    for (auto& [thread, spans] : recorded(facts.trace())) {
+        if (auto found = waits.of_thread.find(thread); found != waits.of_thread.end())
+            of(spans, ThreadState::waits_for_device) = found->second;
+        IntervalSet known;
+        for (std::size_t state = 0; state < kThreadStates; ++state) {
+            IntervalSet all = unite(std::move(spans[state]));
+            states.of_thread[thread][state] = subtract(all, known);
+            known = unite(known, all);
+        }
+    }
+    return states;
+}
+
+}  // namespace gpuprof

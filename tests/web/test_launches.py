@@ -1,0 +1,58 @@
+"""From device work to what submitted it: arrows of all launches of a range, the Python line of a kernel, its source line."""
+
+import json
+
+import pytest
+from conftest import ROOT
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
+SMALL = ROOT / "tests" / "fixtures" / "kineto" / "small_kernels.json.gz"
+PYTHON = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+
+LAUNCHED = """with work as (select start_ns, correlation from kernel union all select start_ns, correlation from memcpy
+              union all select start_ns, correlation from memset)
+              select count(*) n from work where start_ns >= {a} and start_ns < {z} and correlation in (select correlation from api_call)"""
+
+
+def launches(program, recording, a, z):
+    result = program.run("query", "--format", "json", recording, LAUNCHED.format(a=a, z=z))
+    assert result.status == 0, result.errors
+    return json.loads(result.stdout)["tables"][0]["rows"][0][0]
+
+
+def test_arrows_of_all_launches_of_a_range(visit, exported, program):
+    length = program.report(EXAMPLE, "devices").document["source"]["window_ns"]
+    a, z = round(0.22 * length), round(0.24 * length)
+    page = visit(exported(EXAMPLE), f"page=timeline&m={a}-{z}&t={a}-{z}")
+    page.wait_for_selector("canvas[data-complete]")
+    canvas = page.locator(".lanes canvas")
+    before = canvas.screenshot()
+    page.get_by_role("button", name="Launch arrows").click()
+    wanted = launches(program, EXAMPLE, a, z)
+    assert wanted > 10
+    expect(page.get_by_text(f"{wanted:,} launches", exact=True)).to_be_visible()
+    page.wait_for_timeout(300)
+    assert canvas.screenshot() != before
+    page.reload()
+    expect(page.get_by_role("button", name="Launch arrows")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_text(f"{wanted:,} launches", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Launch arrows").click()
+    expect(page.get_by_text(f"{wanted:,} launches", exact=True)).to_have_count(0)
+
+
+def test_more_launches_than_arrows_are_counted(visit, exported, program):
+    length = program.report(SMALL, "devices").document["source"]["window_ns"]
+    wanted = launches(program, SMALL, 0, length)
+    assert wanted > 2000
+    page = visit(exported(SMALL), f"page=timeline&m=0-{length}&launches=1")
+    expect(page.get_by_text(f"the first 2,000 of {wanted:,} launches", exact=True)).to_be_visible()
+
+
+def test_the_python_line_of_a_kernel(visit, exported):
+    page = visit(exported(PYTHON), "page=timeline&sel=kernel:20")
+    line = page.locator("dl.related dt", has_text="Python line").locator("xpath=following-sibling::dd[1]").get_by_role("button")
+    expect(line).to_contain_text(".py(")
+    line.click()
+    expect(page.locator("section.details h2 span")).to_have_text("python_call")

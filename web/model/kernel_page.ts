@@ -1,0 +1,28 @@
+// The page about the kernel of an event of the timeline: its counters, or its source lines if it has samples only.
+
+import { measuredKernels } from "./measured_kernels.ts";
+import type { Recording } from "./recording.ts";
+import { sourceLinesOf, type SourceLine } from "./source_lines.ts";
+import type { Viewer } from "./viewer.ts";
+
+export interface KernelPage {
+  measured: boolean; // whether it has counters
+  hottest: SourceLine | null; // with the most samples; null: no line is known
+  open: (viewer: Viewer) => void;
+}
+
+/** null if nothing was measured of a kernel of this name. */
+export async function kernelPageOf(recording: Recording, name: string): Promise<KernelPage | null> {
+  if (recording.manifest.kernels.length === 0) return null;
+  const kernel = measuredKernels(await recording.report()).find((each) => each.name === name);
+  const sampled = recording.manifest.sampled.find(({ timeline }) => timeline === name);
+  const row = kernel?.row ?? sampled?.row;
+  if (row === undefined) return null;
+  const tables = await recording.kernel(row);
+  const lines = sourceLinesOf(tables.find((table) => table.name === "source") ?? null, null);
+  return {
+    measured: kernel !== undefined,
+    hottest: lines.find(({ line, samples }) => line !== null && samples !== null && samples > 0) ?? null,
+    open: (viewer) => (kernel !== undefined ? viewer.openKernel(kernel.launch) : viewer.openSampled(sampled!.name)),
+  };
+}

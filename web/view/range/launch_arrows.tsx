@@ -1,0 +1,26 @@
+// The switch for arrows from all calls of the measured range to the work that they submitted, and how many there are.
+
+import { useEffect } from "preact/hooks";
+import { grouped, plural } from "../../layout/time_text.ts";
+import { launchArrows, MAX_ARROWS, type LaunchArrow } from "../../model/launch_arrows.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import { useAsync, useViewerState } from "../use_state.ts";
+
+export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArrows: (arrows: readonly LaunchArrow[]) => void }) {
+  const range = useViewerState(viewer, (state) => state.range);
+  const shown = useViewerState(viewer, (state) => state.launchArrows);
+  const wanted = shown ? range : null;
+  const { value, error } = useAsync(async () => wanted && launchArrows(viewer.recording, wanted), wanted);
+  useEffect(() => onArrows(value?.arrows ?? []), [value]);
+  if (range === null) return null;
+  return (
+    <>
+      <button aria-pressed={shown} onClick={() => viewer.set({ launchArrows: !shown })}>
+        Launch arrows
+      </button>
+      <span class="quiet" role="status">
+        {error ?? (value && (value.launches > MAX_ARROWS ? `the first ${grouped(MAX_ARROWS)} of ${plural(value.launches, "launch")}` : plural(value.launches, "launch")))}
+      </span>
+    </>
+  );
+}
