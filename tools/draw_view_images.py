@@ -67,7 +67,7 @@ def small_png(page, png):
 class Image:
     name: str
     recording: Path
-    page: str
+    address: str  # what follows the # of the page
     height: Optional[int] = None  # CSS pixels; if absent, up to the end of `until`
     until: str = "main"
     base: Optional[Path] = None
@@ -75,14 +75,24 @@ class Image:
     theme: str = "light"
 
 
+MS = 1_000_000
+STEP = f"{105 * MS}-{160 * MS}"  # of the example: the end of a step, its input, and the begin of the next
+LAUNCHES = f"{int(101.8 * MS)}-{int(103.4 * MS)}"
+
 ALL = [
-    Image("view-overview", EXAMPLE, "overview", until="main .columns"),
-    Image("view-timeline", EXAMPLE, "overview", height=720, click="gap-1"),
-    Image("view-two-gpus", TWO_GPUS, "timeline", height=620, theme="dark"),
-    Image("view-charts", TRANSFORMER, "charts", until="#steps"),
-    Image("view-kernel", COUNTERS, "kernels", until="section[aria-label=Memory]"),
-    Image("view-job", RANKS, "job", until="main .job-columns"),
-    Image("view-comparison", TRANSFORMER, "comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
+    Image("view-overview", EXAMPLE, "page=overview", until="main .columns"),
+    Image("view-timeline", EXAMPLE, "page=overview", height=720, click="gap-1"),
+    Image("view-range", EXAMPLE, f"page=timeline&m={STEP}&t={STEP}", height=900),
+    Image("view-flame", TRANSFORMER, f"page=timeline&m={20 * MS}-{60 * MS}&t={20 * MS}-{60 * MS}", height=900, click="Flame graph"),
+    Image("view-launches", EXAMPLE, f"page=timeline&m={LAUNCHES}&t={LAUNCHES}&fold=&launches=1", height=620, click="Hide"),
+    Image("view-search", EXAMPLE, "page=timeline&find=kernel:gemm dur>50us", height=620),
+    Image("view-two-gpus", TWO_GPUS, "page=timeline", height=620, theme="dark"),
+    Image("view-steps", EXAMPLE, "page=steps", height=900),
+    Image("view-tables", EXAMPLE, "page=tables&table=kernels", height=620),
+    Image("view-charts", TRANSFORMER, "page=charts", until="#steps"),
+    Image("view-kernel", COUNTERS, "page=kernels", until="section[aria-label=Memory]"),
+    Image("view-job", RANKS, "page=job", until="main .job-columns"),
+    Image("view-comparison", TRANSFORMER, "page=comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
 ]
 
 
@@ -100,7 +110,7 @@ def export(program, image, folder):
 def draw(browser, image, path):
     context = browser.new_context(viewport={"width": WIDTH, "height": image.height or 4000}, color_scheme=image.theme, offline=True)
     page = context.new_page()
-    page.goto(f"{path.as_uri()}#page={image.page}")
+    page.goto(f"{path.as_uri()}#{image.address}")
     page.wait_for_selector("header.bar")
     if image.click is not None:
         page.get_by_role("button", name=image.click, exact=True).first.click()
@@ -120,6 +130,7 @@ def draw(browser, image, path):
 def main():
     parser = argparse.ArgumentParser(description="Draw the images of the viewer in docs/images.")
     parser.add_argument("program", type=Path, help="the program whose viewer is drawn")
+    parser.add_argument("--folder", type=Path, default=IMAGES, help="where the images go (default: docs/images)")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these: {', '.join(image.name for image in ALL)}")
     given = parser.parse_args()
     unknown = [name for name in given.names if name not in {image.name for image in ALL}]
@@ -136,7 +147,7 @@ def main():
             data = draw(browser, image, export(given.program.resolve(), image, Path(folder)))
             if len(data) > MAX_BYTES:
                 sys.exit(f"{image.name}: {len(data):,} bytes; the limit is {MAX_BYTES:,}")
-            (IMAGES / f"{image.name}.png").write_bytes(data)
+            (given.folder / f"{image.name}.png").write_bytes(data)
             print(f"{image.name}.png: {len(data):,} bytes")
         browser.close()
 
