@@ -49,7 +49,7 @@ function policy(style, script) {
   ].join("; ");
 }
 
-const style = (await Promise.all(["style.css", "pages.css", "comparison.css", "kernels.css", "job.css", "dialogs.css", "range.css", "preparing.css", "sql.css", "tables.css"].map(bundle))).join("");
+const style = (await Promise.all(["style.css", "pages.css", "comparison.css", "kernels.css", "job.css", "dialogs.css", "range.css", "preparing.css", "sql.css", "tables.css", "touch.css"].map(bundle))).join("");
 const script = await bundle("main.ts");
 for (const [name, text] of [["style", style], ["script", script]])
   if (/<\/(script|style)|<!--/i.test(text)) throw new Error(`the ${name} would end its own element`);

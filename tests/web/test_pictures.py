@@ -15,6 +15,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+INPUT_BOUND = ROOT / "examples/input_bound.json.gz"
 KERNELS = FIXTURES / "ncu/kernels.raw.csv.gz"
 SVG = "{http://www.w3.org/2000/svg}"
 PAPER = 718  # css pixels across A4 with margins of 1 cm
@@ -94,6 +95,49 @@ def test_every_chart_is_saved_as_drawn(charts, section):
     shown = charts.locator(section).locator(".chart text, .treemap span").all_text_contents()
     assert [text for text in shown if text not in said and not any(cut.endswith("…") and text.startswith(cut[:-1]) for cut in said)] == []
     assert not any("Click" in text for text in said if section != "#flame")
+
+
+OVERVIEW = {
+    "Busy time by GPU": "",
+    "Idle time by cause": "share of idle time · ",
+    "Top kernels": "share of kernel time · ",
+    "Predicted changes": "time of a step, by replaying the recording with something changed · ",
+}
+
+
+@pytest.mark.parametrize("title", OVERVIEW)
+def test_pictures_of_the_overview_are_saved_as_shown(visit, exported, title):
+    page = visit(exported(INPUT_BOUND), "page=overview")
+    section = f"section[aria-label='{title}']"
+    page.locator(section).scroll_into_view_if_needed()
+    svg = both(page, section, title)
+    said = texts(svg)
+    assert said[1].startswith(f"input_bound.json.gz · {OVERVIEW[title]}0.0 ms to ")
+    amounts = [text for text in page.locator(section).locator(".amount, .strip p span, .axis span, td.gain").all_inner_texts() if text]
+    assert len(amounts) > 4 or title == "Busy time by GPU"
+    assert {part for text in amounts for part in text.split("\n")} <= set(said)
+    assert not any("Show" in text for text in said)
+    fills = page.locator(section).locator(".fill, .range .line").evaluate_all("all => all.map(each => each.getBoundingClientRect()).map(box => [box.width, box.height]).filter(([width]) => width > 1)")
+    drawn = [(float(rect.get("width")), float(rect.get("height"))) for rect in svg.iter(f"{SVG}rect")]
+    for width, height in fills:
+        assert any(abs(width - w) < 1 and abs(height - h) < 1 for w, h in drawn)
+    if title == "Busy time by GPU":
+        assert any(path.get("d") == page.locator(section).locator("svg path").first.get_attribute("d") for path in svg.iter(f"{SVG}path"))
+
+
+def test_each_timeline_of_a_comparison_is_saved(visit, exported):
+    page = visit(exported(TRANSFORMER, "--base", FIXTURES / "kineto/transformer.json.gz"), "page=comparison")
+    page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
+    for side, (name, file) in enumerate({"BASE": "transformer.json.gz", "NEW": "transformer-stacks-shapes-memory.json.gz"}.items()):
+        svg = both(page, f".timelines .side:nth-of-type({side + 1})", f"Timeline of {name}")
+        said = texts(svg)
+        assert said[1].startswith(f"{file} · ") and said[1].endswith("times from the start of the recording")
+        assert len([path for path in svg.iter(f"{SVG}path") if path.get("shape-rendering") == "crispEdges"]) > 3
+        names = [name for name in page.locator(".side").nth(side).locator(".names .text").all_text_contents() if name]
+        assert len(set(names) & set(said)) > 1  # those that are not scrolled away
+    svg = both(page, "section.attribution", "Attribution of the difference")
+    assert texts(svg)[1] == "BASE transformer.json.gz, NEW transformer-stacks-shapes-memory.json.gz · NEW − BASE, time per step and device"
+    assert {text for text in page.locator(".attribution .amount").all_inner_texts()} <= set(texts(svg))
 
 
 def test_a_treemap_keeps_its_boxes(charts):

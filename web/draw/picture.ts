@@ -22,8 +22,11 @@ const LINE = 12;
 const HEAD = TITLE + LINE + 14;
 export const FONTS = 'system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 
-export function pictureFile({ markup, width, height }: Drawn, { title, recording, about }: Caption, theme: Theme): string {
-  const [fullWidth, fullHeight] = [Math.ceil(width + 2 * MARGIN), Math.ceil(height + HEAD + 2 * MARGIN)];
+/** `measure`: the width of a text in a CSS font. The file is wide enough for its title and caption. */
+export function pictureFile({ markup, width, height }: Drawn, { title, recording, about }: Caption, theme: Theme, measure: (text: string, font: string) => number): string {
+  const caption = about === "" ? recording : `${recording} · ${about}`;
+  const widest = Math.max(width, measure(title, `600 ${TITLE}px ${FONTS}`), measure(caption, `${LINE}px ${FONTS}`));
+  const [fullWidth, fullHeight] = [Math.ceil(widest + 2 * MARGIN), Math.ceil(height + HEAD + 2 * MARGIN)];
   const line = (y: number, size: number, weight: number, color: string, words: string) =>
     `<text x="${MARGIN}" y="${num(y)}" font-size="${size}" font-weight="${weight}" ${paint("fill", color)}>${xml(words)}</text>`;
   return [
@@ -31,7 +34,7 @@ export function pictureFile({ markup, width, height }: Drawn, { title, recording
     `<title>${xml(`${title}: ${recording}`)}</title><desc>${xml(about)}</desc>`,
     `<rect width="${fullWidth}" height="${fullHeight}" ${paint("fill", css(theme.ground))}/>`,
     line(MARGIN + TITLE - 3, TITLE, 600, css(theme.text), title),
-    line(MARGIN + TITLE + LINE + 4, LINE, 400, css(theme.quiet), about === "" ? recording : `${recording} · ${about}`),
+    line(MARGIN + TITLE + LINE + 4, LINE, 400, css(theme.quiet), caption),
     `<g transform="translate(${MARGIN} ${MARGIN + HEAD})">${markup}</g></svg>`,
   ].join("");
 }

@@ -75,8 +75,10 @@ test("a long text in little room is squeezed, as on the canvas", () => {
 });
 
 test("a saved picture names itself, the recording and the range", () => {
-  const file = pictureFile({ markup: "<g/>", width: 100.4, height: 50 }, { title: "A <b>", recording: "run.json", about: "0 to 1 ms" }, LIGHT);
+  const file = pictureFile({ markup: "<g/>", width: 100.4, height: 50 }, { title: "A <b>", recording: "run.json", about: "0 to 1 ms" }, LIGHT, () => 60);
   assert.match(file, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="125" height="116" viewBox="0 0 125 116"/);
   assert.match(file, /<title>A &#60;b&#62;: run.json<\/title><desc>0 to 1 ms<\/desc>/);
   assert.match(file, />run.json · 0 to 1 ms<\/text>/);
+  const narrow = pictureFile({ markup: "<g/>", width: 20, height: 50 }, { title: "A", recording: "run.json", about: "0 to 1 ms" }, LIGHT, (text) => 10 * text.length);
+  assert.match(narrow, /width="224"/, "the caption fits");
 });

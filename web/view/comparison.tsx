@@ -8,6 +8,7 @@ import { tableOf, type ReportTable } from "../model/report.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
+import { differenceCaption } from "./pictures/caption.ts";
 import { Timelines } from "./comparison/timelines.tsx";
 import { DifferenceTables, type Place } from "./steps/difference_tables.tsx";
 import { TableList } from "./tables/table_list.tsx";
@@ -28,7 +29,7 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
       <DataQuality lines={report.trust} />
       <div class="columns">
         <ComparisonVerdict report={report} />
-        <Attribution table={tableOf(report, "attribution")} onOpen={show} />
+        <Attribution table={tableOf(report, "attribution")} caption={differenceCaption(comparison, "Attribution of the difference", "NEW − BASE, time per step and device")} onOpen={show} />
       </div>
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />

@@ -13,6 +13,15 @@ const SECTIONS: readonly [where: string, keys: readonly KeyLine[]][] = [
   ["Everywhere", GLOBAL_KEYS],
   ["Timeline", KEYS],
   [
+    "Timeline, by touch",
+    [
+      { keys: "One finger", what: "Pan; on the ruler: measure a time range" },
+      { keys: "Two fingers", what: "Zoom and pan" },
+      { keys: "Tap", what: "Select an event" },
+      { keys: "Long press, then drag", what: "Measure a time range" },
+    ],
+  ],
+  [
     "Buttons of a track",
     [
       { keys: "← / →", what: "Previous / next button" },

@@ -1,6 +1,6 @@
 // Pointer control of the timeline. Wheel scrolls; Ctrl + wheel zooms at the pointer; Shift + wheel or a sideways wheel
 // pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
-// click selects, a double click zooms to the event. Two fingers zoom.
+// click selects, a double click zooms to the event. Fingers: touch.ts.
 
 import { eventAt, isTimesOnly, type SliceRef } from "../model/lane.ts";
 import { eventRefOf } from "../model/details.ts";
@@ -11,7 +11,7 @@ import type { TimelineCanvas } from "./timeline_canvas.ts";
 const CLICK = 4; // css pixels the pointer may move in a click
 const NEAR = 3; // css pixels around a slice that still hit it
 
-type Drag =
+export type Drag =
   | { kind: "pan"; x: number; y: number; from: number; to: number; scroll: number; moved: boolean }
   | { kind: "range"; start: number; moved: boolean }
   | { kind: "minimap" };
@@ -21,35 +21,27 @@ export function bindPointer(timeline: TimelineCanvas): () => void {
   const abort = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(type: K, listener: (event: HTMLElementEventMap[K]) => void) =>
     canvas.addEventListener(type, listener, { signal: abort.signal, passive: false });
-  const fingers = new Map<number, { x: number; y: number }>();
   let drag: Drag | null = null;
 
   on("wheel", (event) => onWheel(timeline, event));
   on("pointerdown", (event) => {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || event.pointerType === "touch") return;
     canvas.setPointerCapture(event.pointerId);
-    fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
-    drag = fingers.size > 1 ? null : begin(timeline, event);
+    drag = begin(timeline, event);
   });
   on("pointermove", (event) => {
+    if (event.pointerType === "touch") return;
     timeline.cursor = { x: event.offsetX, y: event.offsetY };
-    const finger = fingers.get(event.pointerId);
-    if (fingers.size === 2 && finger) pinch(timeline, fingers, event);
-    else if (drag) move(timeline, drag, event);
-    if (finger) fingers.set(event.pointerId, { x: event.offsetX, y: event.offsetY });
+    if (drag) move(timeline, drag, event);
     timeline.invalidate();
   });
   on("pointerup", (event) => {
-    fingers.delete(event.pointerId);
     const ended = drag;
     drag = null;
     if (ended?.kind === "pan" && !ended.moved) void select(timeline, event.offsetX, event.offsetY);
     if (ended?.kind === "range" && !ended.moved) timeline.viewer.set({ range: null });
   });
-  on("pointercancel", (event) => {
-    fingers.delete(event.pointerId);
-    drag = null;
-  });
+  on("pointercancel", () => void (drag = null));
   on("pointerleave", () => {
     timeline.cursor = null;
     timeline.invalidate();
@@ -77,7 +69,7 @@ function onWheel(timeline: TimelineCanvas, event: WheelEvent): void {
   if (!event.shiftKey && dy !== 0) timeline.scroller.scrollTop += dy;
 }
 
-function begin(timeline: TimelineCanvas, event: PointerEvent): Drag {
+export function begin(timeline: TimelineCanvas, event: PointerEvent): Drag {
   const { zone } = timeline.hit(event.offsetY);
   if (zone === "minimap") {
     showAt(timeline, event.offsetX);
@@ -92,7 +84,7 @@ function begin(timeline: TimelineCanvas, event: PointerEvent): Drag {
   return { kind: "pan", x: event.offsetX, y: event.offsetY, from: view.from, to: view.to, scroll: timeline.scroller.scrollTop, moved: false };
 }
 
-function move(timeline: TimelineCanvas, drag: Drag, event: PointerEvent): void {
+export function move(timeline: TimelineCanvas, drag: Drag, event: PointerEvent): void {
   const { viewer } = timeline;
   if (drag.kind === "minimap") return showAt(timeline, event.offsetX);
   if (drag.kind === "range") {
@@ -118,25 +110,15 @@ function showAt(timeline: TimelineCanvas, x: number): void {
   viewer.set({ view: { from: middle - span / 2, to: middle + span / 2 } });
 }
 
-function pinch(timeline: TimelineCanvas, fingers: ReadonlyMap<number, { x: number; y: number }>, event: PointerEvent): void {
-  const [a, b] = [...fingers.values()];
-  if (!a || !b) return;
-  const moving = fingers.get(event.pointerId)!;
-  const still = moving === a ? b : a;
-  const before = Math.max(20, Math.abs(moving.x - still.x));
-  const now = Math.max(20, Math.abs(event.offsetX - still.x));
-  timeline.viewer.set({ view: zoomed(timeline.viewer.state.view, before / now, timeline.timeAt(still.x)) });
-}
-
 /** The event nearest to a point, among the lanes of the row. */
-export async function eventUnder(timeline: TimelineCanvas, x: number, y: number): Promise<SliceRef | null> {
+export async function eventUnder(timeline: TimelineCanvas, x: number, y: number, near = NEAR): Promise<SliceRef | null> {
   const target = timeline.hit(y);
   if (target.zone !== "track" || target.track.kind !== "slices") return null;
   const time = timeline.timeAt(x);
   let best: SliceRef | null = null;
   let smallest = Infinity;
   for (const lane of target.lanes) {
-    const found = await eventAt(timeline.viewer.recording, lane, time, NEAR * timeline.nsPerPixel);
+    const found = await eventAt(timeline.viewer.recording, lane, time, near * timeline.nsPerPixel);
     if (!found) continue;
     const away = Math.max(found.slices.start[found.index]! - time, time - found.slices.end[found.index]!, 0);
     if (away < smallest) [best, smallest] = [found, away];
@@ -144,8 +126,8 @@ export async function eventUnder(timeline: TimelineCanvas, x: number, y: number)
   return best;
 }
 
-async function select(timeline: TimelineCanvas, x: number, y: number): Promise<void> {
-  const found = await eventUnder(timeline, x, y);
+export async function select(timeline: TimelineCanvas, x: number, y: number, near = NEAR): Promise<void> {
+  const found = await eventUnder(timeline, x, y, near);
   if (found && isTimesOnly(found.lane)) return timeline.viewer.choose(null);
   if (found && found.lane.table === "gap") return timeline.viewer.select("gap", found.slices.row[found.index]!, false);
   timeline.viewer.choose(found && eventRefOf(timeline.viewer.recording, found));

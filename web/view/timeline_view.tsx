@@ -7,6 +7,7 @@ import type { Selection, TrackChoice } from "../model/state.ts";
 import type { RowPlace, Viewer } from "../model/viewer.ts";
 import { bindPointer } from "./pointer.ts";
 import { PRINT_WIDTH } from "./printing.ts";
+import { bindTouch } from "./touch.ts";
 import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
@@ -36,7 +37,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
     const mine = new TimelineCanvas(canvas.current!, scroller.current!, viewer);
     timeline.current = mine;
     mine.onPlaced = setPlaced;
-    const release = [keepSizeInPrint(frame.current!), bindPointer(mine), onCanvas(mine)];
+    const release = [keepSizeInPrint(frame.current!), bindPointer(mine), bindTouch(mine), onCanvas(mine)];
     return () => {
       for (const each of release) each();
       mine.close();

@@ -1,22 +1,35 @@
 // The parts that add up to the difference in device time per step. Bars to the right: slower in NEW; to the left:
 // faster.
 
+import { useRef } from "preact/hooks";
+import type { Caption } from "../../draw/picture.ts";
 import { causeOf, hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { exact, signedDuration } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { PictureMenu } from "../pictures/picture_menu.tsx";
 import { Swatch } from "../swatch.tsx";
 import { useFill } from "../use_fill.ts";
 
 const SHOWN = 8;
 
-export function Attribution({ table, onOpen }: { table: ReportTable | null; onOpen: (table: ReportTable, row: number) => void }) {
+interface Props {
+  table: ReportTable | null;
+  caption: Caption; // of the saved picture
+  onOpen: (table: ReportTable, row: number) => void;
+}
+
+export function Attribution({ table, caption, onOpen }: Props) {
   const fill = useFill();
+  const section = useRef<HTMLElement>(null);
   if (table === null || table.rows.length === 0) return null;
   const parts = table.rows.map((_, row) => attributionPart(table, row)).filter((part) => part.difference !== 0).slice(0, SHOWN); // sorted by size, largest first
   const most = Math.max(1, ...parts.map((part) => Math.abs(part.difference)));
   return (
-    <section class="attribution" aria-label="Attribution of the difference">
+    <section class="attribution" ref={section} aria-label="Attribution of the difference">
+      <div class="save-picture">
+        <PictureMenu element={() => section.current} caption={() => caption} />
+      </div>
       <h2>
         Attribution of the difference <small>time per step and device</small>
       </h2>
@@ -33,6 +46,7 @@ export function Attribution({ table, onOpen }: { table: ReportTable | null; onOp
                 </span>
                 <span class="amount">{signedDuration(difference)}</span>
                 <span class="track">
+                  <span class="zero" />
                   <span class="fill" style={{ left: `${difference > 0 ? 50 : 50 - width}%`, width: `${width}%`, background: fill(isIdle ? cause.code : hueOf(name)) }} />
                 </span>
               </button>

@@ -8,6 +8,7 @@ import { duration, moment } from "../../layout/time_text.ts";
 import { numberOf, tableOf, type BusyShares, type Report } from "../../model/report.ts";
 import { reportedPart } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { useWidth } from "../use_width.ts";
 
 const ZOOM_SHARE = 0.05; // share of the part that a click shows
@@ -16,6 +17,7 @@ export function BusyStrips({ viewer, report, measured }: { viewer: Viewer; repor
   if (measured === null || measured.devices.length === 0) return null;
   return (
     <section class="busy" aria-label="Busy time by GPU">
+      <SavePicture title="Busy time by GPU" />
       <h2>Busy time by GPU</h2>
       {measured.devices.map(({ device, busy }) => (
         <Strip key={device} viewer={viewer} report={report} device={device} shares={busy} />

@@ -6,6 +6,7 @@ import { plural, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
 import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { Swatch } from "../swatch.tsx";
 import { BarList } from "./bar_list.tsx";
 
@@ -14,6 +15,7 @@ export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: 
   const devices = [...new Set(table.rows.map((_, row) => numberOf(table, row, "device")))];
   return (
     <section aria-label="Idle time by cause">
+      <SavePicture title="Idle time by cause" about="share of idle time" />
       <h2>
         Idle time by cause <small>share of idle time</small>
       </h2>

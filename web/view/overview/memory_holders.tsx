@@ -5,6 +5,7 @@ import { hueOf } from "../../layout/colors.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { BarList } from "./bar_list.tsx";
 
 const SHOWN = 8;
@@ -25,12 +26,13 @@ export function MemoryHolders({ viewer, table }: { viewer: Viewer; table: Report
   });
   return (
     <section aria-label="Largest allocations">
+      <SavePicture title="Largest allocations" about="share of the memory allocated at the peak" />
       <h2>
         Largest allocations <small>share of the memory allocated at the peak</small>
       </h2>
       <BarList bars={bars} />
       {table.row_count > SHOWN && (
-        <button class="handle" onClick={() => viewer.openTable("allocations")}>
+        <button class="handle" data-unsaved onClick={() => viewer.openTable("allocations")}>
           Show all {table.row_count} owners
         </button>
       )}

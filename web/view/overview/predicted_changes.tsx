@@ -7,6 +7,7 @@ import { DIMMED, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { useFill } from "../use_fill.ts";
 
 interface Prediction {
@@ -49,6 +50,7 @@ export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: Rep
   const longest = Math.max(1, ...all.map((each) => Math.max(each.step, each.high ?? 0)));
   return (
     <section class="predictions" aria-label="Predicted changes">
+      {all.length > 0 && <SavePicture title="Predicted changes" about="time of a step, by replaying the recording with something changed" />}
       <h2>
         Predicted changes <small>time of a step, by replaying the recording with something changed</small>
       </h2>
@@ -131,7 +133,13 @@ function Bar({ shown: { kind, step, low, high }, longest }: { shown: Prediction;
   return (
     <span class="track" aria-hidden="true">
       <span class="fill" style={{ width: share(step), background: fill }} />
-      {low !== null && high !== null && <span class="range" style={{ left: share(low), width: share(high - low) }} />}
+      {low !== null && high !== null && (
+        <span class="range" style={{ left: share(low), width: share(high - low) }}>
+          <i class="end" />
+          <i class="line" />
+          <i class="end" />
+        </span>
+      )}
     </span>
   );
 }

@@ -7,6 +7,7 @@ import { plural, duration, exact } from "../../layout/time_text.ts";
 import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
 import { showRow } from "../../model/row_navigation.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { SavePicture } from "../pictures/save_picture.tsx";
 import { BarList } from "./bar_list.tsx";
 
 const SHOWN = 6;
@@ -27,12 +28,13 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
   });
   return (
     <section aria-label="Top kernels">
+      <SavePicture title="Top kernels" about="share of kernel time" />
       <h2>
         Top kernels <small>share of kernel time</small>
       </h2>
       <BarList bars={bars} />
       {table.row_count > SHOWN && (
-        <button class="handle" onClick={() => viewer.openTable("kernels")}>
+        <button class="handle" data-unsaved onClick={() => viewer.openTable("kernels")}>
           Show all {table.row_count} kernels
         </button>
       )}

@@ -2,6 +2,7 @@
 
 import type { Caption } from "../../draw/picture.ts";
 import { moment, unitFor } from "../../layout/time_text.ts";
+import type { Comparison } from "../../model/comparison.ts";
 import { reportedPart } from "../../model/row_navigation.ts";
 import type { Range } from "../../model/state.ts";
 import type { Viewer } from "../../model/viewer.ts";
@@ -16,12 +17,18 @@ function rangeText({ from, to }: Range, whole: number): string {
 }
 
 /** Of a kernel, or of the part of the recording that the report covers. */
-export function reportCaption(viewer: Viewer, title: string, kernel: string | null): Caption {
+export function reportCaption(viewer: Viewer, title: string, kernel: string | null, about: string): Caption {
   const isTimed = viewer.recording.manifest.lanes.length > 0;
-  return { title, recording: nameOf(viewer), about: kernel ?? (isTimed ? rangeText(reportedPart(viewer.recording), viewer.length) : "") };
+  const part = kernel ?? (isTimed ? rangeText(reportedPart(viewer.recording), viewer.length) : "");
+  return { title, recording: nameOf(viewer), about: [about, part].filter((text) => text !== "").join(" · ") };
+}
+
+/** Of what differs between two recordings. */
+export function differenceCaption({ base, next }: Comparison, title: string, about: string): Caption {
+  return { title, recording: `BASE ${nameOf(base)}, NEW ${nameOf(next)}`, about };
 }
 
 /** Of the window that the timeline shows. */
-export function viewCaption(viewer: Viewer): Caption {
-  return { title: "Timeline", recording: nameOf(viewer), about: rangeText(viewer.state.view, viewer.length) };
+export function viewCaption(viewer: Viewer, title = "Timeline"): Caption {
+  return { title, recording: nameOf(viewer), about: rangeText(viewer.state.view, viewer.length) };
 }

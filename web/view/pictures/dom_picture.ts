@@ -9,7 +9,7 @@ import { canvasPicture } from "./canvas_pictures.ts";
 import { copyOfChart } from "./chart_copy.ts";
 import { linesOf } from "./text_lines.ts";
 
-const LEFT_OUT = "h1, h2, input, select, textarea, .menu, .actions, .icon, .spoken, .tooltip, .tools-line, .focused, [data-unsaved], button:not(.treemap button, .bars button, .handle)";
+const LEFT_OUT = "h1, h2, input, select, textarea, .menu, .actions, .icon, .spoken, .tooltip, .tools-line, .focused, [data-unsaved], button:not(.treemap button, .bars button, .strip button, .handle)";
 
 interface Box {
   left: number;

@@ -6,6 +6,7 @@ import { DARK, LIGHT } from "../../draw/theme.ts";
 import { download, fileName } from "../download.ts";
 import { SaveMenu, type SaveAction } from "../save_menu.tsx";
 import { inTheme, useTheme } from "../theme_switch.tsx";
+import { measureText } from "./canvas_pictures.ts";
 import { pictureOf } from "./dom_picture.ts";
 
 const PIXELS = 2; // per css pixel
@@ -25,7 +26,7 @@ export function PictureMenu({ element, caption }: Props) {
       const root = element();
       if (root === null) throw new Error("there is nothing to save yet");
       const colors = theme === "dark" ? DARK : LIGHT;
-      return pictureFile(pictureOf(root, colors), caption(), colors);
+      return pictureFile(pictureOf(root, colors), caption(), colors, measureText);
     });
   };
   const name = (ending: string) => fileName(caption().recording, caption().title, ending);

@@ -10,13 +10,19 @@ import { PictureMenu } from "./picture_menu.tsx";
 /** The recording that the page shows. */
 export const Pictured = createContext<Viewer | null>(null);
 
-export function SavePicture({ title }: { title: string }) {
+interface Props {
+  title: string;
+  about?: string; // what its values are, where the heading says it
+}
+
+export function SavePicture({ title, about = "" }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const viewer = useContext(Pictured);
   if (viewer === null) return null;
+  const kernel = () => place.current?.closest(".kernel")?.querySelector("h1")?.textContent ?? null;
   return (
     <div class="save-picture" ref={place}>
-      <PictureMenu element={() => place.current?.closest("section") ?? null} caption={() => reportCaption(viewer, title, place.current?.closest(".kernel")?.querySelector("h1")?.textContent ?? null)} />
+      <PictureMenu element={() => place.current?.closest("section") ?? null} caption={() => reportCaption(viewer, title, kernel(), about)} />
     </div>
   );
 }

@@ -8,6 +8,8 @@ import type { Viewer } from "../../model/viewer.ts";
 import { DetailsPanel } from "../details_panel.tsx";
 import { bindKeys } from "../keys.ts";
 import { MeasurePanel } from "../measure_panel.tsx";
+import { viewCaption } from "../pictures/caption.ts";
+import { PictureMenu } from "../pictures/picture_menu.tsx";
 import type { TimelineCanvas } from "../timeline_canvas.ts";
 import { TimelineView } from "../timeline_view.tsx";
 import { useViewerState } from "../use_state.ts";
@@ -29,6 +31,7 @@ interface SideName {
 export function SideBySide({ comparison, label, sides, control, status, onClear }: Props) {
   const { base, next } = comparison;
   const active = useRef(next);
+  const canvases = useRef<HTMLCanvasElement[]>([]);
   const highlighted = useViewerState(next, (state) => state.highlight !== null);
   useEffect(() => comparison.follow(), [comparison]);
   const clearHighlight = () => {
@@ -39,7 +42,8 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
     if ([base, next].some(({ state }) => state.highlight !== null)) return clearHighlight();
     for (const viewer of [base, next]) viewer.clearNext();
   };
-  const bindControls = (viewer: Viewer) => (timeline: TimelineCanvas) => {
+  const bindControls = (viewer: Viewer, side: number) => (timeline: TimelineCanvas) => {
+    canvases.current[side] = timeline.canvas;
     const activate = () => void (active.current = viewer);
     for (const type of ["pointerenter", "focus"]) timeline.canvas.addEventListener(type, activate);
     return bindKeys(timeline, { isActive: () => active.current === viewer, focusSearch: () => {}, step: () => {}, clear });
@@ -56,10 +60,13 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
       </header>
       {[base, next].map((viewer, i) => (
         <div key={i} class="side">
-          <h3>
-            {sides[i]!.short} <small>{sides[i]!.long}</small>
-          </h3>
-          <TimelineView viewer={viewer} label={`Timeline of ${sides[i]!.short}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer)} />
+          <header>
+            <h3>
+              {sides[i]!.short} <small>{sides[i]!.long}</small>
+            </h3>
+            <PictureMenu element={() => canvases.current[i]?.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer, `Timeline of ${sides[i]!.short}`)} />
+          </header>
+          <TimelineView viewer={viewer} label={`Timeline of ${sides[i]!.short}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer, i)} />
         </div>
       ))}
       <div class="selected">

@@ -1,0 +1,18 @@
+// Zooming with two fingers: the time between them stays between them.
+
+import { zoomed, type Range } from "./state.ts";
+
+export interface Point {
+  x: number; // css pixels
+  y: number;
+}
+
+const CLOSEST = 20; // css pixels; fingers that are closer would zoom too fast
+
+export function pinched(view: Range, width: number, before: readonly [Point, Point], now: readonly [Point, Point]): Range {
+  const [was, is] = [before, now].map(([a, b]) => ({ apart: Math.max(CLOSEST, Math.hypot(a.x - b.x, a.y - b.y)), middle: (a.x + b.x) / 2 }));
+  const anchor = view.from + (was!.middle / width) * (view.to - view.from);
+  const { from, to } = zoomed(view, was!.apart / is!.apart, anchor);
+  const by = ((was!.middle - is!.middle) / width) * (to - from);
+  return { from: from + by, to: to + by };
+}
