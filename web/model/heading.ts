@@ -39,7 +39,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** "start_ns": "start"; "cpu_self_ns": "CPU self". */
-export function headingOf({ name }: ReportColumn): string {
+export function headingOf({ name, heading }: ReportColumn): string {
+  if (heading !== undefined) return heading;
   const whole = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
   const words = name.replace(UNITS, "").split("_");
   return whole ?? words.map((word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word)).join(" ");

@@ -3,6 +3,7 @@
 
 export interface ReportColumn {
   name: string;
+  heading?: string; // absent: from the name, see heading.ts
   type: "integer" | "real" | "text" | "boolean" | string;
   unit: string | null;
   doc: string;

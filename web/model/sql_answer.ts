@@ -1,15 +1,10 @@
-// Answers to SQL as tables of the page, and the times in their rows. The names of columns are what the SQL says, so a
-// unit is known only from the end of a name, as in all tables of gpu-profile: _ns, bytes, _pct.
+// Answers to SQL as tables of the page, and the times in their rows. Names and values are those of the answer: what the
+// SQL calls total_ns is shown in ns. Times are recognised by the names that columns of gpu-profile have.
 
 import { readTables } from "./read_report.ts";
 import type { ReportColumn, ReportTable } from "./report.ts";
 import type { Range } from "./state.ts";
 
-const UNITS: readonly [end: RegExp, unit: string][] = [
-  [/_ns$/, "ns"],
-  [/(^|_)bytes$/, "bytes"],
-  [/_pct$/, "%"],
-];
 const STARTS = ["start_ns", "from_ns", "time_ns", "at_ns", "first_ns"];
 const ENDS = ["end_ns", "to_ns", "last_ns"];
 const LENGTH = "dur_ns";
@@ -29,8 +24,7 @@ function typed(column: ReportColumn, table: ReportTable, at: number): ReportColu
   const cells = table.rows.map((row) => row[at] ?? null).filter((cell) => cell !== null);
   const numeric = cells.length > 0 && cells.every((cell) => typeof cell === "number");
   const type = !numeric ? "text" : cells.every(Number.isInteger) ? "integer" : "real";
-  const unit = numeric ? (UNITS.find(([end]) => end.test(column.name))?.[1] ?? null) : null;
-  return { ...column, type, unit, doc: column.name };
+  return { ...column, type, unit: null, heading: column.name, doc: column.name };
 }
 
 /** SQL allows equal names of columns; the second of two becomes "name (2)". */
@@ -45,7 +39,7 @@ function unique(columns: ReportColumn[]): ReportColumn[] {
 
 /** When each row happened; null for a row without a time, and for a table whose columns have none. */
 export function rowTimes(table: ReportTable): (Range | null)[] | null {
-  const place = (names: readonly string[]) => table.columns.findIndex((column) => column.unit === "ns" && names.includes(column.name));
+  const place = (names: readonly string[]) => table.columns.findIndex((column) => column.type !== "text" && names.includes(column.name));
   const [start, end, length] = [place(STARTS), place(ENDS), place([LENGTH])];
   if (start < 0) return null;
   return table.rows.map((row) => {

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import recipes from "sql-cookbook";
 import { answerBands } from "../layout/answer_bands.ts";
+import { headingOf } from "../model/heading.ts";
 import { answerTables, rowTimes } from "../model/sql_answer.ts";
 import { completeSql } from "../model/sql_completion.ts";
 import type { SqlSchema } from "../read/sql.ts";
@@ -41,9 +42,9 @@ test("the word at the cursor is replaced", () => {
 
 const answer = (columns: string[], rows: unknown[][], more = false) => answerTables({ tables: [{ name: "query", columns: columns.map((name) => ({ name })), rows, row_count: rows.length, more }] })[0]!;
 
-test("columns get units by their names and types by their cells", () => {
+test("columns keep their names, have no unit, and get their types from their cells", () => {
   const table = answer(["name", "dur_ns", "x", "dur_ns"], [["a", 5, 1.5, null], ["b", null, 2, null]]);
-  assert.deepEqual(table.columns.map(({ name, type, unit }) => [name, type, unit]), [["name", "text", null], ["dur_ns", "integer", "ns"], ["x", "real", null], ["dur_ns (2)", "text", null]]);
+  assert.deepEqual(table.columns.map((column) => [column.name, headingOf(column), column.type, column.unit]), [["name", "name", "text", null], ["dur_ns", "dur_ns", "integer", null], ["x", "x", "real", null], ["dur_ns (2)", "dur_ns", "text", null]]);
 });
 
 test("an answer that goes on says so", () => {
