@@ -24,7 +24,7 @@ export class Chunks {
   private readonly loading = new Map<number, Promise<Decoded | null>>();
   private readonly broken = new Set<number>();
   private cachedBytes = 0;
-  private queue: { id: number; resolve: (bytes: Uint8Array) => void; reject: (error: unknown) => void }[] = [];
+  private queue: { id: number; resolve: (bytes: Promise<Uint8Array>) => void }[] = [];
 
   constructor(
     private readonly source: Source,
@@ -67,8 +67,8 @@ export class Chunks {
   }
 
   async bytes(id: number): Promise<Uint8Array> {
-    return new Promise((resolve, reject) => {
-      if (this.queue.push({ id, resolve, reject }) === 1) queueMicrotask(() => void this.fetch());
+    return new Promise((resolve) => {
+      if (this.queue.push({ id, resolve }) === 1) queueMicrotask(() => this.fetch());
     });
   }
 
@@ -125,19 +125,11 @@ export class Chunks {
     }
   }
 
-  private async fetch(): Promise<void> {
+  private fetch(): void {
     const queue = this.queue;
     this.queue = [];
-    try {
-      const blobs = await this.source.blobs(queue.map((one) => one.id));
-      queue.forEach((one, i) => {
-        const blob = blobs[i];
-        if (blob) one.resolve(blob);
-        else one.reject(new Error("missing from the reply"));
-      });
-    } catch (error) {
-      for (const one of queue) one.reject(error);
-    }
+    const blobs = this.source.blobs(queue.map((one) => one.id));
+    queue.forEach((one, i) => one.resolve(blobs[i] ?? Promise.reject(new Error("missing from the reply"))));
   }
 }
 

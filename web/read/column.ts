@@ -93,10 +93,11 @@ export class Column {
 
   /** The stored unsigned numbers as doubles; exact up to 6 bytes, and beyond while they are small. */
   private unsigned(): Float64Array {
-    const numbers = new Float64Array(this.rows);
-    for (let plane = 0, scale = 1; plane < this.width; plane++, scale *= 256)
-      for (let row = 0, at = plane * this.rows; row < this.rows; row++, at++)
-        numbers[row] = (numbers[row] ?? 0) + (this.planes[at] ?? 0) * scale;
+    const { rows, planes } = this;
+    if (this.width === 0) return new Float64Array(rows);
+    const numbers = new Float64Array(planes.subarray(0, rows));
+    for (let plane = 1, scale = 256; plane < this.width; plane++, scale *= 256)
+      for (let row = 0, at = plane * rows; row < rows; row++, at++) numbers[row]! += planes[at]! * scale;
     return numbers;
   }
 

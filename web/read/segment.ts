@@ -3,7 +3,10 @@
 
 const MAX_SEGMENT = 512 * 1024 * 1024; // bytes after decompression; the program makes segments of about 4 MiB
 
+const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64?.bind(Uint8Array); // of browsers since 2025
+
 export function decodeBase64(text: string): Uint8Array {
+  if (native) return native(text);
   const binary = atob(text.trim());
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);

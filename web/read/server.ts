@@ -42,11 +42,14 @@ class Server implements Source {
     return (await get(`${this.under}/manifest`)).text();
   }
 
-  async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
-    await this.session;
-    const parts: Promise<Uint8Array[]>[] = [];
-    for (let i = 0; i < ids.length; i += MAX_IDS) parts.push(this.part(ids.slice(i, i + MAX_IDS)));
-    return (await Promise.all(parts)).flat();
+  blobs(ids: readonly number[]): Promise<Uint8Array>[] {
+    const blobs: Promise<Uint8Array>[] = [];
+    for (let i = 0; i < ids.length; i += MAX_IDS) {
+      const asked = ids.slice(i, i + MAX_IDS);
+      const part = this.part(asked);
+      asked.forEach((_, at) => blobs.push(part.then((whole) => whole[at]!)));
+    }
+    return blobs;
   }
 
   async recordings(): Promise<number[]> {
@@ -56,6 +59,7 @@ class Server implements Source {
   }
 
   private async part(ids: readonly number[]): Promise<Uint8Array[]> {
+    await this.session;
     const reply = await get(`${this.under}/blobs/${ids.join(",")}`);
     const blobs = splitFrames(new Uint8Array(await reply.arrayBuffer()), ids.length);
     if (!blobs.ok) throw new Error(blobs.error);

@@ -54,8 +54,8 @@ class SingleFile implements Source {
     return this.page.getElementById(`${this.prefix}manifest`)?.textContent ?? "";
   }
 
-  async blobs(ids: readonly number[]): Promise<Uint8Array[]> {
-    return Promise.all(ids.map((id) => this.blob(id)));
+  blobs(ids: readonly number[]): Promise<Uint8Array>[] {
+    return ids.map((id) => this.blob(id));
   }
 
   private async blob(id: number): Promise<Uint8Array> {

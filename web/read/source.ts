@@ -6,8 +6,8 @@ import type { SqlServer } from "./sql.ts";
 
 export interface Source {
   manifest(): Promise<string>;
-  /** The blobs in the requested order. */
-  blobs(ids: readonly number[]): Promise<Uint8Array[]>;
+  /** The blobs in the requested order, each as soon as it has arrived. */
+  blobs(ids: readonly number[]): Promise<Uint8Array>[];
   /** Ranks of a job whose recordings can be opened at /rank/N/; only from the program. */
   recordings?(): Promise<number[]>;
   /** SQL over the document; only from the program. */

@@ -1,4 +1,5 @@
-// The worker's side of a single file: receives the text of a segment, returns its bytes without copying them.
+// The worker's side of a single file: receives the text of a segment, returns its bytes without copying them. Segments are
+// decoded one after the other, so that the page reads the first while the next is decoded.
 
 import { decodeSegment } from "./segment.ts";
 
@@ -14,12 +15,17 @@ interface WorkerScope {
 }
 
 export function runWorker(scope: WorkerScope): void {
-  scope.onmessage = async ({ data }) => {
-    try {
-      const bytes = await decodeSegment(data.text);
-      scope.postMessage({ id: data.id, bytes }, [bytes.buffer]);
-    } catch (error) {
-      scope.postMessage({ id: data.id, error: error instanceof Error ? error.message : String(error) });
-    }
+  let last = Promise.resolve();
+  scope.onmessage = ({ data }) => {
+    last = last.then(() => answer(scope, data));
   };
+}
+
+async function answer(scope: WorkerScope, { id, text }: SegmentRequest): Promise<void> {
+  try {
+    const bytes = await decodeSegment(text);
+    scope.postMessage({ id, bytes }, [bytes.buffer]);
+  } catch (error) {
+    scope.postMessage({ id, error: error instanceof Error ? error.message : String(error) });
+  }
 }

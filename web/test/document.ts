@@ -285,5 +285,5 @@ export function pageWith(page: string, built: BuiltDocument, segmentBytes = 4 <<
 /** The document as a source, for tests without a page. */
 export const sourceOf = (built: BuiltDocument) => ({
   manifest: async () => JSON.stringify(built.manifest),
-  blobs: async (ids: readonly number[]) => ids.map((id) => built.blobs[id]!),
+  blobs: (ids: readonly number[]) => ids.map(async (id) => built.blobs[id]!),
 });

@@ -28,7 +28,7 @@ test("the token opens the session first", async () => {
   const asked = serve(() => 200);
   const source = serverSources("secret").document;
   assert.equal(await source.manifest(), "{}");
-  assert.deepEqual((await source.blobs([3, 1, 2])).map((blob) => blob.length), [3, 1, 2]);
+  assert.deepEqual((await Promise.all(source.blobs([3, 1, 2]))).map((blob) => blob.length), [3, 1, 2]);
   assert.deepEqual(asked, [
     { path: "/session", method: "POST", token: "Bearer secret" },
     { path: "/manifest", method: "GET", token: null },
@@ -41,14 +41,14 @@ test("the baseline is under /base, in the same session", async () => {
   const sources = serverSources("secret");
   assert.equal(await sources.comparison(), "{}");
   await sources.base.manifest();
-  await sources.base.blobs([1]);
+  await Promise.all(sources.base.blobs([1]));
   assert.deepEqual(asked.map(({ path }) => path), ["/session", "/comparison", "/base/manifest", "/base/blobs/1"]);
 });
 
 test("at most 64 blobs per request, in the requested order", async () => {
   const asked = serve(() => 200);
   const ids = Array.from({ length: 150 }, (_, i) => 149 - i);
-  const blobs = await serverSources(null).document.blobs(ids);
+  const blobs = await Promise.all(serverSources(null).document.blobs(ids));
   assert.deepEqual(blobs.map((blob) => blob.length), ids);
   assert.deepEqual(asked.map(({ path }) => path.split(",").length), [64, 64, 22]);
 });
@@ -58,5 +58,5 @@ test("rejections are one-line errors", async () => {
   await assert.rejects(serverSources("old").document.manifest(), /403/);
   await assert.rejects(serverSources(null).document.manifest(), /gpu-profile view/);
   serve((path) => (path.startsWith("/blobs") ? 500 : 200));
-  await assert.rejects(serverSources(null).document.blobs([1]), /500/);
+  await assert.rejects(Promise.all(serverSources(null).document.blobs([1])), /500/);
 });
