@@ -85,7 +85,7 @@ def test_a_bar_of_the_histogram_leads_to_an_execution_of_its_length(charts, prog
     bar.click()
     wait_for_details(page)
     assert page.locator("section.details .full").inner_text() == kernel["name"]
-    dur = page.locator("section.details tr:has(th:text-is('dur')) td").get_attribute("title")
+    dur = page.locator("section.details tr:has(th:text-is('duration')) td").get_attribute("title")
     assert low - 1 <= exact(dur) <= high + 1
 
 

@@ -90,7 +90,7 @@ def test_cause_and_thread_of_a_gap_are_links(visit, exported):
     expect(page.locator("header nav [aria-current=page]")).to_have_text("Tables")
     expect(page.locator(".grid tr[aria-selected=true]")).to_contain_text("input pipeline")
     page.go_back()
-    details.locator("tr:has(th:text-is('host_thread')) button").click()
+    details.locator("tr:has(th:text-is('host thread')) button").click()
     expect(details.locator("h2 span")).not_to_have_text("gap")
 
 

@@ -68,7 +68,7 @@ def test_arrows_select_from_a_cold_start_and_the_selection_is_read_out(visit, sa
     press(page, "ArrowRight")
     expect(spoken).to_have_text("step 1, range, 90.0 us, starts at 5.00 us, on main")
     press(page, "ArrowDown")
-    expect(spoken).to_have_text(re.compile("^aten::mm, op, 8.00 us, starts at 8.000 us, on main"))
+    expect(spoken).to_have_text(re.compile("^aten::mm, operator, 8.00 us, starts at 8.000 us, on main"))
     press(page, "ArrowDown", "ArrowDown")  # the call; then the next track
     expect(spoken).to_have_text(re.compile("idle time.* on idle"))
     press(page, "ArrowDown")

@@ -55,4 +55,4 @@ def test_the_python_line_of_a_kernel(visit, exported):
     line = page.locator("dl.related dt", has_text="Python line").locator("xpath=following-sibling::dd[1]").get_by_role("button")
     expect(line).to_contain_text(".py(")
     line.click()
-    expect(page.locator("section.details h2 span")).to_have_text("python_call")
+    expect(page.locator("section.details h2 span")).to_have_text("Python function")

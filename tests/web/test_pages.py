@@ -146,7 +146,7 @@ def test_a_gap_of_a_finding_is_shown_and_selected(visit, exported, program):
     follow(page, "gap-1")
     begin, end = window(page)
     assert begin <= gap["start_ns"] and gap["start_ns"] + gap["dur_ns"] <= end
-    assert (exact(field(page, "start")), exact(field(page, "dur")), field(page, "cause")) == (gap["start_ns"], gap["dur_ns"], gap["cause"])
+    assert (exact(field(page, "start")), exact(field(page, "duration")), field(page, "cause")) == (gap["start_ns"], gap["dur_ns"], gap["cause"])
 
 
 def test_a_cause_of_a_finding_leads_to_its_longest_gap(visit, exported, program):
@@ -164,7 +164,7 @@ def test_a_kernel_of_a_finding_leads_to_its_longest_run_and_back_to_its_row(visi
     page = visit(exported(INPUT_BOUND), "page=overview")
     page.locator(".finding").nth(1).get_by_text("Evidence").click()
     follow(page, "k-2")
-    assert exact(field(page, "dur")) == kernel["max_ns"]
+    assert exact(field(page, "duration")) == kernel["max_ns"]
     expect(page.locator("section.details .full")).to_have_text(kernel["name"])
     page.get_by_role("button", name="Show in table").click()
     expect(page.locator(".table h1")).to_have_text("kernels")
@@ -266,6 +266,6 @@ def test_an_answer_about_a_part_says_so_and_leads_to_the_right_times(visit, expo
     page.locator(".grid td").first.wait_for()
     page.locator(".grid tbody tr[role=row]").first.click()
     wait_for_details(page)
-    shown = exact(field(page, "start")), exact(field(page, "dur"))
+    shown = exact(field(page, "start")), exact(field(page, "duration"))
     assert shown in [(gap["start_ns"], gap["dur_ns"]) for gap in gaps]
     assert begin <= shown[0] and sum(shown) <= end

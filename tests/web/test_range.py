@@ -154,11 +154,11 @@ def test_a_row_leads_to_its_longest_event_in_the_range(visit, exported, program)
     wait_for_details(page)
     name = page.locator("section.details .full").inner_text()
     longest = sql(program, INPUT_BOUND, f"select max(dur_ns) ns from kernel where start_ns >= {a} and start_ns < {z} and name = '{name}'")[0]["ns"]
-    assert page.locator("section.details tr:has(th:text-is('dur')) td").get_attribute("title") == f"{longest:,} ns"
+    assert page.locator("section.details tr:has(th:text-is('duration')) td").get_attribute("title") == f"{longest:,} ns"
     assert longest <= said["dur_ns"]
     expect(page.locator("section.measure")).to_be_visible()
     page.locator(".range-drawer section[aria-label='Idle time by cause'] tbody button").first.click()
-    expect(page.locator("section.details h2 span")).to_have_text("gap")
+    expect(page.locator("section.details h2 span")).to_have_text("idle time")
 
 
 def test_s_keeps_the_range_with_a_number_a_note_and_in_the_address(visit, sample_page):

@@ -53,7 +53,7 @@ def test_the_whole_is_what_the_report_says(visit, exported, program, recording):
     for row in said["idle"].rows:
         assert devices[row["device"]][row["cause"]] == row["total_ns"]
     assert sum(map(len, devices.values())) == len(said["devices"].rows) + len(said["idle"].rows)
-    for table, column in [("kernel", "kernels"), ("memcpy", "memcpys"), ("memset", "memsets")]:
+    for table, column in [("kernels", "kernels"), ("copies", "memcpys"), ("fills", "memsets")]:
         assert counts.get(table, 0) == sum(row[column] for row in said["devices"].rows)
 
 
@@ -64,7 +64,7 @@ def test_a_part_is_what_the_report_says(visit, exported, program, recording, par
     page = visit(exported(recording), "page=timeline")
     _, counts = measured(page, begin, end)
     said = program.report(recording, "devices", "--from", f"{begin / 1e9:.9f}", "--to", f"{end / 1e9:.9f}")
-    for table, column in [("kernel", "kernels"), ("memcpy", "memcpys"), ("memset", "memsets")]:
+    for table, column in [("kernels", "kernels"), ("copies", "memcpys"), ("fills", "memsets")]:
         assert counts.get(table, 0) == sum(row[column] for row in said["devices"].rows)
 
 
@@ -91,7 +91,7 @@ def test_the_longest_gap_says_its_cause(visit, exported, program, recording):
     page.mouse.click(canvas["x"] + canvas["width"] / 2, row["y"] + 9)
     wait_for_details(page)
     field = lambda name: page.locator(f"section.details tr:has(th:text-is('{name}')) td").get_attribute("title")
-    assert (exact(field("start")), exact(field("dur"))) == (begin, gap["dur_ns"])
+    assert (exact(field("start")), exact(field("duration"))) == (begin, gap["dur_ns"])
     assert field("cause") == gap["cause"] == page.locator("section.details .full").inner_text()
     devices, _ = measured(page, begin, end)
     assert "busy" not in devices[gap["device"]] or devices[gap["device"]]["busy"] == 0

@@ -60,7 +60,7 @@ def test_a_measured_range_shows_busy_and_idle_time(visit, sample_page):
     assert found["busy"] == ["28.0 us", "44.4 %"]
     assert [cells for name, cells in found.items() if name.endswith("input pipeline")] == [["20.0 us", "31.7 %"]]
     assert [cells for name, cells in found.items() if name.endswith("launch")] == [["15.0 us", "23.8 %"]]
-    assert (found["kernel"][0], found["memcpy"][0], found["api_call"][0]) == ("1", "1", "2")
+    assert (found["kernels"][0], found["copies"][0], found["API calls"][0]) == ("1", "1", "2")
 
 
 def test_a_drag_on_the_ruler_measures(visit, sample_page):
@@ -96,10 +96,10 @@ def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, sample_pag
 def test_absent_fields_are_not_shown_as_0(visit, sample_page):
     page = timeline(visit, sample_page, "sel=kernel:1")
     page.wait_for_selector("dl.related")
-    assert "grid_x" not in rows(page, "details")
+    assert "grid x" not in rows(page, "details")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("section.details td:text('90.000 us')")
-    assert rows(page, "details")["grid_x"] == ["64"]
+    assert rows(page, "details")["grid x"] == ["64"]
 
 
 def test_arrows_go_from_event_to_event(visit, sample_page):
@@ -117,7 +117,7 @@ def test_a_gap_says_its_cause(visit, sample_page):
     click(page, "idle", 70 * US)
     page.wait_for_selector("section.details")
     assert page.locator("section.details .full").inner_text() == "input pipeline"
-    assert rows(page, "details")["dur"] == ["30.0 us"]
+    assert rows(page, "details")["duration"] == ["30.0 us"]
 
 
 def test_search_walks_through_matches(visit, sample_page):

@@ -2,11 +2,11 @@
 
 import type { Recording } from "../model/recording.ts";
 import type { Selection } from "../model/state.ts";
+import { kindOf } from "./event_kind.ts";
 import { duration, moment } from "./time_text.ts";
 
 /** Name, kind, duration, start and track. */
 export function describeEvent({ manifest }: Recording, { table, lane, name, from, to }: Selection): string {
   const track = lane === null ? undefined : manifest.tracks[manifest.lanes[lane]!.track];
-  const kind = table === "gap" ? "idle time" : table.replaceAll("_", " ");
-  return `${name}, ${kind}, ${duration(to - from)}, starts at ${moment(from, Math.max(1, (to - from) / 1000))}${track ? `, on ${track.name}` : ""}`;
+  return `${name}, ${kindOf(table)}, ${duration(to - from)}, starts at ${moment(from, Math.max(1, (to - from) / 1000))}${track ? `, on ${track.name}` : ""}`;
 }

@@ -18,10 +18,11 @@ const NAMES: Readonly<Record<string, string>> = {
   p95_over_p50: "p95 / p50",
   over_mean: "/ mean",
   blocks_per_sm: "blocks per SM",
-  id: "ID",
   step_p50_ns: "median step",
   would_change_if: "would change if",
   seq: "sequence number",
+  shared_bytes: "shared memory",
+  local_bytes: "local memory",
 };
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -34,12 +35,13 @@ const WORDS: Readonly<Record<string, string>> = {
   gil: "GIL",
   gpu: "GPU",
   hlo: "HLO",
+  id: "ID",
   mem: "memory",
   src: "source",
 };
 
 /** "start_ns": "start"; "cpu_self_ns": "CPU self". */
-export function headingOf({ name, heading }: ReportColumn): string {
+export function headingOf({ name, heading }: Pick<ReportColumn, "name" | "heading">): string {
   if (heading !== undefined) return heading;
   const whole = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
   const words = name.replace(UNITS, "").split("_");

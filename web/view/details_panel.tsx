@@ -2,9 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { columnDoc, pct } from "../layout/cell_text.ts";
+import { kindOf } from "../layout/event_kind.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
 import { eventOfThread, idleRowOf } from "../model/gap_links.ts";
+import { headingOf } from "../model/heading.ts";
 import { kernelPageOf } from "../model/kernel_page.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
@@ -33,7 +35,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
   return (
     <section class="details" aria-label="Selected event">
       <h2>
-        <span>{selection.table}</span>
+        <span>{kindOf(selection.table)}</span>
         <button onClick={() => viewer.choose(null)}>Clear</button>
       </h2>
       <p class="full">{selection.name}</p>
@@ -81,7 +83,7 @@ function Times({ selection }: { selection: Selection }) {
           <td>{moment(selection.from, 1)}</td>
         </tr>
         <tr title={exact(selection.to - selection.from)}>
-          <th scope="row">dur</th>
+          <th scope="row">duration</th>
           <td>{duration(selection.to - selection.from)}</td>
         </tr>
       </tbody>
@@ -117,7 +119,7 @@ function Fields({ details, links }: { details: Details; links: Links }) {
           const value = row.value(column.name);
           return (
             <tr key={column.name} title={columnDoc(column)}>
-              <th scope="row">{column.name}</th>
+              <th scope="row">{headingOf(column)}</th>
               <td title={exactText(value, column)}>
                 {links[column.name] === undefined ? (
                   text(value, column)

@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { CAUSES, causeOf } from "../layout/colors.ts";
+import { kindsOf } from "../layout/event_kind.ts";
 import { duration, exact, grouped, moment, percent } from "../layout/time_text.ts";
 import { isKept } from "../model/kept_ranges.ts";
 import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";
@@ -60,7 +61,7 @@ function Figures({ measured }: { measured: Measure }) {
       <table>
         <tbody>
           {measured.counts.map(({ table, count }) => (
-            <MeasureRow key={table} name={table} value={grouped(count)} />
+            <MeasureRow key={table} name={kindsOf(table)} value={grouped(count)} />
           ))}
         </tbody>
       </table>

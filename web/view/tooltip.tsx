@@ -2,6 +2,7 @@
 // how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
 import { pct } from "../layout/cell_text.ts";
+import { kindOf } from "../layout/event_kind.ts";
 import { amount, plural, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
@@ -13,8 +14,6 @@ export interface Pointed {
   name: string;
   lines: string[];
 }
-
-const KINDS: Readonly<Record<string, string>> = { gap: "idle", thread_state: "state of the thread" };
 
 export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number, y: number): Pointed | null {
   const counter = timeline.valueAt(x, y);
@@ -30,7 +29,7 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const id = slices.name[index]!;
   const length = duration(end - start);
   const merged = `${plural(count, "event")} covering ${percent(slices.busy[index]! / Math.max(1, end - start))} of ${length}; the name is that of the longest`;
-  const lines = [count > 1 ? merged : `${KINDS[lane.table] ?? lane.table}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  const lines = [count > 1 ? merged : `${kindOf(lane.table)}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
   if (critical !== null) lines.push(`critical path: ${critical}`);
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }
