@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,8 @@ def test_every_row_is_reached_and_few_are_on_the_page(visit, exported, program, 
     grid.focus()
     for key in ("Home", "ArrowDown", "PageDown"):
         page.keyboard.press(key)
+    expect(grid).to_have_attribute("aria-activedescendant", re.compile(r"^row-\d{2,}$"))
     active = grid.get_attribute("aria-activedescendant")
-    assert int(active.removeprefix("row-")) > 10
     expect(page.locator(f"#{active}")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("End")
     page.keyboard.press("Enter")  # leads to the timeline

@@ -63,6 +63,7 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
     const target = scroller.current!;
     setActive(at);
     target.scrollTop = scrollTo(at, rows.length, target.scrollTop, room);
+    setTop(target.scrollTop); // the event follows with the next frame; until then the active row would not be on the page
   };
   useLayoutEffect(() => {
     const place = wanted === null ? -1 : Array.prototype.indexOf.call(rows, wanted);
