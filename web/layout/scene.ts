@@ -1,6 +1,7 @@
 // One frame: state, placed tracks, scroll position and size become a display list. Pure: chunks come through functions
 // that return at once, text widths through a Fitter. No drawing or waiting happens here.
 
+import type { LaneArrow } from "../model/lane.ts";
 import type { Lane } from "../model/manifest.ts";
 import { isOn } from "../model/search.ts";
 import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
@@ -38,7 +39,7 @@ export interface FrameInput {
   rest: Placement;
   busy: { shares: number[]; range: Range } | null; // for the minimap
   cursor: number | null; // x of the pointer
-  links: { lane: number; time: number }[][]; // arrows for the selection and the measured range: from, to
+  links: readonly LaneArrow[]; // for the selection and the measured range
   critical: readonly Lane[]; // the lanes of the critical path if it is marked
 }
 

@@ -26,8 +26,18 @@ export function chunksIn(level: Level, from: number, to: number): Chunk[] {
   return level.chunks.filter((chunk) => chunk[START] <= to && chunk[END] >= from);
 }
 
+const TIMES_ONLY = new Set(["busy", "thread_state", "critical_path"]);
+
 /** Times that no event of a table stands for: nothing to select or to count. */
-export const isTimesOnly = (lane: Lane): boolean => lane.table === "busy" || lane.table === "thread_state";
+export const isTimesOnly = (lane: Lane): boolean => TIMES_ONLY.has(lane.table);
+
+export interface LaneTime {
+  lane: number;
+  time: number;
+}
+
+/** An arrow on the timeline. */
+export type LaneArrow = readonly [from: LaneTime, to: LaneTime];
 
 /** One event of a lane, with its position in its chunk. */
 export interface SliceRef {

@@ -1,7 +1,7 @@
 // Arrows from the calls of a range to the device work that they submitted there: an event of a device that begins in the
 // range, and whose call was recorded, has one.
 
-import { BLOB, chunksIn } from "./lane.ts";
+import { BLOB, chunksIn, type LaneArrow } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstFrom } from "./slices.ts";
@@ -9,51 +9,65 @@ import type { Range } from "./state.ts";
 
 export const MAX_ARROWS = 2000;
 
-/** From the end of a call to the start of its work. */
-export interface LaunchArrow {
-  from: { lane: number; time: number };
-  to: { lane: number; time: number };
-}
-
 export interface LaunchArrows {
-  arrows: LaunchArrow[]; // the first ones
+  arrows: LaneArrow[]; // the first ones, from the end of a call to the start of its work
   launches: number; // in the range
 }
 
 const WORK = new Set(["kernel", "memcpy", "memset"]);
 
-export async function launchArrows(recording: Recording, range: Range): Promise<LaunchArrows> {
-  const work: { lane: Lane; time: number; row: number }[] = [];
-  for (const lane of recording.manifest.lanes)
-    if (WORK.has(lane.table)) for (const event of await begun(recording, lane, range)) work.push({ lane, ...event });
-  work.sort((a, b) => a.time - b.time);
-  const found: LaunchArrows = { arrows: [], launches: 0 };
-  for (const { lane, time, row } of work) {
-    const call = await cell(recording, lane.table, "launch", row);
-    if (call === null) continue;
-    found.launches++;
-    if (found.arrows.length === MAX_ARROWS) continue;
-    const [start, dur, of] = await Promise.all(["start", "dur", "lane"].map((column) => cell(recording, "api_call", column, call)));
-    if (start !== null && of !== null) found.arrows.push({ from: { lane: of!, time: start! + (dur ?? 0) }, to: { lane: lane.id, time } });
-  }
-  return found;
+/** The work of a lane that begins in the range and whose call is recorded. */
+interface Launched {
+  first: { lane: Lane; time: number; call: number }[]; // at most MAX_ARROWS
+  count: number;
 }
 
-/** The events of a lane that begin in a range. */
-async function begun(recording: Recording, lane: Lane, { from, to }: Range): Promise<{ time: number; row: number }[]> {
-  const out: { time: number; row: number }[] = [];
+/** The rows first to end of a table, and the row of the call of each. */
+interface Calls {
+  first: number;
+  end: number;
+  of: (row: number) => number | null;
+}
+
+export async function launchArrows(recording: Recording, range: Range): Promise<LaunchArrows> {
+  const lanes = recording.manifest.lanes.filter((lane) => WORK.has(lane.table));
+  const launched = await Promise.all(lanes.map((lane) => launchedIn(recording, lane, range)));
+  const first = launched.flatMap((each) => each.first).sort((a, b) => a.time - b.time).slice(0, MAX_ARROWS);
+  const arrows = await Promise.all(first.map((work) => arrowTo(recording, work)));
+  return { arrows: arrows.filter((arrow) => arrow !== null), launches: launched.reduce((sum, each) => sum + each.count, 0) };
+}
+
+async function launchedIn(recording: Recording, lane: Lane, { from, to }: Range): Promise<Launched> {
+  const out: Launched = { first: [], count: 0 };
   const events = lane.levels[0];
+  let calls: Calls = { first: 0, end: 0, of: () => null };
   for (const chunk of events ? chunksIn(events, from, to) : []) {
     const slices = await recording.chunks.loadSlices(chunk[BLOB]);
     if (slices === null) throw new Error("part of the recording cannot be read");
-    for (let i = firstFrom(slices.start, from); i < slices.length && slices.start[i]! < to; i++) out.push({ time: slices.start[i]!, row: slices.row[i]! });
+    for (let i = firstFrom(slices.start, from); i < slices.length && slices.start[i]! < to; i++) {
+      const row = slices.row[i]!;
+      if (row < calls.first || row >= calls.end) calls = await callsAround(recording, lane.table, row);
+      const call = calls.of(row);
+      if (call === null) continue;
+      out.count++;
+      if (out.first.length < MAX_ARROWS) out.first.push({ lane, time: slices.start[i]!, call });
+    }
   }
   return out;
 }
 
-async function cell(recording: Recording, table: string, name: string, row: number): Promise<number | null> {
-  const spec = recording.manifest.tables.get(table);
-  const found = spec && (await recording.column(table, name, Math.floor(row / spec.chunk_rows)));
-  const value = found?.[1].value(row - found[0]) ?? null;
-  return value === null || typeof value === "string" ? null : Number(value);
+async function arrowTo(recording: Recording, { lane, time, call }: Launched["first"][number]): Promise<LaneArrow | null> {
+  const row = await recording.row("api_call", call);
+  const [start, of] = [row?.number("start") ?? null, row?.number("lane") ?? null];
+  return start === null || of === null ? null : [{ lane: of, time: start + (row!.number("dur") ?? 0) }, { lane: lane.id, time }];
 }
+
+/** The calls of the rows of a table in the chunk with this row. */
+async function callsAround(recording: Recording, table: string, row: number): Promise<Calls> {
+  const rows = recording.manifest.tables.get(table)?.chunk_rows ?? 1;
+  const chunk = Math.floor(row / rows);
+  const column = await recording.column(table, "launch", chunk);
+  return { first: chunk * rows, end: (chunk + 1) * rows, of: (each) => numberOf(column?.[1].value(each - column[0]) ?? null) };
+}
+
+const numberOf = (value: string | number | bigint | null): number | null => (value === null || typeof value === "string" ? null : Number(value));

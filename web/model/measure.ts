@@ -2,7 +2,7 @@
 // start in it. Exact and fast for a range of any length: each chunk records the sums before it, so only the chunks at
 // both ends are read. Counts include events that start inside; times are clipped to the range.
 
-import { BLOB, EVENTS_BEFORE, START, TIME_BEFORE } from "./lane.ts";
+import { BLOB, EVENTS_BEFORE, isTimesOnly, START, TIME_BEFORE } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstFrom } from "./slices.ts";
@@ -50,7 +50,7 @@ export async function measure(recording: Recording, wanted: Range): Promise<Meas
   const devices = new Map<number, DeviceMeasure>();
   const counts = new Map<string, number>();
   for (const lane of lanes) {
-    if (lane.kind === "value" || lane.table === "thread_state" || lane.levels.length === 0) continue;
+    if (lane.kind === "value" || lane.levels.length === 0 || (isTimesOnly(lane) && lane.table !== "busy")) continue;
     const { events, ns } = await inside(recording, lane, range);
     const device = tracks[lane.track]!.device;
     if (lane.table !== "busy" && lane.table !== "gap") counts.set(lane.table, (counts.get(lane.table) ?? 0) + events);

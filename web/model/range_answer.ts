@@ -7,7 +7,7 @@
 
 import type { ChunkSums } from "./chunk_sums.ts";
 import { NO_FRAME, type Frames } from "./frames.ts";
-import { BLOB, END, START } from "./lane.ts";
+import { BLOB, END, isTimesOnly, START } from "./lane.ts";
 import type { Chunk, Lane } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstFrom, NO_NAME, type Slices } from "./slices.ts";
@@ -27,13 +27,11 @@ export interface RangeAnswer {
   idle: { device: number; cause: string; ns: number }[]; // of each device, largest first
 }
 
-const NOT_SUMMED = new Set(["", "busy", "thread_state", "critical_path"]);
-
 /** Fails if a part of the recording cannot be read. */
 export async function answerOf(recording: Recording, wanted: Range): Promise<RangeAnswer> {
   const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
   const { frames, sums } = await recording.stacks();
-  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && !NOT_SUMMED.has(lane.table));
+  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane));
   const adder = new Adder();
   const idle: RangeAnswer["idle"] = [];
   const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));

@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import { describeEvent } from "../layout/event_text.ts";
 import type { Details } from "../model/details.ts";
-import type { LaunchArrow } from "../model/launch_arrows.ts";
+import type { LaneArrow } from "../model/lane.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { AnswerMarks } from "./sql/answer_marks.tsx";
 import { DetailsPanel } from "./details_panel.tsx";
@@ -40,9 +40,9 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
     timeline.current.links = linksOf(viewer, details);
     timeline.current.invalidate();
   };
-  const showLaunches = (arrows: readonly LaunchArrow[]) => {
+  const showLaunches = (arrows: readonly LaneArrow[]) => {
     if (timeline.current === null) return;
-    timeline.current.launches = arrows.map(({ from, to }) => [from, to]);
+    timeline.current.launches = arrows;
     timeline.current.invalidate();
   };
   return (
@@ -76,10 +76,10 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
 }
 
 /** Arrows of the selection: from the launch to it, from it to the work it submitted. */
-function linksOf(viewer: Viewer, details: Details | null): { lane: number; time: number }[][] {
+function linksOf(viewer: Viewer, details: Details | null): LaneArrow[] {
   const { selection } = viewer.state;
   if (details === null || selection === null || selection.lane === null) return [];
-  const links: { lane: number; time: number }[][] = [];
+  const links: LaneArrow[] = [];
   if (details.launch && details.launch.lane !== null)
     links.push([{ lane: details.launch.lane, time: details.launch.to }, { lane: selection.lane, time: selection.from }]);
   if (details.work && details.work.lane !== null)

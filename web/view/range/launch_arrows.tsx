@@ -2,11 +2,12 @@
 
 import { useEffect } from "preact/hooks";
 import { grouped, plural } from "../../layout/time_text.ts";
-import { launchArrows, MAX_ARROWS, type LaunchArrow } from "../../model/launch_arrows.ts";
+import type { LaneArrow } from "../../model/lane.ts";
+import { launchArrows, MAX_ARROWS } from "../../model/launch_arrows.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { useAsync, useViewerState } from "../use_state.ts";
 
-export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArrows: (arrows: readonly LaunchArrow[]) => void }) {
+export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArrows: (arrows: readonly LaneArrow[]) => void }) {
   const range = useViewerState(viewer, (state) => state.range);
   const shown = useViewerState(viewer, (state) => state.launchArrows);
   const wanted = shown ? range : null;
