@@ -17,6 +17,6 @@ add_custom_command(
 add_custom_command(
   OUTPUT ${GPUPROF_VIEWER_PAGE}
   COMMAND ${GPUPROF_NODE} build.mjs ${GPUPROF_VIEWER_PAGE}
-  DEPENDS ${installed} ${web}/build.mjs ${web}/recipes.mjs ${web}/package.json ${web}/tsconfig.json ${web_sources} ${CMAKE_SOURCE_DIR}/docs/guides/sql-cookbook.md
+  DEPENDS ${installed} ${web}/build.mjs ${web}/built_modules.mjs ${web}/package.json ${web}/tsconfig.json ${web_sources} ${CMAKE_SOURCE_DIR}/docs/guides/sql-cookbook.md ${CMAKE_SOURCE_DIR}/core/schema/library_frames.def
   WORKING_DIRECTORY ${web}
   COMMENT "Building the viewer")

@@ -9,7 +9,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { recipes } from "./recipes.mjs";
+import { builtModules } from "./built_modules.mjs";
 
 const here = new URL(".", import.meta.url).pathname;
 const LIMIT = 400 * 1024; // of the whole page, compressed
@@ -26,7 +26,7 @@ async function bundle(entry) {
     target: ["chrome109", "firefox115", "safari16.4"],
     jsx: "automatic",
     jsxImportSource: "preact",
-    plugins: [recipes],
+    plugins: [builtModules],
     charset: "utf8",
     legalComments: "inline",
     logLevel: "warning",

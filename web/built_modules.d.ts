@@ -1,5 +1,9 @@
-// The type of the module that recipes.mjs makes of the SQL cookbook.
+// The types of the modules that built_modules.mjs makes.
 declare module "sql-cookbook" {
   const recipes: readonly { question: string; sql: string }[];
   export default recipes;
+}
+declare module "library-frames" {
+  const libraries: readonly { how: "starts" | "contains"; text: string }[];
+  export default libraries;
 }

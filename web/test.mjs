@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { build } from "esbuild";
-import { recipes } from "./recipes.mjs";
+import { builtModules } from "./built_modules.mjs";
 
 const here = new URL(".", import.meta.url).pathname;
 const out = `${here}dist/test`;
@@ -26,7 +26,7 @@ await build({
   target: "node18",
   jsx: "automatic",
   jsxImportSource: "preact",
-  plugins: [recipes],
+  plugins: [builtModules],
   sourcemap: "inline",
   logLevel: "warning",
   define: { "process.env.WEB_ROOT": JSON.stringify(here) },

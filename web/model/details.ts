@@ -1,6 +1,7 @@
 // The surroundings of a selected row: the call that launched it, the work it submitted, the events that enclose it, and
 // its neighbours in the lane. Each is a EventRef: its name and where to go.
 
+import libraries from "library-frames";
 import { eventAt, neighbour, rangeOf, type SliceRef } from "./lane.ts";
 import type { Lane } from "./manifest.ts";
 import type { Recording, Row } from "./recording.ts";
@@ -69,8 +70,8 @@ async function eventRefOfRow(recording: Recording, table: string, row: number | 
   return { table, row, lane: found.number("lane"), from, to: from + (found.number("dur") ?? 0), name };
 }
 
-// Frames of libraries say less than the program's own frame around them.
-const LIBRARY = /site-packages|dist-packages|^<|^torch\/|^(.*\/)?lib\/python3/;
+/** Such a frame says less than the program's own frame around it; the analyses have the same rule. */
+export const isOfALibrary = (frame: string): boolean => !frame.includes(".py") || libraries.some(({ how, text }) => (how === "starts" ? frame.startsWith(text) : frame.includes(text)));
 
 /** The innermost Python frame of the program that was open at a time on the thread of a lane. */
 async function frameAround(recording: Recording, lane: Lane, time: number): Promise<EventRef | null> {
@@ -79,7 +80,7 @@ async function frameAround(recording: Recording, lane: Lane, time: number): Prom
     const found = await eventAt(recording, each, time, 0);
     if (found === null || rangeOf(found).from > time || rangeOf(found).to <= time) continue;
     const frame = eventRefOf(recording, found);
-    if (!LIBRARY.test(frame.name)) return frame;
+    if (!isOfALibrary(frame.name)) return frame;
   }
   return null;
 }

@@ -11,6 +11,7 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/knowledge/call_kind.h"
+#include "core/schema/library_frames.def"
 
 namespace gpuprof {
 namespace {
@@ -94,9 +95,13 @@ double waits_per_step(const Facts& facts, const std::vector<Wait>& waits) {
 
 // A library frame is less useful than the program's own frame around it.
 bool of_a_library(std::string_view frame) {
-    return frame.find("site-packages") != frame.npos || frame.find("dist-packages") != frame.npos ||
-           frame.find("<built-in") != frame.npos || frame.find("torch/") != frame.npos ||
-           frame.find(".py") == frame.npos;
+    const auto starts = [&](std::string_view text) { return frame.starts_with(text); };
+    const auto contains = [&](std::string_view text) { return frame.find(text) != frame.npos; };
+#define GPUPROF_TEST(how, text) \
+    if (how(text)) return true;
+    GPUPROF_LIBRARY_FRAMES(GPUPROF_TEST)
+#undef GPUPROF_TEST
+    return !contains(".py");
 }
 
 // Finds the call site of each wait.
