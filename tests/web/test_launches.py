@@ -1,9 +1,8 @@
 """From device work to what submitted it: arrows of all launches of a range, the Python line of a kernel, its source line."""
 
-import json
-
 import pytest
 from conftest import ROOT
+from sql_answers import length_of, sql
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -17,13 +16,11 @@ LAUNCHED = """with work as (select start_ns, correlation from kernel union all s
 
 
 def launches(program, recording, a, z):
-    result = program.run("query", "--format", "json", recording, LAUNCHED.format(a=a, z=z))
-    assert result.status == 0, result.errors
-    return json.loads(result.stdout)["tables"][0]["rows"][0][0]
+    return sql(program, recording, LAUNCHED, a, z)[0]["n"]
 
 
 def test_arrows_of_all_launches_of_a_range(visit, exported, program):
-    length = program.report(EXAMPLE, "devices").document["source"]["window_ns"]
+    length = length_of(program, EXAMPLE)
     a, z = round(0.22 * length), round(0.24 * length)
     page = visit(exported(EXAMPLE), f"page=timeline&m={a}-{z}&t={a}-{z}")
     page.wait_for_selector("canvas[data-complete]")
@@ -43,7 +40,7 @@ def test_arrows_of_all_launches_of_a_range(visit, exported, program):
 
 
 def test_more_launches_than_arrows_are_counted(visit, exported, program):
-    length = program.report(SMALL, "devices").document["source"]["window_ns"]
+    length = length_of(program, SMALL)
     wanted = launches(program, SMALL, 0, length)
     assert wanted > 2000
     page = visit(exported(SMALL), f"page=timeline&m=0-{length}&launches=1")

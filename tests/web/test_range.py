@@ -1,10 +1,10 @@
 """A measured range answers: its figures equal the program's for the same stretch, rows lead to the timeline, ranges are kept."""
 
-import json
 import re
 from pathlib import Path
 
 import pytest
+from sql_answers import length_of, sql
 from waiting import reaches, settled, wait_for_details, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -21,18 +21,6 @@ CLIPPED = "sum(overlap(start_ns, end_ns, {a}, {z})) ns from {table} where start_
 @pytest.fixture(params=RECORDINGS, ids=lambda path: path.name.split(".")[0])
 def recording(request):
     return request.param
-
-
-def sql(program, recording, query, a=0, z=0):
-    result = program.run("query", "--format", "json", recording, query.format(a=a, z=z))
-    assert result.status == 0, result.errors
-    (answer,) = json.loads(result.stdout)["tables"]
-    names = [column["name"] for column in answer["columns"]]
-    return [dict(zip(names, row, strict=True)) for row in answer["rows"]]
-
-
-def length_of(program, recording):
-    return program.report(recording, "devices").document["source"]["window_ns"]
 
 
 def self_time(title):

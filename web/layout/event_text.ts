@@ -2,7 +2,7 @@
 
 import type { Recording } from "../model/recording.ts";
 import type { Selection } from "../model/state.ts";
-import { kindOf } from "./event_kind.ts";
+import { kindOf } from "../model/event_kind.ts";
 import { duration, moment } from "./time_text.ts";
 
 /** Name, kind, duration, start and track. */

@@ -5,14 +5,14 @@ import type { Recording } from "./recording.ts";
 import { sourceLinesOf, type SourceLine } from "./source_lines.ts";
 import type { Viewer } from "./viewer.ts";
 
-export interface KernelPage {
+export interface KernelLink {
   measured: boolean; // whether it has counters
   hottest: SourceLine | null; // with the most samples; null: no line is known
   open: (viewer: Viewer) => void;
 }
 
 /** null if nothing was measured of a kernel of this name. */
-export async function kernelPageOf(recording: Recording, name: string): Promise<KernelPage | null> {
+export async function kernelLinkOf(recording: Recording, name: string): Promise<KernelLink | null> {
   if (recording.manifest.kernels.length === 0) return null;
   const kernel = measuredKernels(await recording.report()).find((each) => each.name === name);
   const sampled = recording.manifest.sampled.find(({ timeline }) => timeline === name);

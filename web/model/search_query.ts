@@ -7,21 +7,19 @@
 // because names contain colons (aten::mm).
 
 import { fail, ok, type Result } from "../read/result.ts";
+import { kindsOf } from "./event_kind.ts";
 import type { Lane, Manifest } from "./manifest.ts";
 
-interface Kind {
-  tables: readonly string[];
-  label: string;
-}
-
-const KINDS: ReadonlyMap<string, Kind> = new Map([
-  ["kernel", { tables: ["kernel"], label: "kernels" }],
-  ["op", { tables: ["op"], label: "operators" }],
-  ["copy", { tables: ["memcpy", "memset"], label: "copies and fills" }],
-  ["nvtx", { tables: ["range"], label: "annotated ranges" }],
-  ["call", { tables: ["api_call"], label: "API calls" }],
-  ["python", { tables: ["python_call"], label: "Python functions" }],
+const KINDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["kernel", ["kernel"]],
+  ["op", ["op"]],
+  ["copy", ["memcpy", "memset"]],
+  ["nvtx", ["range"]],
+  ["call", ["api_call"]],
+  ["python", ["python_call"]],
 ]);
+
+const labelOf = (tables: readonly string[]): string => tables.map(kindsOf).join(" and ");
 
 const TRACKS = ["thread", "stream"] as const;
 
@@ -51,7 +49,7 @@ interface Condition {
 }
 
 export function readQuery(typed: string, manifest: Manifest): Result<Query> {
-  const kinds: Kind[] = [];
+  const kinds: (readonly string[])[] = [];
   const conditions: Condition[] = [];
   const limits: string[] = [];
   let lanes: Lane[] | null = null;
@@ -69,12 +67,12 @@ export function readQuery(typed: string, manifest: Manifest): Result<Query> {
       limits.push(whole);
     }
   }
-  const missing = kinds.find(({ tables }) => !manifest.lanes.some((lane) => tables.includes(lane.table)));
-  if (missing) return fail(`no ${missing.label} in this recording`);
+  const missing = kinds.find((tables) => !manifest.lanes.some((lane) => tables.includes(lane.table)));
+  if (missing) return fail(`no ${labelOf(missing)} in this recording`);
   const named = matcher(limits.length + kinds.length === 0 ? typed : typed.replace(FILTER, "").replace(/\s+/g, " ").trim());
   if (!named.ok) return named;
   const events = lanes === null && conditions.length === 0 ? null : filterOf(lanes, conditions);
-  return ok({ tables: kinds.length === 0 ? null : new Set(kinds.flatMap(({ tables }) => tables)), isNamed: named.value, events, limits: [...kinds.map(({ label }) => label), ...limits] });
+  return ok({ tables: kinds.length === 0 ? null : new Set(kinds.flat()), isNamed: named.value, events, limits: [...kinds.map(labelOf), ...limits] });
 }
 
 function filterOf(lanes: readonly Lane[] | null, conditions: readonly Condition[]): EventFilter {

@@ -2,12 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { columnDoc, pct } from "../layout/cell_text.ts";
-import { kindOf } from "../layout/event_kind.ts";
+import { kindOf } from "../model/event_kind.ts";
 import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
 import { detailsOf, type Details, type EventRef } from "../model/details.ts";
 import { eventOfThread, idleRowOf } from "../model/gap_links.ts";
 import { headingOf } from "../model/heading.ts";
-import { kernelPageOf } from "../model/kernel_page.ts";
+import { kernelLinkOf } from "../model/kernel_link.ts";
 import { showRowAbout } from "../model/row_navigation.ts";
 import type { ColumnSpec } from "../model/manifest.ts";
 import type { SourceLine } from "../model/source_lines.ts";
@@ -53,7 +53,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
 
 /** Leads from an execution of a kernel to its counters or its source lines, and names the line with the most samples. */
 function KernelLinks({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
-  const { value: page } = useAsync(async () => (selection.table === "kernel" ? kernelPageOf(viewer.recording, selection.name) : null), selection);
+  const { value: page } = useAsync(async () => (selection.table === "kernel" ? kernelLinkOf(viewer.recording, selection.name) : null), selection);
   if (!page) return null;
   return (
     <>
@@ -99,11 +99,11 @@ type Links = Record<string, () => void>;
 
 function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links {
   const { recording } = viewer;
-  const thread = row.value(selection.table === "gap" ? "host_thread" : "thread");
+  const column = selection.table === "gap" ? "host_thread" : "thread";
+  const thread = row.value(column);
   const links: Links = {};
   if (selection.table === "gap") links.cause = () => void idleRowOf(recording, row).then((idle) => viewer.openTable("idle", idle));
   if (typeof thread === "string" && recording.manifest.tracks.some((track) => track.thread === thread)) {
-    const column = selection.table === "gap" ? "host_thread" : "thread";
     links[column] = () => void eventOfThread(recording, thread, selection).then((event) => (event === null ? viewer.goTo(selection) : viewer.choose(event, true)));
   }
   return links;

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { CAUSES, causeOf } from "../layout/colors.ts";
-import { kindsOf } from "../layout/event_kind.ts";
+import { kindsOf } from "../model/event_kind.ts";
 import { duration, exact, grouped, moment, percent } from "../layout/time_text.ts";
 import { isKept } from "../model/kept_ranges.ts";
 import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";

@@ -2,7 +2,7 @@
 // how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
 import { pct } from "../layout/cell_text.ts";
-import { kindOf } from "../layout/event_kind.ts";
+import { kindOf } from "../model/event_kind.ts";
 import { amount, plural, duration, moment, percent } from "../layout/time_text.ts";
 import { NO_NAME } from "../model/slices.ts";
 import type { Strings } from "../model/strings.ts";
