@@ -4,10 +4,12 @@
 
 #include <pthread.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "collect/inject/process_facts.h"
 #include "collect/inject/spool_file.h"
+#include "core/format/spool.h"
 
 namespace gpuprof::inject {
 
@@ -24,7 +26,12 @@ public:
     // Nothing if it was not opened.
     void finish() noexcept {
         Turn turn(lock_);
-        if (file_.is_open()) file_.write(ChunkKind::end, {});
+        if (!file_.is_open()) return;
+        if (std::uint64_t count = file_.unwritten(); count > 0) {
+            auto reason = spool::Lost::unwritten;
+            file_.write(ChunkKind::spool_lost, bytes_of(reason), bytes_of(count));
+        }
+        file_.write(ChunkKind::end, {});
     }
 
 protected:

@@ -112,7 +112,8 @@ bool SpoolFile::should_retry(ChunkKind kind) const noexcept {
 
 bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view body) noexcept {
     std::size_t size = head.size() + body.size();
-    if (size > kMaxPayloadBytes || !should_retry(kind) || !holds()) {
+    bool hides_losses = kind == ChunkKind::end && unwritten_ != reported_;
+    if (hides_losses || size > kMaxPayloadBytes || !should_retry(kind) || !holds()) {
         ++unwritten_;
         return false;
     }
@@ -131,6 +132,7 @@ bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view bo
         ++sequence_;
         written_bytes_ += whole;
         failures_ = 0;
+        if (kind == ChunkKind::spool_lost) reported_ = unwritten_;
         return true;
     }
     ++unwritten_, ++failures_;

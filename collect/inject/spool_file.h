@@ -30,7 +30,8 @@ public:
     void remove_if_empty() noexcept;
     bool empty() const noexcept { return written_bytes_ == 0; }
     bool is_open() const noexcept { return fd_ >= 0; }
-    // Writes a chunk whose payload is `head` followed by `body`; returns whether that worked.
+    // Writes a chunk whose payload is `head` followed by `body`; returns whether that worked. A spool_lost chunk must
+    // state unwritten(). `end` is refused while the file does not: without it, readers say that something is missing.
     bool write(ChunkKind kind, std::string_view head, std::string_view body = {}) noexcept;
     std::uint64_t unwritten() const noexcept { return unwritten_; }
     // Closes the file without writing: in a forked child it belongs to the parent.
@@ -49,9 +50,9 @@ private:
     ino_t inode_ = 0;
     char path_[4096] = {}, before_[4096] = {};
     std::uint32_t sequence_ = 0;
-    std::uint64_t unwritten_ = 0;
-    std::uint64_t written_bytes_ = 0;  // of complete chunks
-    int failures_ = 0;                 // since the last chunk that was written
+    std::uint64_t unwritten_ = 0, reported_ = 0;  // reported: what the last spool_lost chunk stated
+    std::uint64_t written_bytes_ = 0;             // of complete chunks
+    int failures_ = 0;                            // since the last chunk that was written
     std::int64_t failed_at_ = 0;
 };
 

@@ -103,17 +103,18 @@ def test_slow_disks_and_slow_memory_only_take_time(injected):
     assert kernels_of(injected.tables(file, "kernels")[0]) == 2 * KERNELS
 
 
-def test_a_limit_of_file_sizes_is_no_signal_to_the_program(injected):
-    limit = 8192
+def test_a_limit_of_file_sizes_is_no_signal_to_the_program(injected, tmp_path):
+    """Limits at which the last chunks just fit, fit in part or do not fit: in none of them does the file look complete."""
 
-    def few_bytes():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    def check(number, limit):
+        spool = Injected(injected.program, tmp_path / str(number), injected.script)
+        done = spool.run(*ARGUMENTS, preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        assert done.returncode == 0
+        (file,) = spool.files()
+        assert file.stat().st_size <= limit
+        assert {"recorder_loss", "killed_process"} & set(spool.losses(file)), spool.losses(file)
 
-    done = injected.run(*ARGUMENTS, preexec=few_bytes)
-    assert done.returncode == 0
-    (file,) = injected.files()
-    assert file.stat().st_size <= limit
-    assert "recorder_loss" in injected.losses(file)
+    assert in_parallel(check, range(8000, 8400, 8)) == []
 
 
 def test_record_goes_on_where_a_process_could_write_nothing(program, injected, tmp_path):
