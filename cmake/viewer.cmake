@@ -5,15 +5,17 @@ set(GPUPROF_VIEWER_PAGE ${CMAKE_BINARY_DIR}/viewer/page.html)
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/*.ts ${web}/*.tsx ${web}/*.css ${web}/page.html)
 list(FILTER web_sources EXCLUDE REGEX "/(node_modules|dist|test)/")
 
-# npm writes this file last. Install scripts of packages do not run.
+# npm writes this file last. Install scripts of packages do not run. Every build folder has this rule for the one web/, so
+# it leaves packages alone that another one installed; otherwise the first build in a new folder would outdate the pages of all others.
 set(installed ${web}/node_modules/.package-lock.json)
+set(install "${GPUPROF_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch ${installed}")
 add_custom_command(
   OUTPUT ${installed}
-  COMMAND ${GPUPROF_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error
-  COMMAND ${CMAKE_COMMAND} -E touch ${installed}
+  COMMAND sh -c "[ '${installed}' -nt package-lock.json ] || { ${install}; }"
   DEPENDS ${web}/package-lock.json
   WORKING_DIRECTORY ${web}
-  COMMENT "Installing the viewer's build tools")
+  COMMENT "Installing the viewer's build tools"
+  VERBATIM)
 add_custom_command(
   OUTPUT ${GPUPROF_VIEWER_PAGE}
   COMMAND ${GPUPROF_NODE} build.mjs ${GPUPROF_VIEWER_PAGE}
