@@ -4,6 +4,7 @@
 //
 // In a child of fork() a flush hangs, as CUPTI's does when the parent had switched a kind on.
 #include <unistd.h>
+#include <mutex>
 
 #include <cstdlib>
 #include <cstring>
@@ -260,6 +261,9 @@ int cuptiActivityFlushAll(std::uint32_t flag) {
     if (InClient::now() != InClient::kNowhere)
         count_breach("cuptiActivityFlushAll is called within a function of its client");
     while (home_process() != 0 && home_process() != getpid()) pause();
+    // A flush returns when every record was handed over, also those in buffers that another thread's flush took.
+    static std::recursive_mutex flushing;
+    std::lock_guard<std::recursive_mutex> held(flushing);
     for (Client& each : clients()) flush_lanes(each.channel, (flag & 1) != 0);
     return kSuccess;
 }
