@@ -35,7 +35,7 @@ _BACKENDS_TEXT = f"{', '.join(_BACKENDS)} or replay:FILE"
 
 
 class GpuMonitor:
-    """Sample devices from start() to stop(), or during a `with` block.
+    """Sample devices from start() to stop(), or during a `with` or `async with` block.
 
     ``device``: a number in CUDA's numbering, a UUID, "all", or a list of them (default 0).
     ``interval_s``: seconds between samples (default 0.2, minimum 0.001).
@@ -169,6 +169,20 @@ class GpuMonitor:
                 raise
             # The program must see the exception of the region.
             warn(f"sync_fn failed after the region failed: {type(own).__name__}: {own}")
+
+    async def __aenter__(self) -> Self:
+        """As `with`, in a thread of the event loop's executor, so that other tasks continue. sync_fn is called there,
+        too: let it name its device, because CUDA's current device differs by thread."""
+        from .async_calls import in_thread
+
+        return await in_thread(self.__enter__, undo=lambda: self.__exit__(None, None, None))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        from .async_calls import in_thread
+
+        await in_thread(lambda: self.__exit__(kind, problem, trace))
 
     def _repr_html_(self) -> str:
         from . import html
