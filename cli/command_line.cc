@@ -103,6 +103,7 @@ DeclaredOption& DeclaredOption::transform(const std::function<void(std::string&)
 }
 DeclaredOption& DeclaredOption::comma_separated() { return option_->delimiter(','), *this; }
 DeclaredOption& DeclaredOption::one_value_per_use() { return option_->allow_extra_args(false), *this; }
+DeclaredOption& DeclaredOption::optional_value() { return option_->expected(0, 1), *this; }
 DeclaredOption& DeclaredOption::append_each_use() {
     option_->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     return *this;

@@ -39,6 +39,7 @@ public:
     DeclaredOption& transform(const std::function<void(std::string&)>& text);  // before any check
     DeclaredOption& comma_separated();                                         // several values in one word
     DeclaredOption& one_value_per_use();  // of a list: each use of the option takes one word
+    DeclaredOption& optional_value();     // "" if the option is the last word or another option follows
     DeclaredOption& append_each_use();    // the same; repeated uses append to the list
     DeclaredOption& group(const char* heading);
 

@@ -13,6 +13,7 @@
 #include "core/analyze/facts/throttling.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
+#include "core/schema/debug_env.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::compare {
@@ -65,6 +66,18 @@ std::string details_only_in(const Run& one, const Run& other) {
     return names;
 }
 
+// "--debug-env sync,nccl", "CUDA_LAUNCH_BLOCKING"; empty without variables for debugging.
+std::string debugging_of(const Run& run) {
+    std::string text;
+    const MetaTable& meta = run.trace->tables().meta;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = run.trace->text(meta.key[row]);
+        if (key == debug_env::kGroups) return fmt::format("--debug-env {}", run.trace->text(meta.value[row]));
+        if (key == debug_env::kLaunchBlocking) text = "CUDA_LAUNCH_BLOCKING";
+    }
+    return text;
+}
+
 bool other_tool(const Run& base, const Run& next) {
     const Origin &a = base.trace->origin(), &b = next.trace->origin();
     return a.tool != b.tool || (a.tool.empty() && a.importer != b.importer);
@@ -82,6 +95,7 @@ public:
         clocks();
         tools();
         details();
+        debugging();
         one("BASE", base_);
         one("NEW", next_);
         steps();
@@ -136,6 +150,13 @@ private:
              {std::pair("BASE", details_only_in(base_, next_)), std::pair("NEW", details_only_in(next_, base_))})
             if (!details.empty()) warn(fmt::format("only {} recorded {}, which slows the host", side, details));
     }
+    void debugging() {
+        std::string before = debugging_of(base_), after = debugging_of(next_);
+        if (before == after) return;
+        auto said = [](const std::string& text) { return text.empty() ? "without them" : "with " + text; };
+        warn(fmt::format("not comparable: variables for debugging change the timing; BASE was recorded {}, NEW {}",
+                         said(before), said(after)));
+    }
     void one(std::string_view side, const Run& run) {
         if (work_missing(*run.trace))
             warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
@@ -183,6 +204,7 @@ private:
 
 std::string recorders_differ(const Run& base, const Run& next) {
     if (other_tool(base, next)) return "the recordings come from different tools";
+    if (debugging_of(base) != debugging_of(next)) return "they were recorded with different variables for debugging";
     if (std::string names = details_only_in(next, base); !names.empty())
         return fmt::format("only NEW recorded {}", names);
     if (std::string names = details_only_in(base, next); !names.empty())

@@ -16,6 +16,7 @@
 #include "cli/doctor/probe.h"
 #include "cli/output.h"
 #include "cli/program.h"
+#include "cli/record/debug_env.h"
 #include "cli/record/injection.h"
 #include "cli/record/output_name.h"
 #include "cli/record/parts.h"
@@ -40,6 +41,7 @@ struct Arguments {
     bool quiet = false;
     MeasurementOptions counters;  // no set: device work is recorded
     WarpSampleArguments stalls;
+    DebugEnvArguments debug_env;
     std::vector<std::string> sample, command;
 };
 
@@ -89,6 +91,7 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
     if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
     evaluate_counters(arguments.merge, "", CounterPart::whole);
     attribute_samples(arguments.merge, false);
+    recover_logs(arguments.merge);
     std::vector<std::string> files = parts_in(arguments.merge);
     if (files.empty())
         return Error{ExitCode::unreadable,
@@ -144,6 +147,8 @@ Result<ExitCode> record(Arguments arguments) {
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
     if (Status stalls = check_stalls(arguments, options->recorder); !stalls) return stalls.error();
+    Result<std::vector<std::string>> groups = debug_groups(arguments.debug_env);
+    if (!groups.ok()) return groups.error();
     RecordingRequest request{.output = arguments.output,
                              .injection = *options,
                              .sample = *sample,
@@ -153,6 +158,7 @@ Result<ExitCode> record(Arguments arguments) {
                              .max_size = arguments.max_size,
                              .counter_plan = {},
                              .cupti = {},
+                             .debug_groups = *groups,
                              .command = arguments.command};
     if (Status planned = plan_counters(arguments, request); !planned) return planned.error();
     std::optional<ReservedName> reserved;
@@ -195,6 +201,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
                 "With --counters: only kernels whose names match this regular expression.")
         .value("REGEX");
     declare_warp_samples(line, arguments->stalls);
+    declare_debug_env(line, arguments->debug_env);
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)
@@ -219,11 +226,13 @@ const Command kRecordCommand{"record",
                              "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
                              declare,
                              [] {
-                                 return std::vector<Choices>{{"--api", {"selected", "all"}},
-                                                             {"--graph", {"node", "graph"}},
-                                                             {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
-                                                             {"--cupti", {"share", "own", "yield"}},
-                                                             {"--sample", {"pm", "pm:memory", "pm:sm"}}};
+                                 return std::vector<Choices>{
+                                     {"--api", {"selected", "all"}},
+                                     {"--graph", {"node", "graph"}},
+                                     {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
+                                     {"--cupti", {"share", "own", "yield"}},
+                                     {"--debug-env", {"sync", "torch", "cudnn", "cublas", "nccl"}},
+                                     {"--sample", {"pm", "pm:memory", "pm:sm"}}};
                              },
                              "command"};
 

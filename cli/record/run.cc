@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 
 #include "cli/output.h"
 #include "cli/record/companions.h"
+#include "cli/record/debug_env.h"
 #include "cli/record/parts.h"
 #include "cli/record/watch.h"
 #include "collect/launch/preload_path.h"
@@ -17,6 +19,7 @@
 #include "core/base/host_name.h"
 #include "core/base/readable.h"
 #include "core/format/counter_plan.h"
+#include "core/schema/debug_env.h"
 #include "core/schema/facts.h"
 #include "core/schema/job_place.h"
 
@@ -69,6 +72,9 @@ void prepare(Companions& companions, const RecordingRequest& request, const Spoo
     if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
     if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
+    bool logs = std::any_of(request.debug_groups.begin(), request.debug_groups.end(),
+                            [](const std::string& group) { return group != "sync"; });
+    if (logs) companions.prepare(record_logs(folder.path()));
     if (sample.counters) companions.prepare(record_counters(sample, request.command.front()));
 }
 
@@ -114,11 +120,14 @@ Batch own_facts(const RecordedRun& run) {
     Row row = meta.add();
     meta.key.set(row, facts.intern(fact::kTool));
     meta.value.set(row, facts.intern(fact::kRecorderTool));
-    if (run.full_after) {
-        row = meta.add();
-        meta.key.set(row, facts.intern("record.full_after_ns"));
-        meta.value.set(row, facts.intern(std::to_string(*run.full_after)));
-    }
+    auto add = [&](const char* key, const std::string& value) {
+        Row fact = meta.add();
+        meta.key.set(fact, facts.intern(key));
+        meta.value.set(fact, facts.intern(value));
+    };
+    if (run.full_after) add("record.full_after_ns", std::to_string(*run.full_after));
+    if (!run.debug_groups.empty()) add(debug_env::kGroups, fmt::format("{}", fmt::join(run.debug_groups, ",")));
+    if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
     add_clock_facts(facts, "start", run.clock_at_start);
     add_clock_facts(facts, "end", read_clock_state());
     ProcessTable& process = facts.tables.process;
@@ -156,6 +165,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
                                        companions.stop();
                                    }});
+    // After the companions, whose processes do not need it.
+    for (const std::string& remark : set_debug_env(request.debug_groups, folder->path())) note(remark);
     if (Status started = target.start(request.command); !started) return started.error();
     companions.started(target.pid());
     watch.start();
@@ -170,8 +181,9 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (full_after)
         note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
                          request.max_size, readable_duration(*full_after)));
-    return RecordedRun{std::move(*folder), std::move(command), request.command.front(), target.pid(), end,
-                       full_after,         std::move(preload), std::move(clock)};
+    return RecordedRun{
+        std::move(*folder), std::move(command), request.command.front(), target.pid(),         end,
+        full_after,         std::move(preload), std::move(clock),        request.debug_groups, launches_block()};
 }
 
 }  // namespace gpuprof

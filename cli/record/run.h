@@ -25,6 +25,7 @@ struct RecordingRequest {
     std::string max_size;      // as the user wrote it; "" for none
     std::string counter_plan;  // core/format/counter_plan.h; "": device work is recorded instead of counters
     std::string cupti;         // that made the plan, so that the program uses the same; "": any
+    std::vector<std::string> debug_groups = {};  // debug_env.h
     std::vector<std::string> command;
 };
 
@@ -37,6 +38,8 @@ struct RecordedRun {
     std::optional<DurNs> full_after = {};     // when the parts reached --max-size
     std::optional<PreloadPath> preload = {};  // children of the command may still need it
     ClockState clock_at_start = {};
+    std::vector<std::string> debug_groups = {};
+    bool launches_block = false;
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

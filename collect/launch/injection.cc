@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 
@@ -66,6 +67,8 @@ SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
     unlink((path_ + "/full").c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
+    std::error_code failed;
+    std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_env.h; follows no links
     for (const std::string& file : parts_in(path_)) unlink(file.c_str());
     rmdir(path_.c_str());
 }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/base/ascii.h"
+#include "core/schema/debug_env.h"
 
 namespace gpuprof {
 namespace {
@@ -222,6 +223,8 @@ std::string ScrubNames::frames(std::string_view text) {
 }
 
 std::string ScrubNames::range(std::string_view name) {
+    // Logs of libraries contain addresses of hosts and paths.
+    if (std::string_view head = debug_env::head_of_log_line(name); !head.empty()) return std::string(head) + "***";
     if (!options_.ranges || name.empty()) return std::string(name);
     for (const FrameworkName& known : kFrameworkNames) {
         if (!name.starts_with(known.begin)) continue;

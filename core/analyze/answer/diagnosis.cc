@@ -30,10 +30,10 @@ void rate(const Shares& shares, Finding& finding) {
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
-    if (shares.busy == 0) return;
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
     bool incomplete = work_missing(facts.trace());
     for (const Rule* rule : rules()) {
+        if (shares.busy == 0 && rule->needs_work) continue;
         Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
                                                                             : rule->look(facts);
         if (!ruling.cannot_tell.empty())

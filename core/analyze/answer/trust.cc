@@ -10,6 +10,7 @@
 #include "core/analyze/facts/profiler_cost.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
+#include "core/schema/debug_env.h"
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
@@ -184,6 +185,27 @@ void add_recorder(const Trace& trace, Trust& trust) {
     for (std::string_view clock : said.clocks) trust.statements.push_back({false, fmt::format("clock of {}", clock)});
 }
 
+// Variables for debugging that slowed the program down.
+void add_debug_env(const Trace& trace, Trust& trust) {
+    std::string_view groups;
+    bool blocking = false;
+    const MetaTable& meta = trace.tables().meta;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = trace.text(meta.key[row]);
+        if (key == debug_env::kGroups) groups = trace.text(meta.value[row]);
+        if (key == debug_env::kLaunchBlocking) blocking = true;
+    }
+    if (blocking)
+        trust.statements.push_back(
+            {true,
+             "timing is not representative: CUDA_LAUNCH_BLOCKING was set, so every launch waited "
+             "for its kernel; record without it to measure"});
+    if (!groups.empty() && groups != "sync")
+        trust.statements.push_back(
+            {false,
+             fmt::format("libraries wrote logs during the recording, which slows the host (--debug-env {})", groups)});
+}
+
 // Ranks read as one recording are not compared with each other.
 void add_ranks(const Trace& trace, Trust& trust) {
     const ProcessTable& processes = trace.tables().process;
@@ -251,6 +273,7 @@ Trust trust_without_timeline(const Trace& trace) {
     });
     trust.statements.push_back({false, fmt::format("{}: {}; no timeline", tool_of(trace), held)});
     add(losses_of(trace).lost, trust);
+    add_debug_env(trace, trust);
     return trust;
 }
 
@@ -260,6 +283,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     trust.statements.push_back({false, what_was_recorded(facts)});
     add_losses(facts.trace(), trust);
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
+    add_debug_env(facts.trace(), trust);
     add_recorder(facts.trace(), trust);
     add_ranks(facts.trace(), trust);
     add_missing(facts.trace(), trust);

@@ -30,6 +30,7 @@ struct Rule {
     std::string_view doc;  // the pattern, in a sentence
     Ruling (*look)(const Facts&);
     bool of_idle_time = false;  // what is idle or hidden: it cannot be known when much of the work was not recorded
+    bool needs_work = true;     // not consulted if no device did anything
 };
 
 // Every rule, in the order of the reference page.

@@ -20,7 +20,8 @@
     RULE(NoTensorCores)        \
     RULE(ExposedCommunication) \
     RULE(Throttling)           \
-    RULE(ProfilerCost)
+    RULE(ProfilerCost)         \
+    RULE(LibraryLogs)
 
 namespace gpuprof {
 
