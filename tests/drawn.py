@@ -23,7 +23,7 @@ A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKerne
 128 threads; the row `shape A = 16 x 256` says blocks and threads of a block, `shape A = none` that no shape was recorded;
 `uses A = 200 + 49152` says registers of a thread and bytes of shared memory. The device has 100 multiprocessors and compute
 capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded,
-`device = 9.0 ""` that it has no name.
+`device = 9.0 ""` that it has no name. `fact KEY = VALUE` is a row of the table meta.
 """
 
 import json
@@ -68,6 +68,7 @@ class Drawing:
         self.shapes = {}  # letter -> blocks, threads of a block; None: not recorded
         self.uses = {}  # letter -> registers, bytes of shared memory
         self.device = ("9.0", "Drawn GPU")
+        self.facts = {}
         for line in text.splitlines():
             self.take(line)
         self.pair()
@@ -95,6 +96,10 @@ class Drawing:
         uses = re.fullmatch(r"uses (\w) = (\d+) \+ (\d+)", line.strip())
         if uses:
             self.uses[uses.group(1)] = int(uses.group(2)), int(uses.group(3))
+            return
+        fact = re.fullmatch(r"fact (\w+) = (.+)", line.strip())
+        if fact:
+            self.facts[fact.group(1)] = fact.group(2)
             return
         device = re.fullmatch(r"device = (?:none|(\d+\.\d) (.+))", line.strip())
         if device:
@@ -188,7 +193,7 @@ class Drawing:
                       for d in sorted(self.devices) if self.device]
         names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "ts": 0, "args": {"name": f"thread {tid} ({name})"}}
                  for name, tid in self.threads.items()]
-        return {"schemaVersion": 1, "deviceProperties": properties, "traceEvents": names + self.events}
+        return {"schemaVersion": 1, **self.facts, "deviceProperties": properties, "traceEvents": names + self.events}
 
 
 def kineto_of(text):

@@ -7,7 +7,6 @@
 #include "cli/program.h"
 #include "core/base/shell_words.h"
 #include "core/importers/open_trace.h"
-#include "core/view/answer_json.h"
 
 namespace gpuprof {
 Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
@@ -24,6 +23,7 @@ Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLim
 
 namespace {
 
+// Every row: tables of a comparison have a row for each name, cause or step, not for each event.
 Result<std::string> comparison_json(const compare::Run& base, const compare::Run& next) {
     compare::Comparison found = compare::compare_runs(base, next, {}, {});
     std::vector<std::string> names;
@@ -31,13 +31,13 @@ Result<std::string> comparison_json(const compare::Run& base, const compare::Run
     Result<ComparisonReport> report = ComparisonReport::make(names, found, base, next);
     if (!report.ok()) return report.error();
     StringSink sink;
-    write_json(report->report(), {.limit = kReportRows}, sink);
+    write_json(report->report(), {.limit = 0}, sink);
     return sink.text();
 }
 
 std::array<compare::Run, 2> runs_of_copies(const Trace& base, const Trace& next) {
     Options options;
-    options.limit = kReportRows;
+    options.limit = 0;
     return compare::runs_by_same_steps(copy_of(base), copy_of(next), options);
 }
 

@@ -10,12 +10,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from waiting import LIMIT
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # for tests.ranks
 WEB = ROOT / "web"
 SERVED = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
 SLOWDOWN = float(os.environ.get("GPUPROF_SLOW_PAGES", "1"))
@@ -156,3 +158,35 @@ def visit(new_page):
 
     yield visit
     assert wrong == []
+
+
+@pytest.fixture(scope="session")
+def jobs(program, tmp_path_factory):
+    """Return the folder of a generated job and the capture of its summaries, made once."""
+    from tests.ranks import generate
+
+    folder, made = tmp_path_factory.mktemp("jobs"), {}
+
+    def job(name, *options, rename=None, ranks=()):
+        key = (name, options, rename, tuple(ranks))
+        if key not in made:
+            files = folder / f"job{len(made)}"
+            assert generate.main([name, str(files), "--seed", "1", *options]) == 0
+            for path in files.glob("rank*") if rename else ():
+                path.rename(files / rename.format(path.name))
+            capture = folder / f"{files.name}.gpuprof"
+            subprocess.run([program.path, "ranks", files, *ranks, "--cache", folder / "cache", "--save", capture], check=True, capture_output=True, timeout=120)
+            made[key] = files, capture
+        return made[key]
+
+    return job
+
+
+@pytest.fixture
+def page_of(visit, exported, jobs):
+    def open_page(name, *options, fragment="", job=None, **browser):
+        page = visit(exported(jobs(name, *options, **(job or {}))[1]), fragment, **browser)
+        page.wait_for_selector(".heat canvas[data-complete]")
+        return page
+
+    return open_page

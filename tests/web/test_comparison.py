@@ -1,5 +1,6 @@
 """Two recordings in one page: it agrees with `compare`, both timelines move together, and links open either."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,26 @@ def test_tables_of_the_comparison_sort_and_change(visit, pair):
     expect(page.locator(".differences section.table h1")).to_have_text("idle")
     page.go_back()
     expect(page.locator(".differences section.table h1")).to_have_text("kernels")
+
+
+def test_every_row_of_a_comparison_is_there(visit, program, tmp_path):
+    files = [tmp_path / name for name in ("base.json", "new.json")]
+    for slower, file in enumerate(files):
+        events = [
+            {"ph": "X", "cat": "kernel", "name": f"kernel_{i}", "pid": 0, "tid": 7, "ts": 100.0 * i, "dur": 5 + i / 100 + slower, "args": {"device": 0, "stream": 7}}
+            for i in range(2500)
+        ]
+        file.write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": events}))
+    out = tmp_path / "pair.html"
+    assert program.run("export", "html", files[1], "--base", files[0], "-o", out).status == 0
+    page = visit(out, "page=comparison")
+    differences = page.locator(".differences")
+    differences.locator(".list button", has_text="kernels").click()
+    expect(differences.locator(".status")).to_have_text("2,500 rows")
+    differences.locator("th[data-column=base_ns] button").click()
+    differences.get_by_role("grid").focus()
+    page.keyboard.press("End")
+    expect(differences.locator("tr[aria-rowindex='2501'] td").first).to_have_attribute("title", "kernel_0")
 
 
 def test_each_side_has_its_own_pages(visit, pair, program):

@@ -152,3 +152,42 @@ def test_a_browser_that_refuses_to_change_the_history_still_goes_back(visit, sam
     assert window(page) == near
     page.go_forward()
     expect(page.locator("nav[aria-label=Pages] [aria-current=page]")).to_have_text("Tables")
+
+
+def test_the_drawer_and_its_flame_graph_come_back(visit, sample_page):
+    page = timeline(visit, sample_page, "m=0-100000")
+    drawer = page.locator(".range-drawer")
+    first = drawer.locator(".flame .box").first
+    page.get_by_role("button", name="Flame graph").click()
+    whole = reaches(lambda: first.inner_text(), lambda text: text != "")
+    page.get_by_label("Width:").select_option("device")
+    box = drawer.locator(".flame .box", has_text="gemm").first
+    box.click()
+    zoomed = reaches(lambda: first.get_attribute("title").split("\n")[0], lambda name: "gemm" in name)
+    page.get_by_label("Search the flame graph").press_sequentially("gem")
+    page.get_by_role("button", name="Hide", exact=True).click()
+    expect(drawer.locator(".range-body")).to_have_count(0)
+    address = settled(page)
+    page.reload()
+    page.wait_for_selector(".range-drawer[data-answered]")
+    expect(drawer.locator(".range-body")).to_have_count(0)
+    assert settled(page) == address
+    page.go_back()
+    expect(page.get_by_label("Search the flame graph")).to_have_value("gem")
+    expect(page.get_by_label("Width:")).to_have_value("device")
+    reaches(lambda: first.get_attribute("title").split("\n")[0], zoomed)
+    page.go_back()
+    expect(page.get_by_label("Search the flame graph")).to_have_value("")
+    page.go_back()
+    reaches(lambda: first.inner_text(), whole)
+    expect(page.get_by_label("Width:")).to_have_value("device")
+    page.go_back()
+    expect(page.get_by_label("Width:")).to_have_value("host")
+    page.go_back()
+    expect(drawer.locator(".answer-tables")).to_be_visible()
+
+
+def test_a_zoom_of_the_flame_graph_that_another_range_lacks_shows_its_callers(visit, sample_page):
+    page = timeline(visit, sample_page, "m=0-100000&drawer=flame&flame=in:nothing of the kind&flame=time:nothing")
+    expect(page.locator(".range-drawer .flame .box").first).to_contain_text("all threads")
+    expect(page.get_by_label("Width:")).to_have_value("host")

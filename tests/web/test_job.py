@@ -1,80 +1,14 @@
 """The page of a job of many ranks: the heat map, a step as bars, stragglers, and the way to the recording of a rank."""
 
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from job_page import SLOW, cell_box, colours_in, compute_of, readout
 from waiting import reaches, settled
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tests.ranks import generate  # noqa: E402
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-SLOW = 5  # the rank with the slow GPU in the job `gpu`
-
-
-@pytest.fixture(scope="session")
-def jobs(program, tmp_path_factory):
-    """Return the folder of a generated job and the capture of its summaries, made once."""
-    folder, made = tmp_path_factory.mktemp("jobs"), {}
-
-    def job(name, *options, rename=None, ranks=()):
-        key = (name, options, rename, tuple(ranks))
-        if key not in made:
-            files = folder / f"job{len(made)}"
-            assert generate.main([name, str(files), "--seed", "1", *options]) == 0
-            for path in files.glob("rank*") if rename else ():
-                path.rename(files / rename.format(path.name))
-            capture = folder / f"{files.name}.gpuprof"
-            subprocess.run([program.path, "ranks", files, *ranks, "--cache", folder / "cache", "--save", capture], check=True, capture_output=True, timeout=120)
-            made[key] = files, capture
-        return made[key]
-
-    return job
-
-
-@pytest.fixture
-def page_of(visit, exported, jobs):
-    def open_page(name, *options, fragment="", job=None, **browser):
-        page = visit(exported(jobs(name, *options, **(job or {}))[1]), fragment, **browser)
-        page.wait_for_selector(".heat canvas[data-complete]")
-        return page
-
-    return open_page
-
-
-def cell_box(page):
-    """Return the box of the selected cell in the heat map, inside its border."""
-    box = page.locator(".heat-cursor").bounding_box()
-    return {"x": box["x"] + 2, "y": box["y"] + 2, "width": box["width"] - 4, "height": box["height"] - 4}
-
-
-def colours_in(page, box):
-    """Return the set of colours of the heat map inside a box of the page."""
-    return {tuple(each) for each in page.evaluate("""(box) => {
-      const canvas = document.querySelector('.heat canvas');
-      const at = canvas.getBoundingClientRect();
-      const data = canvas.getContext('2d').getImageData(box.x - at.x, box.y - at.y, box.width, box.height).data;
-      return Array.from({length: data.length / 4}, (_, i) => [...data.slice(4 * i, 4 * i + 3)]);
-    }""", box)}
-
-
-def compute_of(program, capture):
-    """Return compute in ns by rank and step, as the capture has it."""
-    out = program.run("query", capture, "SELECT rank, step, compute_ns FROM rank_step", "--format", "json")
-    assert out.status == 0, out.errors
-    return {(rank, step): ns for rank, step, ns in json.loads(out.stdout)["tables"][0]["rows"]}
-
-
-def readout(page):
-    return page.locator("#heat-readout").inner_text()
 
 
 def test_the_page_is_the_first_one_and_names_the_straggler(page_of):
@@ -195,7 +129,7 @@ def test_each_quantity_is_drawn(page_of):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["gpu", "cut"])
+@pytest.mark.parametrize("name", ["gpu", "cut", "link"])
 def test_the_page_is_accessible(page_of, is_accessible, name, scheme):
     page = page_of(name, color_scheme=scheme)
     is_accessible(page)

@@ -137,7 +137,7 @@ def test_the_filter_of_counters_is_kept(kernels):
     page.locator("nav[aria-label='Kernels with counters']").get_by_role("button", name="saxpy").click()
     expect(page.locator(".kernel h1")).to_contain_text("saxpy")
     expect(page.locator(".kernel .status")).to_contain_text("1 of")
-    assert "counters=dram__bytes_read" in settled(page)
+    assert "countershow=filter:dram__bytes_read" in settled(page)
     page.reload()
     expect(page.locator(".kernel").get_by_role("searchbox")).to_have_value("dram__bytes_read")
 

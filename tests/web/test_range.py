@@ -149,6 +149,24 @@ def test_a_row_leads_to_its_longest_event_in_the_range(visit, exported, program)
     expect(page.locator("section.details h2 span")).to_have_text("idle time")
 
 
+@pytest.mark.parametrize(("name", "row"), [
+    ("ProfilerStep#2", "select start_ns, end_ns from range where name = 'ProfilerStep#2'"),
+    ("aten::uniform_", "select start_ns, end_ns from op where name = 'aten::uniform_' order by start_ns limit 1"),
+    ("cudaLaunchKernel", "select start_ns, end_ns from api_call where name = 'cudaLaunchKernel' order by start_ns limit 1"),
+], ids=["step", "operator", "call"])
+def test_a_selected_slice_is_measured(visit, exported, program, name, row):
+    begin, end = list(sql(program, INPUT_BOUND, row, 0, 0)[0].values())
+    page = visit(exported(INPUT_BOUND), "page=timeline")
+    page.wait_for_selector("canvas[data-complete]")
+    page.keyboard.press("/")
+    page.keyboard.type(f"/^{name}$/")
+    page.keyboard.press("Enter")
+    wait_for_details(page)
+    page.get_by_role("button", name="Measure", exact=True).click()
+    page.wait_for_selector(f".range-drawer[data-answered='{begin}-{end}']")
+    assert f"m={begin}-{end}" in settled(page)
+
+
 def test_s_keeps_the_range_with_a_number_a_note_and_in_the_address(visit, sample_page):
     page = visit(sample_page("drawn"), "page=timeline&m=22000-85000")
     page.wait_for_selector(".range-drawer[data-answered]")

@@ -10,6 +10,11 @@ export interface LineLabel {
   rule: boolean; // a part of the list begins here
 }
 
+export interface ColumnLabel {
+  column: number;
+  text: string;
+}
+
 const LINE = 14; // css pixels between two labels
 const STEP = 44;
 
@@ -29,15 +34,24 @@ export function lineLabels(job: Job, rows: Uint32Array, order: RowOrder, place: 
   return labels;
 }
 
-export function stepTicks(job: Job, place: HeatPlace, scale: number): { column: number; text: string }[] {
+export const stepTicks = (steps: readonly number[], place: HeatPlace, scale: number): ColumnLabel[] => columnLabels(steps.map(String), place, scale);
+
+/** Texts below the columns, as many as have room. */
+export function columnLabels(texts: readonly string[], place: HeatPlace, scale: number): ColumnLabel[] {
   const every = Math.max(1, Math.ceil((STEP * scale) / place.cellWidth));
-  const ticks: { column: number; text: string }[] = [];
+  const labels: ColumnLabel[] = [];
   let next = 0;
-  job.steps.forEach((step, i) => {
-    const column = columnAt(i, job.steps.length, place);
+  texts.forEach((text, i) => {
+    const column = columnAt(i, texts.length, place);
     if (column < next) return;
-    ticks.push({ column, text: String(step) });
+    labels.push({ column, text });
     next = column + every;
   });
-  return ticks;
+  return labels;
+}
+
+/** Texts next to the lines, as many as have room. */
+export function nameLabels(names: readonly string[], place: HeatPlace, scale: number): LineLabel[] {
+  const every = Math.ceil((LINE * scale) / place.cellHeight);
+  return names.map((text, i) => ({ line: lineOf(i, names.length, place), text, rule: false })).filter((_, i) => i % every === 0);
 }

@@ -4,8 +4,10 @@
 
 export interface HeatInput {
   cells: Float64Array; // by rank, then step; NaN: lost
-  rows: Uint32Array; // ranks in display order
-  steps: number;
+  stride: number; // steps of a rank in `cells`
+  rows: Uint32Array; // shown ranks in display order
+  first: number; // shown step
+  steps: number; // shown
   lowIsBad: boolean;
 }
 
@@ -26,17 +28,22 @@ export interface HeatPlace {
   cellHeight: number;
 }
 
-const MAX_CELL = 64; // device pixels; wider cells say nothing more
+const MAX_CELL = { width: 64, height: 20 }; // device pixels, while the whole job is shown: larger cells say nothing more
 
 /** The largest whole cells that fit; if there are more rows or steps than pixels, a pixel for several. */
 export function placeHeat(width: number, height: number, ranks: number, steps: number): HeatPlace {
-  const size = (room: number, count: number) => Math.min(MAX_CELL, Math.max(1, Math.floor(room / Math.max(1, count))));
-  return {
-    columns: Math.max(1, Math.min(steps, width)),
-    lines: Math.max(1, Math.min(ranks, height)),
-    cellWidth: size(width, steps),
-    cellHeight: Math.min(size(height, ranks), 20),
-  };
+  const place = fillHeat({ width, height }, ranks, steps);
+  return { ...place, cellWidth: Math.min(MAX_CELL.width, place.cellWidth), cellHeight: Math.min(MAX_CELL.height, place.cellHeight) };
+}
+
+/** The same for a part of a job, whose picture is as large as that of the whole, so that a zoom enlarges the cells. */
+export function placePart(whole: HeatPlace, ranks: number, steps: number): HeatPlace {
+  return fillHeat({ width: whole.columns * whole.cellWidth, height: whole.lines * whole.cellHeight }, ranks, steps);
+}
+
+function fillHeat({ width, height }: { width: number; height: number }, ranks: number, steps: number): HeatPlace {
+  const size = (room: number, count: number) => Math.max(1, Math.floor(room / Math.max(1, count)));
+  return { columns: Math.max(1, Math.min(steps, width)), lines: Math.max(1, Math.min(ranks, height)), cellWidth: size(width, steps), cellHeight: size(height, ranks) };
 }
 
 const binOf = (at: number, count: number, bins: number): number => Math.floor((at * bins) / count);
@@ -45,7 +52,7 @@ const firstOf = (bin: number, count: number, bins: number): number => Math.ceil(
 
 const worse = (lowIsBad: boolean, a: number, b: number): boolean => (lowIsBad ? a < b : a > b);
 
-export function heatMap({ cells, rows, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, shade: (value: number) => number): HeatMap {
+export function heatMap({ cells, stride, rows, first: firstStep, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, shade: (value: number) => number): HeatMap {
   const worst = new Float64Array(columns * lines).fill(NaN);
   const [lineLost, columnLost] = [new Uint8Array(lines), new Uint8Array(columns)];
   const lineMeans = new Float64Array(lines).fill(NaN);
@@ -53,7 +60,7 @@ export function heatMap({ cells, rows, steps, lowIsBad }: HeatInput, { columns, 
   const columnOf = Uint32Array.from({ length: steps }, (_, step) => binOf(step, steps, columns));
   for (let place = 0; place < rows.length; place++) {
     const line = binOf(place, rows.length, lines);
-    const first = rows[place]! * steps;
+    const first = rows[place]! * stride + firstStep;
     let [sum, count] = [0, 0];
     for (let step = 0; step < steps; step++) {
       const value = cells[first + step]!;
@@ -79,13 +86,14 @@ export function heatMap({ cells, rows, steps, lowIsBad }: HeatInput, { columns, 
   return { columns, lines, shades, lineLost, columnLost, lineMeans, columnMeans };
 }
 
-/** The worst cell that a cell of the picture stands for, as places in display order; if all are lost, the first. */
-export function worstIn({ cells, rows, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, line: number, column: number): { place: number; step: number } {
+/** The worst cell that a cell of the picture stands for, as places among the shown ranks and steps; if all are lost, the
+    first. */
+export function worstIn({ cells, stride, rows, first, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, line: number, column: number): { place: number; step: number } {
   let found = { place: firstOf(line, rows.length, lines), step: firstOf(column, steps, columns) };
   let value = NaN;
   for (let place = found.place; place < rows.length && binOf(place, rows.length, lines) === line; place++)
     for (let step = firstOf(column, steps, columns); step < steps && binOf(step, steps, columns) === column; step++) {
-      const own = cells[rows[place]! * steps + step]!;
+      const own = cells[rows[place]! * stride + first + step]!;
       if (Number.isNaN(own) || !(Number.isNaN(value) || worse(lowIsBad, own, value))) continue;
       [found, value] = [{ place, step }, own];
     }

@@ -1,13 +1,17 @@
 // What the address of the page holds: one declaration per field, with its key, how it is written and read, and what a
 // change of it means for the history. To add a field, add its property to State and one line here.
 //
+// A value of several choices repeats its key, one choice each: show=filter:gemm&show=sort:-total_ns.
 // t= and m= are ranges in ns, sel= is table:row, find= a search, names= highlighted names, pin=, fold=, hide= and order= are track numbers, line= is FILE:LINE.
-// cells= and rows= are a quantity and an order of a job of many ranks. abs= is a range in ns of the recording's own
+// cells= and rows= are a quantity and an order of a job of many ranks, heat= is places of ranks and indices of steps. abs= is a range in ns of the recording's own
 // clock: it is read only, since a job knows no other time of its recordings.
 
+import { drawerTexts, readDrawer } from "./drawer.ts";
+import { flameTexts, readFlame } from "./flame_shape.ts";
+import { heatText, readHeat } from "./heat_window.ts";
 import { keptText, readKept } from "./kept_ranges.ts";
 import { ROW_ORDERS } from "./job_order.ts";
-import { readShape, shapeTexts } from "./table_shape.ts";
+import { PLAIN, readShape, shapeTexts } from "./table_shape.ts";
 import { PAGES, type PageName, type Range, type State } from "./state.ts";
 
 /** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the current entry changes. */
@@ -89,18 +93,24 @@ export const FIELDS: readonly Field[] = [
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
   }),
   field("differences", "differences", "step", (name) => name, same),
+  field("diffshow", "differenceShape", "text", shapeTexts, (_, parts) => readShape(parts)),
   field("show", "tableShape", "text", shapeTexts, (_, parts) => readShape(parts)),
   field("kernel", "kernel", "step", (name) => name, same),
   field("launch", "launch", "step", number, toCount),
   field("sampled", "sampled", "step", (name) => name, same),
   field("line", "line", "step", (line) => line, same),
-  field("counters", "counterFilter", "text", text, same),
+  readOnly("counters", "counterShape", (filter) => ({ ...PLAIN, filter })), // of links copied earlier
+  field("countershow", "counterShape", "text", shapeTexts, (_, parts) => readShape(parts)),
+  field("drawer", "drawer", "step", drawerTexts, (_, parts) => readDrawer(parts)),
+  field("flame", "flame", "step", flameTexts, (_, parts) => readFlame(parts)),
+  field("flamefind", "flameSearch", "text", text, same),
   field("path", "criticalPath", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
   field("launches", "launchArrows", "step", (shown) => (shown ? "1" : null), (value) => value === "1"),
   field("rank", "jobRank", "step", number, toCount),
   field("jobstep", "jobStep", "step", number, toNumber),
   field("cells", "quantity", "step", (name) => name, same),
   field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), (value) => ROW_ORDERS.find((order) => order === value) ?? null),
+  field("heat", "heat", "view", (window) => window && heatText(window), readHeat),
   field("beside", "beside", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
     const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
     return a === undefined || b === undefined ? null : [a, b];

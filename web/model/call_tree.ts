@@ -47,6 +47,9 @@ function isOf({ table }: Frame, time: Time): boolean {
   return time === "device" ? DEVICE_TABLES.has(table) : table === "gap";
 }
 
+/** Names a frame among its siblings, and its function everywhere. */
+export const frameKey = ({ table, name }: Pick<Frame, "table" | "name">): string => `${table} ${name}`;
+
 const node = (name: string, table: string, parent: CallNode | null): CallNode => ({ name, table, total: 0, self: 0, count: 0, parent, children: new Map() });
 
 /** Adds a stack below a node, which gets its time as well. */
@@ -54,7 +57,7 @@ function addStack(root: CallNode, frames: readonly Frame[], ns: number, count: n
   let at = root;
   at.total += ns;
   for (const { name, table } of frames) {
-    const key = `${table} ${name}`;
+    const key = frameKey({ table, name });
     let child = at.children.get(key);
     if (child === undefined) at.children.set(key, (child = node(name, table, at)));
     at = child;

@@ -2,7 +2,10 @@
 // and the user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); the address is its
 // text form (permalink.ts).
 
+import type { HeatWindow } from "./heat_window.ts";
 import type { RowOrder } from "./job_order.ts";
+import type { Drawer } from "./drawer.ts";
+import type { FlameShape } from "./flame_shape.ts";
 import type { KeptRanges } from "./kept_ranges.ts";
 import type { Marks } from "./marks.ts";
 import type { Name } from "./search.ts";
@@ -60,6 +63,7 @@ export interface State {
   track: TrackChoice | null; // that the timeline went to
   table: TableChoice | null; // the table on the tables page
   differences: string | null; // the table of differences of a comparison; null: kernels
+  differenceShape: TableShape; // of that table
   beside: readonly [a: string, b: string]; // keys of entries on the steps page
   ownStep: string | null; // key of the entry shown instead of the pair's, in a comparison
   tableShape: TableShape; // its filter, order, grouping and hidden columns
@@ -68,13 +72,17 @@ export interface State {
   launch: number | null; // that stands for the kernel on the kernels page
   sampled: string | null; // the kernel on the kernels page, if it has samples only
   line: string | null; // FILE:LINE, of the kernel on the kernels page
-  counterFilter: string; // of the counters on the kernels page
+  counterShape: TableShape; // of the counters on the kernels page
+  drawer: Drawer; // of the measured range
+  flame: FlameShape;
+  flameSearch: string;
   criticalPath: boolean; // marked on the timeline
   launchArrows: boolean; // from calls to the work of the measured range
   jobRank: number | null; // the selected cell of a job: numbers of a rank and a step
   jobStep: number | null;
   quantity: string | null; // of its cells; null: the first
   rowOrder: RowOrder; // of its ranks
+  heat: HeatWindow | null; // the part of its heat map that is shown; null: all
   sql: string; // in the SQL box
   answer: { ranges: readonly Range[] } | null; // rows of an SQL answer on the timeline, ascending
   problem: string | null;

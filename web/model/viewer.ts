@@ -3,6 +3,8 @@
 
 import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
 import { firstPage } from "./first_page.ts";
+import { USUAL_DRAWER } from "./drawer.ts";
+import { WHOLE_FLAME } from "./flame_shape.ts";
 import { withRange } from "./kept_ranges.ts";
 import type { Recording } from "./recording.ts";
 import { PLAIN } from "./table_shape.ts";
@@ -51,6 +53,7 @@ export class Viewer {
       track: null,
       table: null,
       differences: null,
+      differenceShape: PLAIN,
       beside: ["fastest", "slowest"],
       ownStep: null,
       tableShape: PLAIN,
@@ -59,13 +62,17 @@ export class Viewer {
       launch: null,
       sampled: null,
       line: null,
-      counterFilter: "",
+      counterShape: PLAIN,
+      drawer: USUAL_DRAWER,
+      flame: WHOLE_FLAME,
+      flameSearch: "",
       criticalPath: false,
       launchArrows: false,
       jobRank: null,
       jobStep: null,
       quantity: null,
       rowOrder: "rank",
+      heat: null,
       sql: "",
       answer: null,
       problem: null,

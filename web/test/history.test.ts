@@ -39,12 +39,17 @@ const OTHER: Partial<State> = {
   launch: 9,
   sampled: "scatter:1",
   line: "scatter.cu:14",
-  counterFilter: "value>1",
+  counterShape: { filter: "value>1", sort: "value", group: "", hidden: [] },
+  differenceShape: { filter: "", sort: "-delta_ns", group: "", hidden: [] },
+  drawer: { view: "flame", open: false, whole: ["Kernels", "a: b"] },
+  flame: { time: "idle", view: "sandwich", python: true, about: "op aten::mm <a> 50 %", zoom: ["cpu_op f(a, b)", "range in:g"], callersZoom: [" main thread"] },
+  flameSearch: "/a&b=c/",
   criticalPath: true,
   jobRank: 3,
   jobStep: -1,
   quantity: "wait",
   rowOrder: "price",
+  heat: { ranks: { from: 8, to: 16 }, steps: { from: 0, to: 5 } },
   aligned: 1,
 };
 
@@ -56,7 +61,7 @@ test("every field survives an address", () => {
 });
 
 test("an address that cannot be read changes nothing", () => {
-  assert.deepEqual(readLink("#t=5&sel=x&page=nowhere&%%%=1&step=-1&rows=random&abs=1").shown, {});
+  assert.deepEqual(readLink("#heat=5-5,0-1&t=5&sel=x&page=nowhere&%%%=1&step=-1&rows=random&abs=1").shown, {});
   assert.deepEqual(readLink("#page=constructor").shown, {});
   assert.deepEqual(readLink("#fold=").shown, { collapsed: new Set() });
 });

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { jobColors } from "../draw/heat_colors.ts";
 import { contrast, DARK, LIGHT } from "../draw/theme.ts";
-import { barsOf, heatMap, lineOf, placeHeat, worstIn, type HeatInput } from "../layout/heat_map.ts";
+import { barsOf, heatMap, lineOf, placeHeat, placePart, worstIn, type HeatInput } from "../layout/heat_map.ts";
 import { HeatScale, quantityText } from "../layout/heat_scale.ts";
 import { lineLabels } from "../layout/heat_labels.ts";
 import { barAt, criticalTime, placeWaterfall, xOf } from "../layout/waterfall.ts";
@@ -59,8 +59,18 @@ test("orders of ranks", () => {
   assert.equal(sectionOf(job(), "peers", 1), "peers 1");
 });
 
-const input = (rows: number, steps: number, lowIsBad = false): HeatInput => ({ cells: new Float64Array(rows * steps).fill(1), rows: Uint32Array.from({ length: rows }, (_, i) => i), steps, lowIsBad });
+const input = (rows: number, steps: number, lowIsBad = false): HeatInput => ({ cells: new Float64Array(rows * steps).fill(1), stride: steps, first: 0, rows: Uint32Array.from({ length: rows }, (_, i) => i), steps, lowIsBad });
 const shade = (value: number) => Math.min(255, Math.max(1, value));
+
+test("a part of a job has larger cells in a picture of the same size", () => {
+  const whole = placeHeat(700, 440, 8, 20);
+  assert.deepEqual(whole, { columns: 20, lines: 8, cellWidth: 35, cellHeight: 20 });
+  assert.deepEqual(placePart(whole, 8, 20), whole);
+  assert.deepEqual(placePart(whole, 4, 5), { columns: 5, lines: 4, cellWidth: 140, cellHeight: 40 });
+  const large = placeHeat(700, 440, 1000, 2000); // a pixel for several
+  assert.deepEqual(placePart(large, 1000, 2000), large);
+  assert.deepEqual(placePart(large, 20, 2000), { columns: 700, lines: 20, cellWidth: 1, cellHeight: 22 });
+});
 
 test("a bad cell is visible however small the picture is", () => {
   for (const lowIsBad of [false, true]) {

@@ -25,6 +25,7 @@ export function Charts({ viewer }: { viewer: Viewer }) {
   const page = { viewer, report };
   return (
     <article class="chart-list">
+      <h1 class="spoken">Charts</h1>
       <ReportedPart viewer={viewer} />
       <KernelShare {...page} />
       <Durations {...page} />

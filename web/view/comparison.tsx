@@ -5,6 +5,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/comparison.ts";
 import { sourceName } from "../model/source_name.ts";
 import { tableOf, type ReportTable } from "../model/report.ts";
+import { PLAIN } from "../model/table_shape.ts";
 import type { Viewer } from "../model/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
@@ -61,6 +62,7 @@ function ShownSteps({ comparison }: { comparison: Comparison }) {
 
 function Differences({ viewer, tables, onOpen }: { viewer: Viewer; tables: readonly ReportTable[]; onOpen: (table: ReportTable, row: number) => void }) {
   const name = useViewerState(viewer, (state) => state.differences ?? "kernels");
+  const shape = useViewerState(viewer, (state) => state.differenceShape);
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
   const canOpen = table.columns.some((column) => column.name === "name");
@@ -68,8 +70,15 @@ function Differences({ viewer, tables, onOpen }: { viewer: Viewer; tables: reado
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>
       <div class="page tables">
-        <TableList tables={tables} shown={table} onShow={(differences) => viewer.set({ differences })} />
-        <TableView key={table.name} table={table} recording={sourceName(viewer.recording.manifest)} wanted={null} onOpen={canOpen ? (row) => onOpen(table, row) : null} />
+        <TableList tables={tables} shown={table} onShow={(differences) => viewer.set({ differences, differenceShape: PLAIN })} />
+        <TableView
+          key={table.name}
+          table={table}
+          recording={sourceName(viewer.recording.manifest)}
+          wanted={null}
+          onOpen={canOpen ? (row) => onOpen(table, row) : null}
+          shape={{ value: shape, set: (change) => viewer.set({ differenceShape: { ...viewer.state.differenceShape, ...change } }) }}
+        />
       </div>
     </section>
   );

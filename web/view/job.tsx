@@ -7,6 +7,7 @@ import type { Viewer } from "../model/viewer.ts";
 import { DataQuality } from "./data_quality.tsx";
 import { CellDetails } from "./job/cell_details.tsx";
 import { HeatMapView } from "./job/heat_map_view.tsx";
+import { LinksView } from "./job/links_view.tsx";
 import { Stragglers } from "./job/stragglers.tsx";
 import { WaterfallView } from "./job/waterfall_view.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
@@ -43,6 +44,7 @@ export function JobPage({ viewer }: { viewer: Viewer }) {
         <div class="job-pictures">
           <HeatMapView {...props} />
           <WaterfallView {...props} />
+          <LinksView {...props} report={report} />
         </div>
       </div>
       <NextSteps report={report} />

@@ -42,7 +42,16 @@ const SECTIONS: readonly [where: string, keys: readonly KeyLine[]][] = [
       { keys: "Enter / Esc", what: "Zoom to the box / out" },
     ],
   ],
-  ["Heat map of a job", [{ keys: "Arrow keys, PgUp / PgDn, Home / End", what: "Select a rank and a step" }]],
+  [
+    "Heat map of a job",
+    [
+      { keys: "Arrow keys, PgUp / PgDn, Home / End", what: "Select a rank and a step" },
+      { keys: "W / S, + / −, Ctrl + wheel", what: "Zoom in / out" },
+      { keys: "Drag, Shift + arrow keys, A / D", what: "Pan, while a part is shown" },
+      { keys: "Drag, with Shift while a part is shown", what: "Zoom to a box" },
+      { keys: "0", what: "Show all ranks and steps" },
+    ],
+  ],
 ];
 
 export function KeyHelp({ onClose }: { onClose: () => void }) {

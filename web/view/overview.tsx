@@ -47,7 +47,7 @@ export function Overview({ viewer }: { viewer: Viewer }) {
     <article class="answer">
       <DataQuality lines={report.trust} />
       <ReportedPart viewer={viewer} command />
-      {report.verdict && <VerdictBox {...page} verdict={report.verdict} />}
+      {report.verdict ? <VerdictBox {...page} verdict={report.verdict} /> : <h1 class="spoken">Overview</h1>}
       {holdsMemory && <Memory {...page} />}
       {holdsMemory && <MemoryHolders viewer={viewer} table={tableOf(report, "allocations")} />}
       {!ranOnDevices(report) && kernels.length === 0 && <RecordedData {...page} />}

@@ -1,18 +1,19 @@
 // The flame graph of a range answer: by host time, device time or idle time; from threads to callees, inverted to
 // callers, or both around one function; with or without Python functions; with a search that says how much it matches.
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { duration } from "../../layout/time_text.ts";
-import { callees, callers, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/call_tree.ts";
+import { callees, callers, frameKey, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/call_tree.ts";
+import { pathOf, type FlameShape, type FlameView as Shape } from "../../model/flame_shape.ts";
 import { showInRange } from "../../model/range_navigation.ts";
 import type { RangeAnswer } from "../../model/range_answer.ts";
 import { matcher } from "../../model/search_query.ts";
 import type { Viewer } from "../../model/viewer.ts";
+import { useViewerState } from "../use_state.ts";
 import { FlameView } from "./flame_view.tsx";
 
-const SHAPES = { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" } as const;
-type Shape = keyof typeof SHAPES;
+const SHAPES: Readonly<Record<Shape, string>> = { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" };
 
 const TIME_NAMES: Readonly<Record<Time, string>> = { host: "host time", device: "submitted device time", idle: "GPU idle time" };
 
@@ -22,11 +23,10 @@ interface Named {
 }
 
 export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: RangeAnswer; label: string }) {
-  const [chosen, setTime] = useState<Time>("host");
-  const [shape, setShape] = useState<Shape>("callees");
-  const [python, setPython] = useState(false);
-  const [query, setQuery] = useState("");
-  const [pivot, setPivot] = useState<Named | null>(null);
+  const { time: chosen, view: shape, python, about, zoom, callersZoom } = useViewerState(viewer, (state) => state.flame);
+  const query = useViewerState(viewer, (state) => state.flameSearch);
+  const set = (change: Partial<FlameShape>) => viewer.set({ flame: { ...viewer.state.flame, ...change } });
+  const setTree = (change: Partial<FlameShape>) => set({ ...change, zoom: [], callersZoom: [] }); // another tree
   const hasPython = viewer.recording.manifest.lanes.some((lane) => lane.table === "python_call");
   const times = useMemo(() => TIMES.filter((time) => stacksOf(answer, time, true).length > 0), [answer]);
   const time = times.includes(chosen) ? chosen : (times[0] ?? "host");
@@ -34,50 +34,48 @@ export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: 
   const all = stacks.reduce((sum, { ns }) => sum + ns, 0);
   const found = query === "" ? null : matcher(query);
   const isMatch = found?.ok ? found.value : null;
-  const center = pivot ?? largest(stacks);
-  const around = (node: CallNode) => {
-    setPivot({ table: node.table, name: node.name });
-    setShape("sandwich");
-  };
+  const center = about === null ? largest(stacks) : fromKey(about);
   const show = (node: CallNode) => void showInRange(viewer, answer.range, node.table, node.name);
   const view = { time, isMatch, onEvents: show };
+  const zoomed = { zoom, onZoom: (node: CallNode) => set({ zoom: pathOf(node) }) };
+  const above = { zoom: callersZoom, onZoom: (node: CallNode) => set({ callersZoom: pathOf(node) }) };
   return (
     <>
       <p class="tools-line">
-        <Choice name="Width" value={time} options={times.map((each) => [each, TIME_NAMES[each]])} onChange={setTime} />
-        <Choice name="View" value={shape} options={Object.entries(SHAPES) as [Shape, string][]} onChange={setShape} />
-        {shape === "sandwich" && <Choice name="Function" value={keyOf(center)} options={functionsOf(stacks)} onChange={(key) => setPivot(fromKey(key))} />}
+        <Choice name="Width" value={time} options={times.map((each) => [each, TIME_NAMES[each]])} onChange={(time) => setTree({ time })} />
+        <Choice name="View" value={shape} options={Object.entries(SHAPES) as [Shape, string][]} onChange={(view) => setTree({ view })} />
+        {shape === "sandwich" && <Choice name="Function" value={keyOf(center)} options={functionsOf(stacks)} onChange={(about) => setTree({ about })} />}
         {hasPython && (
           <label>
-            <input type="checkbox" checked={python} onChange={(event) => setPython(event.currentTarget.checked)} /> Include Python functions
+            <input type="checkbox" checked={python} onChange={(event) => setTree({ python: event.currentTarget.checked })} /> Include Python functions
           </label>
         )}
-        <input type="search" value={query} placeholder="Search, or /regex/" aria-label="Search the flame graph" onInput={(event) => setQuery(event.currentTarget.value)} />
+        <input type="search" value={query} placeholder="Search, or /regex/" aria-label="Search the flame graph" onInput={(event) => viewer.set({ flameSearch: event.currentTarget.value })} />
         <span role="status">{found && !found.ok ? found.error : isMatch && matchText(stacks, isMatch, all)}</span>
       </p>
       <p class="about">{summaryOf(stacks, time, all)}</p>
-      {all > 0 && shape !== "sandwich" && <Tree stacks={stacks} shape={shape} label={label} view={view} onSandwich={around} />}
-      {all > 0 && shape === "sandwich" && center && <Around stacks={stacks} center={center} label={label} view={view} />}
+      {all > 0 && shape !== "sandwich" && <Tree stacks={stacks} shape={shape} label={label} view={{ ...view, ...zoomed }} onSandwich={(node) => setTree({ view: "sandwich", about: frameKey(node) })} />}
+      {all > 0 && shape === "sandwich" && center && <Around stacks={stacks} center={center} label={label} above={{ ...view, ...above }} below={{ ...view, ...zoomed }} />}
     </>
   );
 }
 
-type View = Pick<Parameters<typeof FlameView>[0], "time" | "isMatch" | "onEvents">;
+type View = Pick<Parameters<typeof FlameView>[0], "time" | "isMatch" | "zoom" | "onZoom" | "onEvents">;
 
 function Tree({ stacks, shape, label, view, onSandwich }: { stacks: WeightedStack[]; shape: Shape; label: string; view: View; onSandwich: (node: CallNode) => void }) {
   const root = useMemo(() => (shape === "callers" ? callers(stacks) : callees(stacks)), [stacks, shape]);
   return <FlameView root={root} label={label} onSandwich={onSandwich} {...view} />;
 }
 
-function Around({ stacks, center, label, view }: { stacks: WeightedStack[]; center: Named; label: string; view: View }) {
+function Around({ stacks, center, label, above, below }: { stacks: WeightedStack[]; center: Named; label: string; above: View; below: View }) {
   const both = useMemo(() => sandwich(stacks, center.table, center.name), [stacks, center.table, center.name]);
   if (both.callees.total === 0) return <p class="about">{center.name} is not in this range.</p>;
   return (
     <>
       <h3>Callers of {center.name}</h3>
-      <FlameView root={both.callers} label={`${label}: callers`} isUpward {...view} />
+      <FlameView root={both.callers} label={`${label}: callers`} isUpward {...above} />
       <h3>Callees of {center.name}</h3>
-      <FlameView root={both.callees} label={`${label}: callees`} {...view} />
+      <FlameView root={both.callees} label={`${label}: callees`} {...below} />
     </>
   );
 }
@@ -97,7 +95,7 @@ function Choice<T extends string>({ name, value, options, onChange }: { name: st
   );
 }
 
-const keyOf = (each: Named | null): string => (each === null ? "" : `${each.table} ${each.name}`);
+const keyOf = (each: Named | null): string => (each === null ? "" : frameKey(each));
 
 function fromKey(key: string): Named {
   const at = key.indexOf(" ");
@@ -108,7 +106,7 @@ function fromKey(key: string): Named {
 function functionsOf(stacks: readonly WeightedStack[]): [key: string, name: string][] {
   const times = new Map<string, number>();
   for (const { frames, ns } of stacks)
-    frames.forEach((frame, i) => frame.table !== "" && times.set(keyOf(frame), (times.get(keyOf(frame)) ?? 0) + (i === frames.length - 1 ? ns : 0)));
+    frames.forEach((frame, i) => frame.table !== "" && times.set(frameKey(frame), (times.get(frameKey(frame)) ?? 0) + (i === frames.length - 1 ? ns : 0)));
   return [...times].sort((a, b) => b[1] - a[1]).map(([key]) => [key, fromKey(key).name]);
 }
 

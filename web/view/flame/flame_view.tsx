@@ -8,6 +8,7 @@ import { flameBoxes, type FlameBox } from "../../layout/flame_boxes.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
 import type { CallNode, Time } from "../../model/call_tree.ts";
+import { nodeAt, type FramePath } from "../../model/flame_shape.ts";
 import { useFill } from "../use_fill.ts";
 import { useWidth } from "../use_width.ts";
 
@@ -20,23 +21,22 @@ interface Props {
   label: string;
   isMatch: ((name: string) => boolean) | null;
   isUpward?: boolean; // the root at the bottom
+  zoom: FramePath; // to the box that is as wide as the picture
+  onZoom: (node: CallNode) => void;
   onEvents: (node: CallNode) => void; // to the timeline
   onSandwich?: ((node: CallNode) => void) | undefined;
 }
 
-export function FlameView({ root, time, label, isMatch, isUpward = false, onEvents, onSandwich }: Props) {
+export function FlameView({ root, time, label, isMatch, isUpward = false, zoom: path, onZoom, onEvents, onSandwich }: Props) {
   const [element, width] = useWidth<HTMLDivElement>();
-  const [top, setTop] = useState(root); // as wide as the picture
-  const [focused, setFocused] = useState(root);
+  const top = useMemo(() => nodeAt(root, path), [root, path]);
+  const [focused, setFocused] = useState(top);
   const fill = useFill();
-  useLayoutEffect(() => {
-    setTop(root);
-    setFocused(root);
-  }, [root]);
+  useLayoutEffect(() => setFocused(top), [top]);
   const flame = useMemo(() => flameBoxes(top, width), [top, width]);
   const zoom = (node: CallNode) => {
-    setTop(node);
-    setFocused(node);
+    setFocused(node); // also if it is as wide already
+    onZoom(node);
   };
   const press = (event: KeyboardEvent) => {
     const to = neighbours(flame.boxes, focused, isUpward)[event.key];

@@ -2,6 +2,7 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact, plural } from "../../layout/time_text.ts";
+import { selectCell } from "../../model/job_cell.ts";
 import type { Unit } from "../../model/job.ts";
 import type { JobProps } from "../job.tsx";
 
@@ -13,7 +14,7 @@ export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason:
         <p class="about">None: {reason}.</p>
       </section>
     );
-  const show = ({ worst, quantity }: Unit) => worst && viewer.set({ jobRank: job.ranks[worst[0]]!.rank, jobStep: job.steps[worst[1]]!, quantity });
+  const show = ({ worst, quantity }: Unit) => worst && selectCell(viewer, job, worst[0], worst[1], { quantity });
   return (
     <section class="stragglers" aria-label="Stragglers">
       <h2>Stragglers</h2>

@@ -8,6 +8,7 @@ import { drawWaterfall } from "../../draw/waterfall.ts";
 import { barAt, criticalTime, heightOf, placeWaterfall, type Waterfall } from "../../layout/waterfall.ts";
 import { duration, plural } from "../../layout/time_text.ts";
 import type { Job } from "../../model/job.ts";
+import { selectCell } from "../../model/job_cell.ts";
 import { rowsBy } from "../../model/job_order.ts";
 import type { StepBar, StepPicture } from "../../model/step_bars.ts";
 import type { JobProps } from "../job.tsx";
@@ -35,7 +36,7 @@ export function WaterfallView(props: JobProps) {
       <div class="tools-line">
         <label>
           Step{" "}
-          <select value={has ? String(chosen.step) : ""} onChange={(event) => viewer.set({ jobStep: job.steps[Number(event.currentTarget.value)]! })}>
+          <select value={has ? String(chosen.step) : ""} onChange={(event) => selectCell(viewer, job, chosen.rank, Number(event.currentTarget.value))}>
             {!has && <option value="">{job.steps[chosen.step]}</option>}
             {available.map((step) => (
               <option key={step} value={String(step)}>
@@ -82,7 +83,7 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
     target.dataset.complete = "";
   }, [fall, width, theme, scale, chosen.rank]);
 
-  const select = (bar: StepBar | undefined) => bar && viewer.set({ jobRank: job.ranks[bar.rank]!.rank, jobStep: job.steps[chosen.step]! });
+  const select = (bar: StepBar | undefined) => bar && selectCell(viewer, job, bar.rank, chosen.step);
   const at = (event: MouseEvent) => barAt(fall, event.offsetX, event.offsetY);
   const line = fall.lineOf.get(chosen.rank);
   const press = (event: KeyboardEvent) => {

@@ -58,11 +58,13 @@ export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: Rep
         <table>
           <thead>
             <tr>
-              {["change", "", "step", "gain", "confidence"].map((head) => (
-                <th key={head} scope="col">
-                  {head}
-                </th>
-              ))}
+              <th scope="col">change</th>
+              <th scope="col">
+                <span class="spoken">bar of the step</span>
+              </th>
+              <th scope="col">step</th>
+              <th scope="col">gain</th>
+              <th scope="col">confidence</th>
             </tr>
           </thead>
           {GROUPS.map(([title, kinds]) => (

@@ -20,12 +20,14 @@ interface Props {
   about?: string; // what is counted
   heads: readonly [name: string, ...cells: string[]];
   rows: readonly AnswerRow[];
+  whole?: boolean | undefined; // all rows are shown; default: forgotten with the table
+  onWhole?: (() => void) | undefined;
 }
 
-export function AnswerTable({ title, about, heads, rows }: Props) {
-  const [all, setAll] = useState(false);
+export function AnswerTable({ title, about, heads, rows, whole, onWhole }: Props) {
+  const [own, setOwn] = useState(false);
   if (rows.length === 0) return null;
-  const shown = all ? rows : rows.slice(0, FIRST_ROWS);
+  const shown = (whole ?? own) ? rows : rows.slice(0, FIRST_ROWS);
   return (
     <section aria-label={title}>
       <h3 title={about}>{title}</h3>
@@ -54,7 +56,7 @@ export function AnswerTable({ title, about, heads, rows }: Props) {
           ))}
         </tbody>
       </table>
-      {shown.length < rows.length && <button onClick={() => setAll(true)}>Show all {grouped(rows.length)}</button>}
+      {shown.length < rows.length && <button onClick={onWhole ?? (() => setOwn(true))}>Show all {grouped(rows.length)}</button>}
     </section>
   );
 }

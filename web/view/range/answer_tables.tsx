@@ -9,6 +9,7 @@ import { showInRange } from "../../model/range_navigation.ts";
 import { tablesOf, totalOf, type RangeRow, type RangeTable } from "../../model/range_tables.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { Swatch } from "../swatch.tsx";
+import { useViewerState } from "../use_state.ts";
 import { AnswerTable, type AnswerRow } from "./answer_table.tsx";
 
 const CLIPPED = "Events with a part in the range; only that part counts.";
@@ -16,6 +17,12 @@ const OUTERMOST = `${CLIPPED} Total: without calls inside a call of the same fun
 
 export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) {
   const tables = useMemo(() => tablesOf(answer), [answer]);
+  const { whole } = useViewerState(viewer, (state) => state.drawer);
+  const titled = (title: string) => ({
+    title,
+    whole: whole.includes(title),
+    onWhole: () => viewer.set({ drawer: { ...viewer.state.drawer, whole: [...whole, title] } }),
+  });
   const show = ({ table, name }: { table: string; name: string }) => () => void showInRange(viewer, answer.range, table, name);
   const rowsOf = (table: RangeTable, cells: (row: RangeRow) => string[], label?: (row: RangeRow) => string): AnswerRow[] =>
     table.map((row) => ({
@@ -33,26 +40,26 @@ export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: Range
     <div class="answer-tables">
       {!shown && <p class="quiet">No events in this range.</p>}
       <AnswerTable
-        title="Kernels"
+        {...titled("Kernels")}
         about={CLIPPED}
         heads={["name", "time", "share", "count"]}
         rows={rowsOf(tables.kernels, ({ total_ns, count }) => [duration(total_ns), percent(kernelTime > 0 ? total_ns / kernelTime : 0), grouped(count)])}
       />
-      <IdleTable viewer={viewer} answer={answer} />
-      <AnswerTable title="Operators and ranges" about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.operators, nested)} />
+      <AnswerTable {...titled("Idle time by cause")} about="The share is of the length of the range." heads={["cause", "time", "share"]} rows={idleRows(viewer, answer)} />
+      <AnswerTable {...titled("Operators and ranges")} about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.operators, nested)} />
       <AnswerTable
-        title="Calls"
+        {...titled("Calls")}
         about={`${CLIPPED} By thread.`}
         heads={["name", "time", "count"]}
         rows={rowsOf(tables.calls, ({ total_ns, count }) => [duration(total_ns), grouped(count)], ({ name, thread }) => (threads > 1 && thread !== "" ? `${name} · ${thread}` : name))}
       />
       <AnswerTable
-        title="Copies and fills"
+        {...titled("Copies and fills")}
         about={`${CLIPPED} Of the bytes of a copy, the same share counts.`}
         heads={["kind", "time", "count", "size", "rate"]}
         rows={rowsOf(tables.copies, (row) => [duration(row.total_ns), grouped(row.count), ...sizeAndRate(row)])}
       />
-      <AnswerTable title="Python functions" about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.python, nested)} />
+      <AnswerTable {...titled("Python functions")} about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.python, nested)} />
     </div>
   );
 }
@@ -61,10 +68,10 @@ function sizeAndRate({ bytes, total_ns }: RangeRow): [string, string] {
   return [amount(bytes, "bytes"), total_ns > 0 ? amount((bytes / total_ns) * 1e9, "byte/s") : "–"];
 }
 
-function IdleTable({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) {
+function idleRows(viewer: Viewer, answer: RangeAnswer): AnswerRow[] {
   const devices = new Set(answer.idle.map(({ device }) => device)).size;
   const { from, to } = answer.range;
-  const rows = answer.idle.map(({ device, cause, ns }): AnswerRow => {
+  return answer.idle.map(({ device, cause, ns }) => {
     const { code, letter } = causeOf(cause);
     return {
       name: cause,
@@ -79,5 +86,4 @@ function IdleTable({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) 
       onShow: () => void showInRange(viewer, answer.range, "gap", cause),
     };
   });
-  return <AnswerTable title="Idle time by cause" about="The share is of the length of the range." heads={["cause", "time", "share"]} rows={rows} />;
 }

@@ -1,7 +1,8 @@
 // What happened in the measured range, below the timeline: tables, or a flame graph.
 
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { duration } from "../../layout/time_text.ts";
+import type { Drawer, DrawerView } from "../../model/drawer.ts";
 import type { Viewer } from "../../model/viewer.ts";
 import { warmStacks } from "../../model/warm.ts";
 import { FlamePanel } from "../flame/flame_panel.tsx";
@@ -9,14 +10,13 @@ import { useViewerState } from "../use_state.ts";
 import { AnswerTables } from "./answer_tables.tsx";
 import { useRangeAnswer } from "./use_range_answer.ts";
 
-const VIEWS = { tables: "Tables", flame: "Flame graph" } as const;
+const VIEWS: Readonly<Record<DrawerView, string>> = { tables: "Tables", flame: "Flame graph" };
 const AFTER_FIRST_FRAME = 600; // ms
-type View = keyof typeof VIEWS;
 
 export function RangeDrawer({ viewer }: { viewer: Viewer }) {
   const range = useViewerState(viewer, (state) => state.range);
-  const [view, setView] = useState<View>("tables");
-  const [open, setOpen] = useState(true);
+  const { view, open } = useViewerState(viewer, (state) => state.drawer);
+  const set = (change: Partial<Drawer>) => viewer.set({ drawer: { ...viewer.state.drawer, ...change } });
   useEffect(() => {
     const timer = setTimeout(() => warmStacks(viewer.recording), AFTER_FIRST_FRAME);
     return () => clearTimeout(timer);
@@ -34,12 +34,12 @@ export function RangeDrawer({ viewer }: { viewer: Viewer }) {
         </h2>
         <div role="group" aria-label="View of the range">
           {Object.entries(VIEWS).map(([key, name]) => (
-            <button key={key} aria-pressed={open && view === key} onClick={() => (setView(key as View), setOpen(true))}>
+            <button key={key} aria-pressed={open && view === key} onClick={() => set({ view: key as DrawerView, open: true })}>
               {name}
             </button>
           ))}
         </div>
-        <button aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button aria-expanded={open} onClick={() => set({ open: !open })}>
           {open ? "Hide" : "Show"}
         </button>
       </header>
