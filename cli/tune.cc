@@ -1,0 +1,87 @@
+// `tune`: an investigation from the first recording to the last accepted change. The Python package does the work
+// (python/gpu_profile/tuning) by running this program's other commands. This file declares the arguments and replaces
+// this process with an interpreter (cli/python_package.h).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/choice.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
+#include "cli/python_package.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr std::string_view kActions[] = {"begin", "trial", "status", "next", "again", "report", "accept", "reject"};
+
+struct Arguments {
+    std::vector<std::string> words;
+    std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
+};
+
+bool is_action(std::string_view word) { return std::ranges::find(kActions, word) != std::end(kActions); }
+
+Result<ExitCode> tune(const Arguments& arguments, const CommandLine& line) {
+    std::vector<std::string> extras = line.remaining(), given = arguments.words;
+    bool is_command = std::ranges::find(extras, "--") != extras.end();
+    if (is_command && !given.empty() && is_action(given[0]))
+        return Error{ExitCode::usage, fmt::format("no word is expected before --: '{}' uses the command with which the "
+                                                  "investigation began",
+                                                  given[0])};
+    if (!is_command && given.empty()) given = {"status"};
+    if (!is_command && !is_action(given[0]))
+        return unknown_choice("word", given[0], {std::begin(kActions), std::end(kActions)});
+    Result<std::vector<std::string>> words = python_words("tune", "tuning");
+    if (!words.ok()) return words.error();
+    words->push_back(is_command ? "begin" : given[0]);
+    words->insert(words->end(), arguments.passed->begin(), arguments.passed->end());
+    words->push_back("--");
+    words->insert(words->end(), given.begin() + (is_command ? 0 : 1), given.end());
+    return become_python("tune", std::move(*words));
+}
+
+constexpr PassedOption kPassed[] = {
+    {"--folder", "FOLDER", "Folder of the investigation (default: tune)."},
+    {"--project", "FILE", "JSON file with the command and options; a new investigation takes them from it."},
+    {"--record", "OPTIONS", "Options of record for every recording, as one word: '--memory --steps 10:20'."},
+    {"--repeat", "N", "Recordings of each state; without it 3 to 5, until their noise is below 2 %.",
+     PassedOption::whole},
+    {"--recording", "FILE", "Take this recording instead of running the command; may be repeated."},
+    {"--change", "CHANGE", "trial: the change of whatif whose prediction is checked; may be repeated."},
+    {"--max-memory-mb", "MB", "trial: most device memory, or the trial is rejected.", PassedOption::number},
+    {"--evaluate", "FILE", "trial: Python file whose kernel must give the results of --evaluate-baseline."},
+    {"--evaluate-baseline", "FILE", "trial: the Python file before the change."},
+    {"--inputs", "FILE", "trial: inputs for the evaluation, as for evaluate."},
+    {"--because", "TEXT", "accept, reject: the reason."},
+    {"--format", "FORMAT", "status, next: text or json (default: text)."},
+};
+
+std::function<Result<ExitCode>()> declare(CommandLine& line) {
+    auto arguments = std::make_shared<Arguments>();
+    line.option("WHAT", arguments->words,
+                "A new investigation (-- CMD..., or begin with --recording), a trial (trial NOTE), status, next, "
+                "again (measure what is kept anew), report, or a decision of your own (accept N, reject N).")
+        .value("");
+    declare_passed(line, kPassed, arguments->passed);
+    return [arguments, &line] { return tune(*arguments, line); };
+}
+
+}  // namespace
+
+extern const Command kTuneCommand;
+const Command kTuneCommand{"tune",
+                           "Analyse recordings",
+                           "-- CMD... | trial NOTE | status | next | again | report",
+                           "Keep an investigation: noise, what to try, what each change gave, what was kept.",
+                           declare,
+                           [] {
+                               return std::vector<Choices>{{"WHAT", {std::begin(kActions), std::end(kActions)}},
+                                                           {"--format", {"text", "json"}}};
+                           },
+                           "WHAT"};
+
+}  // namespace gpuprof

@@ -1,0 +1,1 @@
+"""`gpu-profile tune`: the folder of one investigation, with its recordings, predictions, trials and decisions."""

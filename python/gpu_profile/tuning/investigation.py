@@ -1,0 +1,167 @@
+"""The file of an investigation, FOLDER/investigation.json: everything but the recordings. Written atomically, by one
+process at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from ..atomic_file import atomic_replace
+from ..errors import Error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["BY_DECISION", "FALSE_ACCEPTANCE", "TIME", "Investigation", "locked", "measured", "refuse_other_files", "remove_folder", "removed_on_failure"]
+
+BY_DECISION = "by decision"  # how the reason of a decision of the user begins
+FALSE_ACCEPTANCE = 0.005  # per trial: compare calls a change faster if its 99 % interval is below 0
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+_FILE, _LOCK, _SCHEMA = "investigation.json", ".lock", 1
+_UNREADABLE, _USAGE, _OTHER = 3, 2, 6
+_OF_STATES = ("recordings", "recorded_at", "code", "again", "noise_pct", "verdict", "because", "warnings")
+_OF_TRIALS = ("recordings", "recorded_at", "code", "again", "note", "base", "changes", "prediction", "compared", "held", "evaluation", "max_memory_mb", "decision", "because")
+
+
+class Investigation:
+    """`document`: command, cwd, record options, repeat, states (the baseline and the trials)."""
+
+    def __init__(self, folder: str, document: dict[str, Any]) -> None:
+        self.folder, self.document = folder, document
+
+    @staticmethod
+    def exists(folder: str) -> bool:
+        return os.path.exists(os.path.join(folder, _FILE))
+
+    @classmethod
+    def begin(cls, folder: str, **values: Any) -> Investigation:
+        return cls(folder, {"document": "tune", "schema": _SCHEMA, **values, "states": [], "total": None})
+
+    @classmethod
+    def load(cls, folder: str) -> Investigation:
+        """Raises Error if there is none, or one that this version cannot read."""
+        path = os.path.join(folder, _FILE)
+        try:
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+        except FileNotFoundError:
+            raise Error(_UNREADABLE, f"no investigation in {folder}; begin one with gpu-profile tune -- CMD") from None
+        except OSError as problem:
+            raise Error(_UNREADABLE, f"cannot read {path}: {problem.strerror}") from problem
+        except ValueError as problem:
+            raise Error(_UNREADABLE, f"cannot read {path}: not JSON ({problem})") from problem
+        if not isinstance(document, dict) or document.get("document") != "tune" or not document.get("states"):
+            raise Error(_UNREADABLE, f"cannot read {path}: not an investigation of gpu-profile tune")
+        if document.get("schema") != _SCHEMA:
+            raise Error(_UNREADABLE, f"cannot read {path}: written by another version (schema {document.get('schema')}, expected {_SCHEMA})")
+        for number, state in enumerate(document["states"]):
+            missing = [name for name in (_OF_STATES if number == 0 else _OF_TRIALS) if not isinstance(state, dict) or name not in state]
+            if missing:
+                raise Error(_UNREADABLE, f"cannot read {path}: state {number} has no '{missing[0]}'")
+        return cls(folder, document)
+
+    def save(self) -> None:
+        path = os.path.join(self.folder, _FILE)
+        try:
+            with atomic_replace(path) as part, open(part, "w", encoding="utf-8") as file:
+                json.dump(self.document, file, indent=1)
+        except OSError as problem:
+            raise Error(_OTHER, f"cannot write {path}: {problem.strerror}; the investigation is as it was before") from problem
+
+    @property
+    def states(self) -> list[dict[str, Any]]:
+        """The baseline, then the trials: state N is trial N."""
+        found: list[dict[str, Any]] = self.document["states"]
+        return found
+
+    @property
+    def trials(self) -> list[dict[str, Any]]:
+        return self.states[1:]
+
+    @property
+    def current(self) -> int:
+        """The state that the next trial is compared with: the last accepted trial, otherwise the baseline."""
+        return max((n for n, state in enumerate(self.states) if n == 0 or state["decision"] == "accepted"), default=0)
+
+    def trial(self, number: int) -> dict[str, Any]:
+        if not 1 <= number < len(self.states):
+            there = f"1 to {len(self.states) - 1}" if self.trials else "none"
+            raise Error(_USAGE, f"no trial {number}; trials: {there}")
+        return self.states[number]
+
+    def code(self, state: int) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self.states[state]["code"]
+        return found
+
+    @property
+    def chance_pct(self) -> float:
+        """How probable it is, in percent, that at least one of this many trials is accepted if none changed anything."""
+        return 100 * (1 - (1 - FALSE_ACCEPTANCE) ** len(self.trials))
+
+    def recordings(self, state: int) -> list[str]:
+        """The paths of a state's recordings: those made when it was measured again, if it was. Raises Error if one is missing."""
+        found = self.states[state]
+        latest = found["again"][-1] if found["again"] else found
+        paths = [os.path.join(self.folder, name) for name in latest["recordings"]]
+        for path in paths:
+            if not os.path.exists(path):
+                raise Error(_UNREADABLE, f"{path} is missing: {'the baseline' if state == 0 else f'trial {state}'} cannot be compared without its recordings")
+        return paths
+
+
+def measured(trial: dict[str, Any]) -> dict[str, Any]:
+    """The comparison that counts: the last one, if the trial was measured again."""
+    found: dict[str, Any] = (trial["again"][-1] if trial["again"] else trial)["compared"]
+    return found
+
+
+@contextlib.contextmanager
+def removed_on_failure(folder: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def remove_folder(folder: str) -> None:
+    """Remove what belongs to an investigation that did not begin, and the folder if nothing else is in it."""
+    shutil.rmtree(os.path.join(folder, "baseline"), ignore_errors=True)
+    with contextlib.suppress(OSError):
+        os.unlink(os.path.join(folder, _LOCK))
+        os.rmdir(folder)
+
+
+def refuse_other_files(folder: str) -> None:
+    """A new investigation takes a folder of its own: it removes what an interrupted attempt left. Raises Error for any other folder."""
+    try:
+        names = set(os.listdir(folder))
+    except FileNotFoundError:
+        return
+    except OSError as problem:
+        raise Error(_USAGE, f"cannot use {folder} as the folder of an investigation: {problem.strerror}") from problem
+    if names and (_LOCK not in names or names - {_LOCK, "baseline"}):
+        raise Error(_USAGE, f"{folder} contains other files; choose a new folder with --folder")
+
+
+@contextlib.contextmanager
+def locked(folder: str) -> Iterator[None]:
+    """Keep other processes from changing the investigation. Raises Error if one does."""
+    try:
+        os.makedirs(folder, mode=0o755, exist_ok=True)
+        descriptor = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as problem:
+        raise Error(5 if problem.errno in (1, 13, 30) else 6, f"cannot write in {folder}: {problem.strerror}") from problem
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise Error(6, f"another gpu-profile tune is working in {folder}") from None
+        yield
+    finally:
+        os.close(descriptor)
