@@ -12,6 +12,8 @@ extern const Command kQueryCommand;
 extern const Command kViewCommand;
 extern const Command kCompareCommand;
 extern const Command kWhatIfCommand;
+extern const Command kTuneCommand;
+extern const Command kMcpCommand;
 extern const Command kRanksCommand;
 extern const Command kHistoryCommand;
 extern const Command kExportCommand;
@@ -26,11 +28,11 @@ extern const Command kHelpCommand;
 
 std::span<const Command* const> commands() {
     static constexpr const Command* kCommands[] = {
-        &kProfileCommand, &kTopCommand,      &kServeCommand,  &kRecordCommand,  &kCountersCommand,
-        &kReportCommand,  &kQueryCommand,    &kViewCommand,   &kCompareCommand, &kWhatIfCommand,
-        &kRanksCommand,   &kHistoryCommand,  &kExportCommand, &kScrubCommand,   &kKernelInfoCommand,
-        &kBenchCommand,   &kEvaluateCommand, &kSchemaCommand, &kDoctorCommand,  &kCompletionsCommand,
-        &kHelpCommand};
+        &kProfileCommand, &kTopCommand,         &kServeCommand, &kRecordCommand,   &kCountersCommand,
+        &kReportCommand,  &kQueryCommand,       &kViewCommand,  &kCompareCommand,  &kWhatIfCommand,
+        &kTuneCommand,    &kMcpCommand,         &kRanksCommand, &kHistoryCommand,  &kExportCommand,
+        &kScrubCommand,   &kKernelInfoCommand,  &kBenchCommand, &kEvaluateCommand, &kSchemaCommand,
+        &kDoctorCommand,  &kCompletionsCommand, &kHelpCommand};
     return kCommands;
 }
 

@@ -2,7 +2,7 @@
 # and its path. Images, benchmarks, decisions and the output of `gpu-profile schema` are excluded.
 set(GPUPROF_HELP_PAGES ${CMAKE_BINARY_DIR}/help/pages.zst)
 set(docs ${CMAKE_SOURCE_DIR}/docs)
-file(GLOB_RECURSE help_pages CONFIGURE_DEPENDS RELATIVE ${docs} ${docs}/install.md ${docs}/start/*.md ${docs}/guides/*.md ${docs}/reference/*.md
+file(GLOB_RECURSE help_pages CONFIGURE_DEPENDS RELATIVE ${docs} ${docs}/install.md ${docs}/agents.md ${docs}/start/*.md ${docs}/guides/*.md ${docs}/reference/*.md
      ${docs}/how-it-works/*.md)
 list(FILTER help_pages EXCLUDE REGEX "README[.]md$|^how-it-works/.*/|^reference/schema[.]md$")
 list(REMOVE_ITEM help_pages start/first-report.md)

@@ -98,7 +98,7 @@ def run_program() -> NoReturn:
 
     try:
         program = binary()
-        if sys.argv[1:2] in (["bench"], ["evaluate"], ["ranks"]):  # Python runs in the environment of this script
+        if sys.argv[1:2] in (["bench"], ["evaluate"], ["mcp"], ["ranks"], ["tune"]):  # Python runs in the environment of this script
             os.environ.setdefault("GPUPROF_PYTHON", sys.executable)
         os.execv(program, [program, *sys.argv[1:]])
     except Error as problem:

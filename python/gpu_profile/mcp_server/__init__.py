@@ -1,0 +1,1 @@
+"""`gpu-profile mcp`: recordings as read-only tools of the Model Context Protocol."""
