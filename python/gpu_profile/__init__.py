@@ -100,5 +100,18 @@ def __getattr__(name: str) -> object:
     return value
 
 
+def load_ipython_extension(shell: object) -> None:
+    """``%load_ext gpu_profile`` in IPython."""
+    from . import magic
+
+    magic.load_ipython_extension(shell)
+
+
+def unload_ipython_extension(shell: object) -> None:
+    from . import magic
+
+    magic.unload_ipython_extension(shell)
+
+
 def __dir__() -> list[str]:
     return [*globals(), *_HOMES, "torch"]
