@@ -170,7 +170,7 @@ public:
                 "SYS_PTRACE (container), or run as the same user with kernel.yama.ptrace_scope at 0 or 1");
         if (counts.unsupported > 0)
             remarks.push_back(fmt::format(
-                "Python stacks were not sampled: CPython 3.{} is not supported (3.9 to 3.13 are)", counts.unsupported));
+                "Python stacks were not sampled: CPython 3.{} is not supported (3.9 to 3.14 are)", counts.unsupported));
         if (remarks.empty() && counts.processes == 0)
             remarks.push_back("Python stacks were not sampled: no CPython found in the command's processes");
         if (counts.missed * 20 > counts.ticks)

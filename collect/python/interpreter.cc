@@ -10,6 +10,7 @@
 #include <charconv>
 #include <memory>
 
+#include "collect/python/debug_offsets.h"
 #include "collect/python/elf_symbols.h"
 
 namespace gpuprof::python {

@@ -1,5 +1,7 @@
 #include "collect/python/layout.h"
 
+#include <algorithm>
+
 namespace gpuprof::python {
 namespace {
 
@@ -54,42 +56,6 @@ Layout layout_3_12() {
     return layout;
 }
 
-// _Py_DebugOffsets of 3.13: a cookie, the version, a free-threading flag, then a group of 64-bit words per structure,
-// beginning with its size.
-enum OffsetIndex : std::size_t {
-    kCookie = 0,
-    kVersion = 1,
-    kFreeThreaded = 2,
-    kInterpretersHead = 5,
-    kInterpreterNext = 8,
-    kThreadsHead = 9,
-    kGilLocked = 17,
-    kGilHolder = 18,
-    kThreadNext = 21,
-    kThreadFrame = 23,
-    kThreadId = 24,
-    kNativeThreadId = 25,
-    kDatastackChunk = 26,
-    kFrameSize = 28,
-    kFramePrevious = 29,
-    kFrameExecutable = 30,
-    kFramePosition = 31,
-    kFrameOwner = 33,
-    kCodeSize = 34,
-    kCodeFilename = 35,
-    kCodeQualname = 37,
-    kCodeLines = 38,
-    kCodeFirstLine = 39,
-    kCodeInstructions = 43,
-    kObjectType = 45,
-    kBytesSize = 65,
-    kBytesData = 66,
-    kTextState = 68,
-    kTextLength = 69,
-    kTextAsciiSize = 70,
-    kWords = 73
-};
-
 }  // namespace
 
 std::optional<Layout> layout_of(std::uint32_t minor) {
@@ -102,34 +68,11 @@ std::optional<Layout> layout_of(std::uint32_t minor) {
     }
 }
 
-std::optional<Layout> read_layout(Memory& memory, Address runtime) {
-    constexpr std::uint64_t kMaxOffset = 16 << 20;  // the interpreter's structure has about 100 KiB
-    std::uint64_t words[kWords];
-    if (!memory.read(runtime, words, sizeof words)) return std::nullopt;
-    if (std::memcmp(words, "xdebugpy", 8) != 0 || words[kVersion] >> 16 != 0x030d) return std::nullopt;
-    for (std::size_t word = kFreeThreaded; word < kWords; ++word)
-        if (words[word] > kMaxOffset) return std::nullopt;
-    if (words[kCodeSize] > Bytes::kMaxBytes || words[kFrameSize] > Bytes::kMaxBytes) return std::nullopt;
-    auto at = [&](OffsetIndex word) { return static_cast<std::uint32_t>(words[word]); };
-    Layout layout;
-    layout.minor = 13;
-    layout.interpreters_head = at(kInterpretersHead);
-    layout.interpreter_next = at(kInterpreterNext), layout.threads_head = at(kThreadsHead);
-    if (at(kFreeThreaded) == 0)
-        layout.interpreter_gil_locked = at(kGilLocked), layout.interpreter_gil_holder = at(kGilHolder);
-    layout.thread_next = at(kThreadNext), layout.thread_id = at(kThreadId), layout.thread_frame = at(kThreadFrame);
-    layout.native_thread_id = at(kNativeThreadId), layout.datastack_chunk = at(kDatastackChunk);
-    layout.frame_size = at(kFrameSize), layout.frame_previous = at(kFramePrevious);
-    layout.frame_code = at(kFrameExecutable), layout.frame_position = at(kFramePosition);
-    layout.frame_owner = at(kFrameOwner), layout.position_is_pointer = true;
-    layout.code_size = at(kCodeSize), layout.code_filename = at(kCodeFilename), layout.code_name = at(kCodeQualname);
-    layout.code_first_line = at(kCodeFirstLine), layout.code_lines = at(kCodeLines);
-    layout.code_instructions = at(kCodeInstructions);
-    layout.object_type = at(kObjectType), layout.bytes_size = at(kBytesSize), layout.bytes_data = at(kBytesData);
-    layout.text_length = at(kTextLength), layout.text_state = at(kTextState),
-    layout.text_ascii_size = at(kTextAsciiSize);
-    layout.text_compact_size = layout.text_ascii_size + 16;  // a length and a pointer to UTF-8 (PyCompactUnicodeObject)
-    return layout;
+std::size_t Layout::thread_bytes() const {
+    std::size_t end = 0;
+    for (std::uint32_t field : {thread_next, thread_id, native_thread_id, datastack_chunk, thread_frame, thread_cframe})
+        if (field != kNone) end = std::max(end, field + sizeof(Address));
+    return end;
 }
 
 }  // namespace gpuprof::python

@@ -9,14 +9,12 @@ namespace {
 
 constexpr std::size_t kMaxNameLength = 1024, kMaxPathLength = 4096, kMaxTableBytes = 1 << 20;
 constexpr std::size_t kMaxCodes = 50'000;  // cached; programs have several tens of thousands
-constexpr std::size_t kThreadStateSize = 400;
-constexpr int kAttempts = 3;  // a stack is torn if it changes while it is read, which rarely happens twice
+constexpr int kAttempts = 3;               // a stack is torn if it changes while it is read, which rarely happens twice
 constexpr Address kMaxStackChunk = 256 * 1024;
 
-// PyASCIIObject.state: two bits interned, three bits of width, then whether the text follows the header, and whether it
-// is ASCII.
-constexpr std::uint32_t kCompact = 1u << 5, kAscii = 1u << 6;
-std::uint32_t width_of(std::uint32_t state) { return (state >> 2) & 7; }
+// PyASCIIObject.state after the bits about interning: three bits of width, then whether the text follows the header, and
+// whether it is ASCII.
+constexpr std::uint32_t kWidth = 7, kCompact = 1u << 3, kAscii = 1u << 4;
 
 void append_utf8(std::string& to, std::uint32_t point) {
     auto put = [&](std::uint32_t byte) { to += static_cast<char>(byte); };
@@ -78,15 +76,11 @@ std::optional<Address> StackReader::gil_holder(Address interpreter) {
         lock = *found, holder = layout_.gil_holder, locked = layout_.gil_locked;
     }
     if (holder == kNone) return std::nullopt;
+    if (layout_.gil_enabled != kNone && memory_.value<std::int32_t>(lock + layout_.gil_enabled).value_or(0) == 0)
+        return std::nullopt;  // threads run without the lock
     std::optional<std::int32_t> is_locked = memory_.value<std::int32_t>(lock + locked);
     if (!is_locked) return std::nullopt;
     return *is_locked != 0 ? memory_.pointer(lock + holder) : Address{0};
-}
-
-bool StackReader::fill_state(Bytes& state, Address thread) {
-    // The structure may end up to this much before the end of the mapping.
-    std::size_t least = layout_.datastack_chunk != kNone ? layout_.datastack_chunk + sizeof(Address) : 256;
-    return state.fill(memory_, thread, kThreadStateSize) || state.fill(memory_, thread, least);
 }
 
 void StackReader::read_threads(Address interpreter) {
@@ -126,7 +120,7 @@ void StackReader::copy_stack(const Bytes& state, Address frame) {
 
 bool StackReader::read_frames(Address thread, ThreadStack& into) {
     Bytes state;
-    if (!fill_state(state, thread)) return false;
+    if (!state.fill(memory_, thread, layout_.thread_bytes())) return false;
     if (layout_.native_thread_id != kNone) into.native_id = state.get<std::uint64_t>(layout_.native_thread_id);
     into.pthread_id = state.get<std::uint64_t>(layout_.thread_id);
     into.frames.clear();
@@ -157,22 +151,39 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
 
 // Returns whether the frame was plausible; a C frame adds nothing.
 bool StackReader::add_frame(const Bytes& frame) {
-    if (layout_.frame_owner != kNone && frame.get<std::uint8_t>(layout_.frame_owner) == kOwnedByC) return true;
-    Address address = frame.pointer(layout_.frame_code);
+    if (layout_.frame_owner != kNone) {
+        auto owner = frame.get<std::uint8_t>(layout_.frame_owner);
+        if (owner >= kOwnedByC && owner <= layout_.frame_last_c_owner) return true;
+    }
+    Address address = frame.pointer(layout_.frame_code) & ~layout_.frame_code_tag;
     const Code* code = code_at(address);
     if (code == nullptr) return false;
     std::int64_t position = 0;
-    if (layout_.position_is_pointer)
-        position =
-            static_cast<std::int64_t>(frame.pointer(layout_.frame_position) - address - layout_.code_instructions) / 2;
-    else
+    if (layout_.position_is_pointer) {
+        std::optional<Address> first = instructions(frame, address);
+        if (!first) return false;
+        position = static_cast<std::int64_t>(frame.pointer(layout_.frame_position) - *first) / 2;
+    } else {
         position = frame.get<std::int32_t>(layout_.frame_position);
+    }
     std::optional<std::int32_t> line = line_at(layout_.lines, code->table, position, code->first_line);
     std::string& text = frames_.emplace_back(code->function);
     text.append(" (").append(code->file);
     if (line) text.append(":").append(std::to_string(*line));
     text += ')';
     return true;
+}
+
+// The first instruction that the frame runs: in the code object itself, which code_bytes_ holds, or in the thread's copy.
+// The list of copies is their number followed by pointers (_PyCodeArray); number 0 is the code object's own.
+std::optional<Address> StackReader::instructions(const Bytes& frame, Address code) {
+    auto copy = layout_.frame_copy == kNone ? 0 : frame.get<std::int32_t>(layout_.frame_copy);
+    if (copy == 0) return code + layout_.code_instructions;
+    Address copies = code_bytes_.pointer(layout_.code_copies);
+    std::optional<std::int64_t> count = copies == 0 ? std::nullopt : memory_.value<std::int64_t>(copies);
+    if (!count || copy < 0 || copy >= *count) return std::nullopt;
+    std::optional<Address> first = memory_.pointer(copies + sizeof(Address) * (1 + static_cast<Address>(copy)));
+    return first && *first != 0 ? first : std::nullopt;
 }
 
 const StackReader::Code* StackReader::code_at(Address address) {
@@ -210,8 +221,8 @@ bool StackReader::read_text(Address address, std::size_t max_length, std::string
     if (address == 0 || !head.fill(memory_, address, layout_.text_ascii_size)) return false;
     if (marks_.text_type != 0 && head.pointer(layout_.object_type) != marks_.text_type) return false;
     auto length = head.get<std::uint64_t>(layout_.text_length);
-    auto state = head.get<std::uint32_t>(layout_.text_state);
-    std::uint32_t width = width_of(state);
+    std::uint32_t state = head.get<std::uint32_t>(layout_.text_state) >> layout_.text_interned_bits;
+    std::uint32_t width = state & kWidth;
     if (length > max_length || (state & kCompact) == 0 || (width != 1 && width != 2 && width != 4)) return false;
     std::string raw(length * width, '\0');
     Address data = address + ((state & kAscii) != 0 ? layout_.text_ascii_size : layout_.text_compact_size);

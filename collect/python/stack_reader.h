@@ -53,11 +53,11 @@ private:
         std::string function, file, table;
     };
     void read_threads(Address interpreter);
-    bool fill_state(Bytes& state, Address thread);
     bool read_frames(Address thread, ThreadStack& into);
     Address innermost(const Bytes& state);
     void copy_stack(const Bytes& state, Address frame);
     bool add_frame(const Bytes& frame);
+    std::optional<Address> instructions(const Bytes& frame, Address code);
     const Code* code_at(Address address);
     bool read_code(Code& code);
     bool read_text(Address address, std::size_t max_length, std::string& into);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "collect/python/debug_offsets.h"
 #include "collect/python/elf_symbols.h"
 #include "collect/python/stack_reader.h"
 #include "tests/fuzz/target.h"

@@ -8,9 +8,37 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/python/debug_offsets.h"
 #include "collect/python/stack_reader.h"
+#include "tests/unit/python/described_builds.h"
 
 namespace gpuprof::python {
+
+// Memory that begins with a description, and nothing else.
+class DescriptionOnly : public Memory {
+public:
+    explicit DescriptionOnly(const std::vector<std::uint64_t>& words) : words_{0} {
+        std::memcpy(words_.data(), "xdebugpy", 8);
+        words_.insert(words_.end(), words.begin(), words.end());
+    }
+    bool read(Address address, void* into, std::size_t size) override {
+        if (address > words_.size() * 8 || size > words_.size() * 8 - address) return false;
+        std::memcpy(into, reinterpret_cast<const char*>(words_.data()) + address, size);
+        return true;
+    }
+    std::vector<std::uint64_t>& words() { return words_; }
+
+private:
+    std::vector<std::uint64_t> words_;
+};
+
+// Of a version by its minor number, with 100 added for the build without the interpreter lock.
+inline Layout layout_of_build(std::uint32_t build) {
+    std::uint32_t minor = build % 100;
+    if (minor < 13) return *layout_of(minor);
+    DescriptionOnly memory(described_build(build > 100, minor).words);
+    return *read_layout(memory, 0);
+}
 
 class MadeUpPython : public Memory {
 public:
@@ -48,7 +76,7 @@ public:
         Address at = make(head + points.size() * width);
         put(at + layout.object_type, marks.text_type);
         put(at + layout.text_length, points.size());
-        put(at + layout.text_state, (width << 2) | 1u << 5 | (ascii ? 1u << 6 : 0u));
+        put(at + layout.text_state, (width | 1u << 3 | (ascii ? 1u << 4 : 0u)) << layout.text_interned_bits | 1u);
         for (std::size_t i = 0; i < points.size(); ++i)
             for (std::uint32_t byte = 0; byte < width; ++byte)
                 put(at + head + i * width + byte, static_cast<char>(points[i] >> (8 * byte)));
@@ -68,14 +96,24 @@ public:
         put(at + layout.code_filename, file);
         put(at + layout.code_first_line, first_line);
         put(at + layout.code_lines, bytes(lines));
+        if (layout.code_copies != kNone) {
+            Address copies = make(3 * sizeof(Address));
+            put(copies, std::int64_t{2}), put(copies + 8, at + layout.code_instructions), put(copies + 16, make(64));
+            put(at + layout.code_copies, copies);
+        }
         return at;
     }
+    // Of a thread that runs a copy of the instructions, in builds that have copies.
     Address frame(Address code, std::int64_t instruction, Address previous) {
-        Address at = make(layout.frame_size);
+        Address at = make(layout.frame_size), first = code + layout.code_instructions;
         put(at + layout.frame_previous, previous);
-        put(at + layout.frame_code, code);
+        put(at + layout.frame_code, code | (layout.frame_code_tag & 1));
+        if (layout.frame_copy != kNone) {
+            put(at + layout.frame_copy, std::int32_t{1});
+            first = *pointer(*pointer(code + layout.code_copies) + 16);
+        }
         if (layout.position_is_pointer)
-            put(at + layout.frame_position, code + layout.code_instructions + static_cast<Address>(2 * instruction));
+            put(at + layout.frame_position, first + static_cast<Address>(2 * instruction));
         else
             put(at + layout.frame_position, static_cast<std::int32_t>(instruction));
         return at;

@@ -38,7 +38,7 @@ struct Small : MadeUpPython {
 class EveryVersion : public testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(EveryVersion, ReadsFramesLinesAndThreads) {
-    Small python(*layout_of(GetParam()));
+    Small python(layout_of_build(GetParam()));
     python.thread(0, 78, python.first);  // runs no Python code
     StackReader reader(python, python.layout, python.marks);
     for (int again = 0; again < 2; ++again) {
@@ -54,7 +54,7 @@ TEST_P(EveryVersion, ReadsFramesLinesAndThreads) {
 }
 
 TEST_P(EveryVersion, NoticesThatAnAddressHasAnotherCodeObjectNow) {
-    Small python(*layout_of(GetParam()));
+    Small python(layout_of_build(GetParam()));
     StackReader reader(python, python.layout, python.marks);
     reader.read();
     python.put(python.inner + python.layout.code_name, python.text(U"other"));
@@ -62,7 +62,7 @@ TEST_P(EveryVersion, NoticesThatAnAddressHasAnotherCodeObjectNow) {
 }
 
 TEST_P(EveryVersion, CutsDeepStacksAndSaysSo) {
-    Small python(*layout_of(GetParam()));
+    Small python(layout_of_build(GetParam()));
     Address frame = python.leaf;
     for (int i = 0; i < StackReader::kMaxFrames; ++i) frame = python.frame(python.inner, python.at(0), frame);
     python.thread(frame, 80, 0);
@@ -87,7 +87,7 @@ TEST_P(EveryVersion, LeavesOutStacksThatDoNotFitTogether) {
         [](Small& p) { p.put(p.inner + p.layout.code_filename, p.text(std::u32string(5000, U'x'))); },
     };
     for (Break make : breaks) {
-        Small python(*layout_of(GetParam()));
+        Small python(layout_of_build(GetParam()));
         make(python);
         StackReader reader(python, python.layout, python.marks);
         EXPECT_TRUE(reader.read().empty());
@@ -96,7 +96,7 @@ TEST_P(EveryVersion, LeavesOutStacksThatDoNotFitTogether) {
 }
 
 TEST_P(EveryVersion, EndsOnCirclesOfThreadsAndInterpreters) {
-    Small python(*layout_of(GetParam()));
+    Small python(layout_of_build(GetParam()));
     python.put(python.first + python.layout.thread_next, python.first);
     python.put(python.interpreter + python.layout.interpreter_next, python.interpreter);
     StackReader reader(python, python.layout, python.marks);
@@ -107,7 +107,7 @@ TEST_P(EveryVersion, EndsOnCirclesOfThreadsAndInterpreters) {
 TEST_P(EveryVersion, SurvivesAnyMemory) {
     std::mt19937 random(GetParam());
     for (int round = 0; round < 300; ++round) {
-        Small python(*layout_of(GetParam()));
+        Small python(layout_of_build(GetParam()));
         std::vector<Address> known;
         for (auto& [address, bytes] : python.pieces()) known.push_back(address);
         for (auto& [address, bytes] : python.pieces())
@@ -123,16 +123,37 @@ TEST_P(EveryVersion, SurvivesAnyMemory) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(PythonStacks, EveryVersion, testing::Values(9, 10, 11, 12));
+INSTANTIATE_TEST_SUITE_P(PythonStacks, EveryVersion, testing::Values(9, 10, 11, 12, 13, 14, 113, 114));
 
 TEST(PythonStacks, CFramesAreNoFunctions) {
-    Small python(*layout_of(12));
-    Address shim = python.make(python.layout.frame_size);
-    python.put(shim + python.layout.frame_previous, python.root);
-    python.put(shim + python.layout.frame_owner, kOwnedByC);
-    python.put(python.leaf + python.layout.frame_previous, shim);
+    for (auto [build, owners] : {std::pair{12u, 1}, {13u, 1}, {113u, 1}, {14u, 2}, {114u, 2}}) {
+        for (int owner = kOwnedByC; owner < 6; ++owner) {
+            Small python(layout_of_build(build));
+            Address shim = python.make(python.layout.frame_size);
+            python.put(shim + python.layout.frame_previous, python.root);
+            python.put(shim + python.layout.frame_owner, static_cast<std::uint8_t>(owner));
+            python.put(python.leaf + python.layout.frame_previous, shim);
+            StackReader reader(python, python.layout, python.marks);
+            std::size_t expected = owner < kOwnedByC + owners ? 1 : 0;  // other owners do not exist: a torn stack
+            ASSERT_EQ(reader.read().size(), expected) << build << " " << owner;
+            if (expected == 1) {
+                EXPECT_EQ(reader.read().at(0).depth, 2);
+            }
+        }
+    }
+}
+
+// Frames of a thread that runs the code object's own instructions, and of one whose copy is not in the list.
+TEST(PythonStacks, CopiesOfInstructionsAreNumbered) {
+    Small python(layout_of_build(114));
+    python.put(python.leaf + python.layout.frame_copy, std::int32_t{0});
+    python.put(python.leaf + python.layout.frame_position, python.inner + python.layout.code_instructions + 2 * 3);
     StackReader reader(python, python.layout, python.marks);
-    EXPECT_EQ(reader.read().at(0).depth, 2);
+    EXPECT_EQ(reader.read().at(0).frames, "main (train.py:12);gr\u00f6\u00dfe (\u4e00/__init__.py:22)");
+    for (std::int32_t copy : {2, -1, 1 << 30}) {
+        python.put(python.leaf + python.layout.frame_copy, copy);
+        EXPECT_TRUE(reader.read().empty()) << copy;
+    }
 }
 
 TEST(PythonStacks, TheLockHolderIsKnown) {
@@ -144,19 +165,75 @@ TEST(PythonStacks, TheLockHolderIsKnown) {
     EXPECT_EQ(reader.read().at(0).holds_gil, false);
 }
 
+// Since 3.12 an interpreter points to its lock, which several may share; builds without the lock may still switch it on.
+TEST(PythonStacks, TheLockMayBeSharedOrUnused) {
+    for (std::uint32_t build : {12u, 13u, 14u, 113u, 114u}) {
+        Small python(layout_of_build(build));
+        Address lock = python.make(64);
+        python.put(python.interpreter + python.layout.interpreter_gil_pointer, lock);
+        python.put(lock + python.layout.gil_holder, python.first);
+        python.put(lock + python.layout.gil_locked, std::int32_t{1});
+        StackReader reader(python, python.layout, python.marks);
+        if (build > 100) {
+            EXPECT_EQ(reader.read().at(0).holds_gil, std::nullopt) << build;
+            python.put(lock + python.layout.gil_enabled, std::int32_t{1});
+        }
+        EXPECT_EQ(reader.read().at(0).holds_gil, true) << build;
+        python.put(lock + python.layout.gil_locked, std::int32_t{0});
+        EXPECT_EQ(reader.read().at(0).holds_gil, false) << build;
+    }
+}
+
+// What the headers of the four builds say, and what nothing but a known description gives.
+TEST(PythonLayout, OfBuildsThatDescribeThemselves) {
+    Layout with = layout_of_build(14), without = layout_of_build(114);
+    EXPECT_EQ(with.minor, 14u);
+    EXPECT_EQ(with.threads_head, 7344u);
+    EXPECT_EQ(with.thread_frame, 72u);
+    EXPECT_EQ(with.thread_bytes(), 232u + 8u);
+    EXPECT_EQ(with.code_instructions, 208u);
+    EXPECT_EQ(with.frame_copy, kNone);
+    EXPECT_EQ(with.object_type, 8u);
+    EXPECT_EQ(with.gil_holder, 8u);
+    EXPECT_EQ(with.gil_locked, 16u);
+    EXPECT_EQ(with.text_ascii_size, 40u);
+    EXPECT_EQ(without.code_instructions, 232u);
+    EXPECT_EQ(without.frame_copy, 72u);
+    EXPECT_EQ(without.code_copies, 224u);
+    EXPECT_EQ(without.object_type, 24u);
+    EXPECT_EQ(without.gil_enabled, 0u);
+    EXPECT_EQ(without.text_ascii_size, 56u);
+    EXPECT_EQ(layout_of_build(13).frame_owner, 70u);
+    EXPECT_EQ(layout_of_build(113).code_name, 144u);
+    EXPECT_EQ(layout_of_build(113).frame_code_tag, 0u);
+    EXPECT_EQ(layout_of_build(113).text_interned_bits, 2u);
+    EXPECT_EQ(without.text_interned_bits, 8u);
+}
+
 TEST(PythonLayout, RefusesWhatDoesNotDescribeItself) {
-    MadeUpPython python(*layout_of(12));
-    EXPECT_FALSE(read_layout(python, python.marks.runtime));
-    EXPECT_FALSE(read_layout(python, 0));
-    std::uint64_t cookie = 0;
-    std::memcpy(&cookie, "xdebugpy", 8);
-    python.put(python.marks.runtime, cookie);
-    python.put(python.marks.runtime + 8, std::uint64_t{0x030d00f0});
-    EXPECT_TRUE(read_layout(python, python.marks.runtime));
-    python.put(python.marks.runtime + 8 * 28, std::uint64_t{1} << 40);
-    EXPECT_FALSE(read_layout(python, python.marks.runtime));
+    const std::vector<std::uint64_t>& words = described_build(false, 14).words;
+    DescriptionOnly sound(words);
+    ASSERT_TRUE(read_layout(sound, 0));
+    EXPECT_FALSE(read_layout(sound, 8));
+    EXPECT_FALSE(read_layout(sound, ~Address{0}));
+    // Previews of 3.14, which had other words, and versions that may have them.
+    for (std::uint64_t version : {0x030e00a7u, 0x030e00b3u, 0x030f00f0u, 0x030c00f0u, 0x040e00f0u, 0u}) {
+        sound.words()[1] = version;
+        EXPECT_FALSE(read_layout(sound, 0)) << version;
+    }
+    sound.words()[1] = 0x030e00c2;  // a release candidate
+    EXPECT_TRUE(read_layout(sound, 0));
+    for (std::size_t word : {std::size_t{0}, std::size_t{5}, std::size_t{31}, std::size_t{80}}) {
+        DescriptionOnly broken(words);
+        broken.words()[word] = std::uint64_t{1} << 40;
+        EXPECT_FALSE(read_layout(broken, 0)) << word;
+    }
+    for (std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{79}}) {
+        DescriptionOnly cut({words.begin(), words.begin() + static_cast<std::ptrdiff_t>(size)});
+        EXPECT_FALSE(read_layout(cut, 0)) << size;
+    }
     EXPECT_FALSE(layout_of(8));
-    EXPECT_FALSE(layout_of(14));
+    EXPECT_FALSE(layout_of(13));
 }
 
 TEST(PythonLines, OfTheThreeTables) {

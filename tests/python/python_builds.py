@@ -1,0 +1,83 @@
+"""CPython 3.13t, 3.14 and 3.14t: interpreters without a library, from the wheels of freeze-core, which embed them for frozen programs.
+
+They are downloaded into build/pythons on first use, by one process at a time (42 MB). GPUPROF_PYTHON_BUILDS names another folder with them.
+What cannot be had is a reason to skip. Such an interpreter runs one file, as `build(path)` says, and has only the modules that are part of it.
+"""
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+WHEELS = {"3.13t": ("0.6.1", "3.13", "cp313t"), "3.14": ("0.8.1", "3.14", "cp314"), "3.14t": ("0.8.1", "3.14", "cp314t")}
+SECONDS = 300
+
+# What the frozen program starts: it runs the file that its first argument names.
+START = """
+import sys
+
+def init():
+    pass
+
+def run(*_):
+    del sys.argv[0]
+    with open(sys.argv[0], encoding="utf-8") as file:
+        code = compile(file.read(), sys.argv[0], "exec")
+    exec(code, {"__name__": "__main__"})
+"""
+
+
+class Unavailable(Exception):
+    """Why there is no such interpreter."""
+
+
+def download(name, folder):
+    version, python, abi = WHEELS[name]
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
+               "--retries", "1", "--dest", str(folder), "--python-version", python, "--implementation", "cp", "--abi", abi,
+               "--platform", "manylinux_2_17_x86_64", f"freeze-core=={version}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"pip did not download freeze-core within {SECONDS} s") from None
+    if done.returncode != 0:
+        raise Unavailable(f"pip cannot download freeze-core: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    return next(folder.glob("*.whl"))
+
+
+def install(name, folder):
+    library = folder / "lib"
+    shutil.rmtree(folder, ignore_errors=True)
+    library.mkdir(parents=True)
+    wheel = download(name, folder)
+    with zipfile.ZipFile(wheel) as archive:
+        program = next(each for each in archive.namelist() if "/console-cpython-" in each)
+        (folder / f"python{name}").write_bytes(archive.read(program))
+    wheel.unlink()
+    (folder / f"python{name}").chmod(0o755)
+    # The only module without which an interpreter does not start; ours serves any version.
+    shutil.copytree(Path(sysconfig.get_path("stdlib")) / "encodings", library / "encodings", ignore=shutil.ignore_patterns("__pycache__"))
+    for start in ("__startup__.py", "__init__python3.py"):
+        (library / start).write_text(START, encoding="utf-8")
+
+
+def find_build(name):
+    """The path of the interpreter; raises Unavailable with the reason."""
+    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
+        raise Unavailable("the wheels are for x86-64 Linux")
+    folder = Path(os.environ.get("GPUPROF_PYTHON_BUILDS", ROOT / "build/pythons"))
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / name / f"python{name}"
+    with open(folder / "lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp = folder / name / "installed"
+        if not (stamp.exists() and stamp.read_text() == repr(WHEELS[name])):
+            install(name, folder / name)
+            stamp.write_text(repr(WHEELS[name]))
+    return program
