@@ -1,9 +1,11 @@
-"""Fingers: on the timeline one pans, two zoom, a tap selects and a long press measures; tables scroll natively."""
+"""Fingers: on the timeline one pans, two zoom, a tap selects and a long press measures; two zoom the heat map of a job;
+tables and pages scroll natively."""
 
 from pathlib import Path
 
 import pytest
 from drawn_sample import US, timeline
+from track_places import place
 from waiting import reaches, settled, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -34,13 +36,6 @@ class Fingers:
 def touched(visit, sample_page):
     page = timeline(visit, sample_page, has_touch=True)
     return page, Fingers(page)
-
-
-def place(page, track, share):
-    """Return the point on the canvas at a share of its width, in a track's first row."""
-    row = page.locator("li.name", has=page.get_by_text(track, exact=True)).bounding_box()
-    canvas = page.locator(".lanes canvas").bounding_box()
-    return canvas["x"] + share * canvas["width"], row["y"] + 9
 
 
 def test_two_fingers_zoom_and_one_pans(touched):
@@ -87,6 +82,34 @@ def test_tables_and_drawers_scroll_natively(visit, exported):
     assert reaches(lambda: grid.evaluate("each => each.scrollTop"), lambda top: top > 100)
     settled(page)
     assert "page=tables" in page.url  # no row was opened
+
+
+def test_two_fingers_zoom_the_heat_map_and_one_scrolls(page_of):
+    page = page_of("gpu", fragment="rank=2&jobstep=10", has_touch=True)
+    part = page.get_by_role("group", name="Part of the heat map").get_by_role("status")
+    said = page.locator("#heat-readout")
+    canvas, fingers = page.locator(".heat canvas"), Fingers(page)
+    at = lambda x, y: (canvas.bounding_box()["x"] + x, canvas.bounding_box()["y"] + y)
+    width, height = canvas.bounding_box()["width"], canvas.bounding_box()["height"]
+    expect(part).to_have_text("8 ranks, 20 steps")
+    selected = said.inner_text()
+    left, right, y = 0.45 * width, 0.55 * width, 0.4 * height
+    fingers.drag((at(left, y), at(left - 0.05 * width, y)), (at(right, y), at(right + 0.05 * width, y)))
+    zoomed = reaches(part.inner_text, lambda text: text.startswith("4 of 8 ranks; steps"))
+    first, last = (int(word) for word in zoomed.split("steps ")[1].split(" to "))
+    assert last - first in (8, 9)  # cells are twice as large: 9 or 10 of 20 steps
+    assert said.inner_text().removesuffix(" (outside the part shown)") == selected  # a pinch selects no cell
+    assert page.evaluate("visualViewport.scale") == 1
+    fingers.drag((at(left, y), at(left - 0.1 * width, y)), (at(right, y), at(right - 0.1 * width, y)))
+    reaches(part.inner_text, lambda text: text != zoomed and int(text.split("steps ")[1].split(" to ")[0]) > first)
+    moved = part.inner_text()
+    fingers.drag((at(left, y), at(left, y - 200)))
+    reaches(lambda: canvas.evaluate("each => each.closest('.page').scrollTop"), lambda top: top > 100)
+    assert part.inner_text() == moved
+    x, y = at(left, 4)
+    fingers.put("touchStart", (x, max(y, 60)))
+    fingers.put("touchEnd")
+    reaches(said.inner_text, lambda text: text != selected and "outside" not in text)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

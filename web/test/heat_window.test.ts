@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { contains, heatBetween, heatIn, heatText, heatWith, movedHeat, partOf, readHeat, wholeHeat, zoomedHeat, type HeatWindow } from "../model/heat_window.ts";
-import { anchorOf, HeatDrag, pointAt, pressedZoom, wheeled, type HeatView } from "../view/job/heat_gestures.ts";
+import { anchorOf, HeatDrag, pinchedHeat, pointAt, pressedZoom, wheeled, type HeatView } from "../view/job/heat_gestures.ts";
 
 const WHOLE = wholeHeat(100, 20);
 const part = (a: number, b: number, c: number, d: number): HeatWindow => ({ ranks: { from: a, to: b }, steps: { from: c, to: d } });
@@ -119,4 +119,15 @@ test("keys zoom around the selected cell, or the middle where it is not shown", 
   assert.deepEqual(pressedZoom(close, key("0"), cell), WHOLE);
   assert.equal(pressedZoom(close, key("ArrowUp"), cell), null);
   assert.equal(pressedZoom(close, key("+", { ctrlKey: true }), cell), null); // the browser's zoom
+});
+
+test("what two fingers touch stays below them", () => {
+  const view: HeatView = { window: part(20, 60, 0, 20), whole: WHOLE, cell: { width: 10, height: 5 } };
+  const apart = pinchedHeat(view, [{ x: 80, y: 100 }, { x: 120, y: 100 }], [{ x: 60, y: 100 }, { x: 140, y: 100 }]);
+  assert.deepEqual(apart, part(30, 50, 5, 15));
+  assert.deepEqual(pinchedHeat({ ...view, window: apart, cell: { width: 20, height: 10 } }, [{ x: 60, y: 100 }, { x: 140, y: 100 }], [{ x: 80, y: 100 }, { x: 120, y: 100 }]), view.window);
+  const moved = pinchedHeat(view, [{ x: 50, y: 50 }, { x: 90, y: 50 }], [{ x: 50, y: 25 }, { x: 90, y: 25 }]);
+  assert.deepEqual(moved, part(25, 65, 0, 20));
+  const one = pinchedHeat(view, [{ x: 50, y: 50 }, { x: 50, y: 50 }], [{ x: 50, y: 50 }, { x: 50, y: 50 }]);
+  assert.deepEqual(one, view.window);
 });

@@ -50,6 +50,7 @@ const SECTIONS: readonly [where: string, keys: readonly KeyLine[]][] = [
       { keys: "Drag, Shift + arrow keys, A / D", what: "Pan, while a part is shown" },
       { keys: "Drag, with Shift while a part is shown", what: "Zoom to a box" },
       { keys: "0", what: "Show all ranks and steps" },
+      { keys: "Two fingers", what: "Zoom and pan" },
     ],
   ],
 ];

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { worstIn } from "../../layout/heat_map.ts";
 import { selectCell, showHeat } from "../../model/job_cell.ts";
 import type { HeatWindow } from "../../model/heat_window.ts";
-import { HeatDrag, pressedZoom, wheeled, type HeatActions, type HeatView, type Spot } from "./heat_gestures.ts";
+import { HeatDrag, pinchedHeat, pressedZoom, wheeled, type HeatActions, type HeatView, type Spot } from "./heat_gestures.ts";
 import { LEFT, type HeatLayout, type HeatProps } from "./heat_picture.ts";
 
 export interface Cell {
@@ -26,6 +26,7 @@ export function useHeatEvents({ viewer, job, rows }: HeatProps, layout: HeatLayo
   const view: HeatView = { window, whole, cell: { width: (place.columns * place.cellWidth) / scale / input.steps, height: (place.lines * place.cellHeight) / scale / input.rows.length } };
   const drag = useDrag(actions);
   useWheel(canvas, (event) => wheeled(view, event, spotOf(event)), actions);
+  usePinch(canvas, view, actions);
 
   const select = (cell: Cell) => selectCell(viewer, job, rows[cell.place]!, cell.step);
   const cellAt = (spot: Spot): Cell | null => cellBelow(layout, spot);
@@ -37,6 +38,7 @@ export function useHeatEvents({ viewer, job, rows }: HeatProps, layout: HeatLayo
       drag.begin(view, spotOf(event), event.shiftKey);
     },
     onPointerMove(event: PointerEvent) {
+      if (event.pointerType === "touch") return;
       const begun = performance.now();
       const spot = spotOf(event);
       const cell = drag.move(spot) ? null : cellAt(spot);
@@ -97,6 +99,33 @@ function useWheel(canvas: { current: HTMLCanvasElement | null }, wheel: (event: 
     target?.addEventListener("wheel", onWheel, { passive: false });
     return () => target?.removeEventListener("wheel", onWheel);
   }, []);
+}
+
+/** Two fingers. Their events need listeners that may keep the page from scrolling and zooming. */
+function usePinch(canvas: { current: HTMLCanvasElement | null }, view: HeatView, { show }: HeatActions): void {
+  const latest = useRef({ view, show });
+  latest.current = { view, show };
+  useEffect(() => {
+    const target = canvas.current;
+    let begun: { view: HeatView; spots: readonly [Spot, Spot] } | null = null;
+    const onTouch = (event: TouchEvent) => {
+      const spots = target === null ? null : spotsOf(event, target);
+      if (spots === null) return void (begun = null);
+      event.preventDefault();
+      if (begun === null || event.type === "touchstart") begun = { view: latest.current.view, spots };
+      else latest.current.show(pinchedHeat(begun.view, begun.spots, spots), false);
+    };
+    const types = ["touchstart", "touchmove", "touchend", "touchcancel"] as const;
+    for (const type of types) target?.addEventListener(type, onTouch, { passive: false });
+    return () => types.forEach((type) => target?.removeEventListener(type, onTouch));
+  }, []);
+}
+
+/** null: not two fingers. */
+function spotsOf({ touches }: TouchEvent, canvas: HTMLCanvasElement): readonly [Spot, Spot] | null {
+  const { left, top } = canvas.getBoundingClientRect();
+  const [a, b, ...more] = Array.from(touches, ({ clientX, clientY }): Spot => ({ x: clientX - left - LEFT, y: clientY - top }));
+  return a && b && more.length === 0 ? [a, b] : null;
 }
 
 /** The cell that a key leads to; null for other keys. */

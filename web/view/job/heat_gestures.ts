@@ -1,12 +1,13 @@
 // Pointer, wheel and keys of the heat map. Ctrl + wheel zooms at the pointer; Shift + wheel or a sideways wheel pans over
 // steps, where there are more. Drag pans; with Shift, or while everything is shown, it marks a box to zoom to. A click
-// selects a cell.
+// selects a cell. Two fingers zoom and pan; one finger scrolls the page.
 
 import { contains, heatBetween, movedHeat, zoomedHeat, type HeatPoint, type HeatWindow } from "../../model/heat_window.ts";
 
 const CLICK = 4; // css pixels the pointer may move in a click
 const CLOSER = 0.5;
 const STEP = 0.25; // of the shown cells, by a key
+const NEAREST = 20; // css pixels; fingers that are closer would zoom too fast
 
 /** Where the pointer is: css pixels from the first shown cell. */
 export interface Spot {
@@ -76,6 +77,20 @@ export function wheeled(view: HeatView, { ctrlKey, metaKey, shiftKey, deltaX, de
   const steps = sideways / view.cell.width;
   return movedHeat(view.window, view.whole, { place: 0, step: Math.sign(steps) * Math.max(1, Math.round(Math.abs(steps))) });
 }
+
+/** The window that keeps what is between two fingers between them, since they were put down. */
+export function pinchedHeat(view: HeatView, before: readonly [Spot, Spot], now: readonly [Spot, Spot]): HeatWindow {
+  const { window, whole, cell } = view;
+  const [was, is] = [fingers(before), fingers(now)];
+  const zoomed = zoomedHeat(window, whole, was.apart / is.apart, pointAt(view, was.middle));
+  const pixels = (axis: "ranks" | "steps", before: number) => (before * (window[axis].to - window[axis].from)) / (zoomed[axis].to - zoomed[axis].from);
+  return movedHeat(zoomed, whole, {
+    place: (was.middle.y - is.middle.y) / pixels("ranks", cell.height),
+    step: (was.middle.x - is.middle.x) / pixels("steps", cell.width),
+  });
+}
+
+const fingers = ([a, b]: readonly [Spot, Spot]) => ({ apart: Math.max(NEAREST, Math.hypot(a.x - b.x, a.y - b.y)), middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } });
 
 /** Where keys and buttons zoom: the selected cell, or the middle of what is shown if the cell is not in it. */
 export function anchorOf({ ranks, steps }: HeatWindow, { place, step }: HeatPoint): HeatPoint {
