@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/idle_os_calls.h"
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/stack_samples.h"
 #include "core/base/function_name.h"
@@ -43,8 +44,13 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
         if (gap.recording) text += " while the profiler recorded operators and calls";
         if (gap.host_what != kNoString) text += fmt::format(" while {} ran", trace.text(gap.host_what));
         if (gap.host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(gap.host_thread));
+        if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().of(gap))
+            text += fmt::format(", which spent {} of it in {}", readable_duration(call->ns), trace.text(call->name));
         evidence.push_back(std::move(text));
     }
+    if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().all[static_cast<std::size_t>(cause)].top())
+        evidence.push_back(fmt::format("{} of this time in the operating-system call {}", readable_duration(call->ns),
+                                       facts.trace().text(call->name)));
     const IdlePython& python = facts.get<IdlePython>();
     std::string sentence = python.of(cause).sentence();
     std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";

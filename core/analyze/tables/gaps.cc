@@ -1,9 +1,14 @@
 // `gaps`: every idle interval of a device of at least gap_min_ns, longest first, with its cause: the activity of the
 // host thread that submitted the next device op. The intervals before the first and after the last op of a device count
 // too (before or after is absent there), so that with gap_min_ns 0 the gaps of a device sum to its idle time.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/idle_os_calls.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
@@ -18,12 +23,22 @@ constexpr ResultColumn kColumns[] = {
     {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown."},
     {"host_what", CellType::text, Unit::none,
      "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
-     "`profiler` if the overhead explains more."},
+     "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half of "
+     "the "
+     "gap is appended, as in `load_batch (in read)`, or stands alone."},
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
+
+std::string host_what(const Trace& trace, const IdleGap& gap, std::optional<OsCallTime> os_call) {
+    if (gap.recording) return std::string(name_of(IdleCause::profiler));
+    std::string_view what = gap.host_what == kNoString ? std::string_view() : trace.text(gap.host_what);
+    if (!os_call) return std::string(what);
+    std::string_view call = trace.text(os_call->name);
+    return what.empty() ? std::string(call) : fmt::format("{} (in {})", what, call);
+}
 
 Cell op_name(const Trace& trace, DeviceOp op, Row row) {
     switch (op) {
@@ -53,6 +68,7 @@ Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("gaps", kColumns);
     table.handle_prefix = "gap";
+    const auto& os_calls = facts.get<IdleOsCalls>();
     for (const IdleGap* gap : listed(facts, table.omitted)) {
         table.add_row({
             integer(gap->device),
@@ -60,7 +76,7 @@ Result<ResultTable> run(const Facts& facts) {
             integer(gap->dur),
             name_of(gap->cause),
             text_or_absent(trace, gap->host_thread),
-            gap->recording ? Cell{name_of(IdleCause::profiler)} : text_or_absent(trace, gap->host_what),
+            text_cell(host_what(trace, *gap, os_calls.of(*gap))),
             op_name(trace, gap->before_op, gap->before),
             op_name(trace, gap->after_op, gap->after),
         });

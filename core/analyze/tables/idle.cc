@@ -1,12 +1,16 @@
 // `idle`: the idle time of each device by cause. The causes of a device sum to its idle_ns exactly, whatever gap_min_ns
 // is. One gap may have parts with different causes; count is the number of gaps with at least one part of the cause.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/idle_os_calls.h"
 #include "core/analyze/facts/stack_samples.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
 
 namespace gpuprof {
 namespace {
@@ -36,6 +40,10 @@ Result<ResultTable> run(const Facts& facts) {
             table.add_row({integer(device.device), name_of(cause), integer(total.total), percent(total.total, idle),
                            integer(total.count), text_cell(python.sentence()),
                            integer(device.drained[static_cast<std::size_t>(cause)])});
+            if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(device.device, cause))
+                table.notes.push_back(fmt::format("{}: host threads spent {} of {} in {}.", name_of(cause),
+                                                  readable_duration(call->ns), readable_duration(total.total),
+                                                  facts.trace().text(call->name)));
         }
     }
     return table;
