@@ -2,7 +2,7 @@
 # libraries that other machines lack, with their licences. They share one folder and find each other by $ORIGIN. libc,
 # libstdc++ and zlib come from the target machine, as in manylinux. Included only under scikit-build-core.
 set(wheel_folder gpu_profile/_native)
-set(wheel_targets gpu-profile gpuprof gpuprof_inject)
+set(wheel_targets gpu-profile gpuprof gpuprof_inject gpuprof_os_calls)
 if(TARGET gpuprof_tls)
   list(APPEND wheel_targets gpuprof_tls)  # needs the machine's OpenSSL, and is loaded only for `serve` with TLS
 endif()

@@ -84,7 +84,8 @@ from_wheel() {
     passed "pip install --no-index"
     try_program venv/bin/gpu-profile
     enter "LD_PRELOAD=\$PWD/venv/lib/gpu-profile/libgpuprof_inject.so /bin/true"
-    passed "the injected library lets a program start"
+    enter "LD_PRELOAD=\$PWD/venv/lib/gpu-profile/libgpuprof_os_calls.so /bin/true"
+    passed "the injected libraries let a program start"
     enter "venv/bin/gpu-profile export html examples/input_bound.json.gz -o view.html && grep -q gpu-profile view.html"
     passed "the viewer, as one file"
     enter "venv/bin/python -c 'import gpu_profile; print(gpu_profile.report(\"examples/input_bound.json.gz\")[\"tool\"], gpu_profile.binary())'"

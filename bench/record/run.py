@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD]
 
-Prints a Markdown table: time of the collector on the program's threads for annotations, records and calls that order streams, records per second from four threads and how many are accounted for, delay of
+Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams and calls of the operating system, records per second from four threads and how many are accounted for, delay of
 a program's end, the collector's memory in a long run, bytes per kernel. BUILD is a folder
 with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench).
 """
@@ -149,6 +149,29 @@ def stream_call_rows(bench):
     yield "one call that orders streams, at its return", f"{each:.0f} ns (lost: {missing} of {calls * repeat})"
 
 
+def os_call_rows(bench):
+    """Calls of the operating system with the library that times them (--os-calls): short ones, and ones that become rows."""
+    code, folder = bench.folder / "time_os_calls", bench.folder / "calls"
+    subprocess.run(["cc", "-O2", "-pthread", "-o", code, Path(__file__).with_name("time_os_calls.c")], check=True)
+    folder.mkdir()
+
+    def ns(threads, least=None):
+        environment = dict(os.environ)
+        if least is not None:
+            environment |= {"LD_PRELOAD": str(bench.build / "libgpuprof_os_calls.so"), "GPUPROF_RECORD_DIR": str(folder),
+                            "GPUPROF_RECORD": f"os_calls_ns={least}"}
+        times = [float(subprocess.run([code, str(threads)], env=environment, check=True, capture_output=True, text=True, timeout=300).stdout)
+                 for _ in range(3)]
+        for file in folder.iterdir():
+            file.unlink()
+        return statistics.median(times)
+
+    for threads in (1, 2):
+        alone = ns(threads)
+        yield (f"one call of the operating system, {threads} thread{'s' * (threads > 1)}: alone; counted; entered as a row",
+               f"{alone:.0f} ns; +{ns(threads, 10**9) - alone:.0f} ns; +{ns(threads, 1) - alone:.0f} ns")
+
+
 def end_rows(bench):
     def median(**how):
         return statistics.median(bench.timed(play="time=start live", **how)[0] for _ in range(ENDS))
@@ -210,7 +233,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, stream_call_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, end_rows, memory_rows, size_rows):
             for what, figure in rows(bench):
                 print(f"| {what} | {figure} |", flush=True)
             for spool in bench.folder.glob("*/*.gpuprof"):

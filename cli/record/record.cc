@@ -18,6 +18,7 @@
 #include "cli/program.h"
 #include "cli/record/debug_env.h"
 #include "cli/record/injection.h"
+#include "cli/record/os_calls.h"
 #include "cli/record/output_name.h"
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
@@ -42,6 +43,7 @@ struct Arguments {
     MeasurementOptions counters;  // no set: device work is recorded
     WarpSampleArguments stalls;
     DebugEnvArguments debug_env;
+    OsCallArguments os_calls;
     std::vector<std::string> sample, command;
 };
 
@@ -72,6 +74,7 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
 Status conclude(const Arguments& arguments, RecordedRun& run) {
     evaluate_counters(run.folder.path(), run.program, CounterPart::whole);
     attribute_samples(run.folder.path(), false);
+    if (Status written = write_os_calls(run.folder.path()); !written) note(written.error().message);
     std::vector<std::string> files = run.folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
     Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output);
@@ -92,6 +95,7 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
     evaluate_counters(arguments.merge, "", CounterPart::whole);
     attribute_samples(arguments.merge, false);
     recover_logs(arguments.merge);
+    if (Status written = write_os_calls(arguments.merge); !written) return written.error();
     std::vector<std::string> files = parts_in(arguments.merge);
     if (files.empty())
         return Error{ExitCode::unreadable,
@@ -147,6 +151,9 @@ Result<ExitCode> record(Arguments arguments) {
     Result<InjectionOptions> options = injection_options(arguments.injection);
     if (!options.ok()) return options.error();
     if (Status stalls = check_stalls(arguments, options->recorder); !stalls) return stalls.error();
+    Result<std::int64_t> os_calls = os_calls_least_ns(arguments.os_calls);
+    if (!os_calls.ok()) return os_calls.error();
+    options->recorder.os_calls_ns = *os_calls;
     Result<std::vector<std::string>> groups = debug_groups(arguments.debug_env);
     if (!groups.ok()) return groups.error();
     RecordingRequest request{.output = arguments.output,
@@ -202,6 +209,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("REGEX");
     declare_warp_samples(line, arguments->stalls);
     declare_debug_env(line, arguments->debug_env);
+    declare_os_calls(line, arguments->os_calls);
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

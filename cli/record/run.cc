@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/record/companions.h"
 #include "cli/record/debug_env.h"
+#include "cli/record/os_calls.h"
 #include "cli/record/parts.h"
 #include "cli/record/watch.h"
 #include "collect/launch/preload_path.h"
@@ -87,6 +88,12 @@ std::optional<PreloadPath> preload_path(const std::string& library, const Inject
     return std::nullopt;
 }
 
+// Several libraries for LD_PRELOAD.
+std::string joined(const std::optional<PreloadPath>& first, const std::optional<PreloadPath>& second) {
+    if (!first || !second) return first ? first->path() : second ? second->path() : "";
+    return first->path() + ":" + second->path();
+}
+
 Status write_plan(const SpoolFolder& folder, const std::string& plan) {
     return write_output(
         folder.path() + "/" + kCounterPlanFile,
@@ -158,8 +165,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();
     if (!request.cupti.empty()) setenv("GPUPROF_CUPTI", request.cupti.c_str(), 0);
     std::optional<PreloadPath> preload = preload_path(library, options);
-    for (const std::string& remark : set_injection(library, preload ? preload->path() : "", *folder, options))
-        note(remark);
+    std::optional<PreloadPath> os_calls = options.recorder.os_calls_ns > 0 ? os_calls_preload() : std::nullopt;
+    for (const std::string& remark : set_injection(library, joined(os_calls, preload), *folder, options)) note(remark);
     Companions companions(*folder);
     prepare(companions, request, *folder);
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
@@ -181,9 +188,17 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (full_after)
         note(fmt::format("the recording reached --max-size {} after {} and stopped; the command continued",
                          request.max_size, readable_duration(*full_after)));
-    return RecordedRun{
-        std::move(*folder), std::move(command), request.command.front(), target.pid(),         end,
-        full_after,         std::move(preload), std::move(clock),        request.debug_groups, launches_block()};
+    return RecordedRun{.folder = std::move(*folder),
+                       .command = std::move(command),
+                       .program = request.command.front(),
+                       .pid = target.pid(),
+                       .end = end,
+                       .full_after = full_after,
+                       .preload = std::move(preload),
+                       .os_calls = std::move(os_calls),
+                       .clock_at_start = std::move(clock),
+                       .debug_groups = request.debug_groups,
+                       .launches_block = launches_block()};
 }
 
 }  // namespace gpuprof

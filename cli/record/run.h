@@ -35,8 +35,8 @@ struct RecordedRun {
     std::string program;  // its first word
     pid_t pid = -1;
     TargetExit end;
-    std::optional<DurNs> full_after = {};     // when the parts reached --max-size
-    std::optional<PreloadPath> preload = {};  // children of the command may still need it
+    std::optional<DurNs> full_after = {};                    // when the parts reached --max-size
+    std::optional<PreloadPath> preload = {}, os_calls = {};  // children of the command may still need them
     ClockState clock_at_start = {};
     std::vector<std::string> debug_groups = {};
     bool launches_block = false;

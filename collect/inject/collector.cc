@@ -23,6 +23,9 @@
 #include "collect/inject/state.h"
 #include "core/base/clock.h"
 
+// Of the library that times calls of the operating system (collect/os_calls), if that is preloaded too.
+extern "C" void gpuprof_os_calls_leave_out_thread() __attribute__((weak));
+
 namespace gpuprof::inject {
 namespace {
 
@@ -131,6 +134,7 @@ void follow_window(Collector& c, std::int64_t now) noexcept {
 void* spool(void*) {
     Collector& c = *collector;
     c.thread.store(thread_id(), std::memory_order_relaxed);
+    if (gpuprof_os_calls_leave_out_thread != nullptr) gpuprof_os_calls_leave_out_thread();
     begin_part(c);
     std::int64_t flushed = c.part_began, clocked = flushed, reclaimed = flushed;
     std::uint32_t ticket = c.work.ticket();

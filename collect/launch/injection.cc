@@ -21,6 +21,8 @@
 namespace gpuprof {
 namespace {
 
+constexpr const char* kOsCallLog = ".oscalls";  // collect/os_calls/log.h
+
 std::string absolute(const std::string& path) {
     if (!path.empty() && path[0] == '/') return path;
     std::array<char, PATH_MAX> folder{};
@@ -29,18 +31,20 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> parts_in(const std::string& path) {
+std::vector<std::string> files_in(const std::string& path, std::string_view suffix) {
     std::vector<std::string> files;
     std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
     while (folder) {
         const dirent* entry = readdir(folder.get());
         if (entry == nullptr) break;
         std::string name = entry->d_name;
-        if (name.size() > 8 && name.substr(name.size() - 8) == ".gpuprof") files.push_back(path + "/" + name);
+        if (name.size() > suffix.size() && name.ends_with(suffix)) files.push_back(path + "/" + name);
     }
     std::sort(files.begin(), files.end());
     return files;
 }
+
+std::vector<std::string> parts_in(const std::string& path) { return files_in(path, ".gpuprof"); }
 
 Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
     std::string pattern = absolute(output) + ".parts-XXXXXX";
@@ -53,8 +57,9 @@ Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
 std::uint64_t SpoolFolder::bytes() const {
     std::uint64_t bytes = 0;
     struct stat about {};
-    for (const std::string& file : parts_in(path_))
-        if (stat(file.c_str(), &about) == 0) bytes += static_cast<std::uint64_t>(about.st_size);
+    for (std::string_view suffix : {".gpuprof", kOsCallLog})
+        for (const std::string& file : files_in(path_, suffix))
+            if (stat(file.c_str(), &about) == 0) bytes += static_cast<std::uint64_t>(about.st_size);
     return bytes;
 }
 
@@ -69,7 +74,8 @@ SpoolFolder::~SpoolFolder() {
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;
     std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_env.h; follows no links
-    for (const std::string& file : parts_in(path_)) unlink(file.c_str());
+    for (std::string_view suffix : {".gpuprof", kOsCallLog})
+        for (const std::string& file : files_in(path_, suffix)) unlink(file.c_str());
     rmdir(path_.c_str());
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -17,6 +18,8 @@ struct InjectionOptions {
     RecorderSettings recorder;      // for the library
 };
 
+// The files in a folder whose names end in `suffix`, by name.
+std::vector<std::string> files_in(const std::string& folder, std::string_view suffix);
 // The spool files in a folder, by name. An empty one belongs to a process that ended before it wrote anything.
 std::vector<std::string> parts_in(const std::string& folder);
 

@@ -71,7 +71,7 @@ def make_wheel(program, folder):
     with zipfile.ZipFile(path, "w") as wheel:
         for source in sorted((ROOT / "python" / "gpu_profile").rglob("*.py")):
             wheel.write(source, source.relative_to(ROOT / "python"))
-        for name in ("gpu-profile", "libgpuprof.so", "libgpuprof_inject.so"):
+        for name in ("gpu-profile", "libgpuprof.so", "libgpuprof_inject.so", "libgpuprof_os_calls.so"):
             subprocess.run(["strip", "-o", folder / name, program.path.parent / name], check=True)
             wheel.write(folder / name, f"gpu_profile/_native/{name}")
     return path

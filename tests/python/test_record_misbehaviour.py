@@ -183,10 +183,11 @@ def test_programs_with_another_users_rights_are_left_alone(injected, tmp_path):
     assert len(injected.files()) == 1
 
 
-def test_the_library_needs_nothing_but_libc(injected):
-    library = Path(injected.program.path).parent / "libgpuprof_inject.so"
-    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
-    needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
+@pytest.mark.parametrize("name", ["libgpuprof_inject.so", "libgpuprof_os_calls.so"])
+def test_the_library_needs_nothing_but_libc(injected, name):
     if injected.sanitized:
         pytest.skip("a sanitizer's runtime is needed too")
+    library = Path(injected.program.path).parent / name
+    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic))
     assert needed <= {"libc.so.6", "ld-linux-x86-64.so.2", "libm.so.6", "libdl.so.2", "libpthread.so.0"}, needed

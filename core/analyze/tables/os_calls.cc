@@ -1,8 +1,17 @@
 // `os_calls`: which operating-system calls took the program's time? One row per function that the recorder watched,
 // longest first. Times are wall time: most of it is waiting (poll, sem_wait, pthread_cond_wait).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+
 #include "core/analyze/facts/call_names.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+#include "core/schema/os_call_facts.h"
 
 namespace gpuprof {
 namespace {
@@ -19,6 +28,58 @@ constexpr ResultColumn kColumns[] = {
     {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
 };
 
+// Calls that were too short to become rows. `record` counts them by function.
+struct ShortCalls {
+    std::string_view name;
+    std::int64_t count = 0, ns = 0;
+};
+
+struct OsCallRecording {
+    std::int64_t least_ns = 0;            // 0: not recorded by `record`
+    std::vector<ShortCalls> short_calls;  // most time first
+};
+
+std::int64_t take_number(std::string_view& text) {
+    std::int64_t number = 0;
+    const char* end = std::from_chars(text.data(), text.data() + text.size(), number).ptr;
+    text.remove_prefix(std::min(text.size(), static_cast<std::size_t>(end - text.data()) + 1));
+    return number;
+}
+
+OsCallRecording recording_of(const Trace& trace) {
+    OsCallRecording recording;
+    std::map<std::string_view, ShortCalls> by_name;
+    const MetaTable& meta = trace.tables().meta;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = trace.text(meta.key.value_or(row, kNoString)),
+                         value = trace.text(meta.value.value_or(row, kNoString));
+        if (key == fact::kOsCallsLeastNs) recording.least_ns = std::max(recording.least_ns, take_number(value));
+        if (!key.starts_with(fact::kShortOsCalls)) continue;
+        key.remove_prefix(std::string_view(fact::kShortOsCalls).size());
+        ShortCalls& calls = by_name[key];
+        calls.name = key;
+        calls.count += take_number(value), calls.ns += take_number(value);
+    }
+    for (const auto& [name, calls] : by_name) recording.short_calls.push_back(calls);
+    std::stable_sort(recording.short_calls.begin(), recording.short_calls.end(),
+                     [](const ShortCalls& a, const ShortCalls& b) { return a.ns > b.ns; });
+    return recording;
+}
+
+std::string note_of(const OsCallRecording& recording) {
+    constexpr std::size_t kNamed = 5;
+    std::string text = fmt::format("Calls shorter than {} are not in the table", readable_duration(recording.least_ns));
+    const std::vector<ShortCalls>& all = recording.short_calls;
+    for (std::size_t i = 0; i < std::min(kNamed, all.size()); ++i)
+        text += fmt::format("{} {} {} ({})", i == 0 ? ":" : ",", readable_count(all[i].count), all[i].name,
+                            readable_duration(all[i].ns));
+    ShortCalls rest;
+    for (std::size_t i = kNamed; i < all.size(); ++i) rest.count += all[i].count, rest.ns += all[i].ns;
+    if (rest.count > 0)
+        text += fmt::format(", {} of other functions ({})", readable_count(rest.count), readable_duration(rest.ns));
+    return text + ".";
+}
+
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("os_calls", kColumns);
@@ -31,8 +92,13 @@ Result<ResultTable> run(const Facts& facts) {
                        percent(group.stat.sum.real(), whole.real()), real(group.stat.mean), integer(group.stat.p50),
                        integer(group.stat.p95), integer(group.stat.max),
                        group.threads == 0 ? kAbsent : integer(group.threads)});
-    if (groups.empty())
-        table.notes.push_back("No operating-system calls were recorded; nsys profile --trace=osrt records them.");
+    OsCallRecording recording = recording_of(trace);
+    if (recording.least_ns > 0)
+        table.notes.push_back(note_of(recording));
+    else if (groups.empty())
+        table.notes.push_back(
+            "No operating-system calls were recorded; gpu-profile record --os-calls -- CMD records them, and nsys "
+            "profile --trace=osrt.");
     return table;
 }
 

@@ -79,6 +79,26 @@ def python_stacks(case):
     case.expect(rows, "no stack was sampled")
 
 
+def rows_by_table(answer):
+    return {table["name"]: [dict(zip([column["name"] for column in table["columns"]], row)) for row in table["rows"]] for table in answer.get("tables", ())}
+
+
+@CHECKS.add("--os-calls: the program ends well, its kernels are whole, calls have rows and short ones are counted", limit_s=90, needs=("gpu", "torch"))
+def os_calls(case):
+    steps = case.scaled(50)
+    without = record(case, workload(case, "steps.py", "launches", steps), name="without").kernels()
+    capture = record(case, workload(case, "steps.py", "launches", steps), "--os-calls", "0.1", name="with")
+    kernels, tables = capture.kernels(), rows_by_table(capture.report("os_calls", "gaps"))
+    rows = tables.get("os_calls", [])
+    longest = max(rows, key=lambda row: row["total_ns"], default=None)
+    named = {row["host_what"] for row in tables.get("gaps", []) if row["host_what"] and "(in " in row["host_what"]}
+    case.measured(f"{kernels:,} kernels, {without:,} without; {len(rows)} functions with calls of 0.1 ms or more, longest "
+                  f"{longest['name'] if longest else 'none'}; gaps: {sorted(named)[:3] or 'no call in a range'}; lost: {capture.lost() or 'nothing'}",
+                  kernels=kernels, functions=len(rows))
+    case.expect(kernels == without, f"{kernels:,} kernels with --os-calls, {without:,} without")
+    case.expect(rows, "no call took 0.1 ms, though the program starts threads and reads files")
+
+
 @CHECKS.add("GpuMonitor and @gpu_profile around PyTorch: figures, and the function's own value", limit_s=60, needs=("gpu", "torch"))
 def monitor(case):
     done = case.run(workload(case, "regions.py", case.seconds(2)))

@@ -1,0 +1,31 @@
+// `record --os-calls`: the option, and the logs that the preloaded library (collect/os_calls) left in the folder of a
+// recording, read when the command has ended and written as one more part.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/command_line.h"
+#include "collect/launch/preload_path.h"
+#include "core/base/result.h"
+
+namespace gpuprof {
+
+struct OsCallArguments {
+    bool given = false;
+    std::string least;  // in ms, as the user wrote it; "": the default
+};
+void declare_os_calls(CommandLine& line, OsCallArguments& arguments);
+
+// The shortest call that is recorded, in ns; 0 if the option was not given.
+Result<std::int64_t> os_calls_least_ns(const OsCallArguments& arguments);
+
+// The library's place for LD_PRELOAD; absent if it cannot be preloaded, which a note says.
+std::optional<PreloadPath> os_calls_preload();
+
+// Turns the logs in `folder` into a part of the recording. Does nothing without logs, and leaves them if the part could not
+// be written.
+Status write_os_calls(const std::string& folder);
+
+}  // namespace gpuprof
