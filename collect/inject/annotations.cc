@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "collect/inject/annotation_name.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
@@ -135,15 +136,13 @@ void mark(std::uint64_t domain, const Annotation& what) noexcept {
 }
 
 std::uint64_t make_domain(std::string_view name) noexcept {
-    std::uint64_t domain = next_handle.fetch_add(1, std::memory_order_relaxed);
-    if (recording()) window().name_domain(domain, name);
+    std::uint64_t domain = annotation_name().domain_handle(next_handle.fetch_add(1, std::memory_order_relaxed), name);
     add_name(NvtxOp::domain_name, 0, domain, name);
     return domain;
 }
 
 std::uint64_t register_string(std::uint64_t domain, std::string_view text) noexcept {
-    std::uint64_t string = next_handle.fetch_add(1, std::memory_order_relaxed);
-    if (recording()) window().name_string(string, text);
+    std::uint64_t string = annotation_name().text_handle(next_handle.fetch_add(1, std::memory_order_relaxed), text);
     add_name(NvtxOp::string_name, domain, string, text);
     return string;
 }

@@ -272,14 +272,6 @@ bool take_hold() noexcept {
     return refused == nullptr;
 }
 
-// In a new file, what the window must know about names from the parent.
-void tell_window_names(Window& window) noexcept {
-    name_log().each([&](const spool::NvtxEvent& event, std::string_view text) {
-        if (event.op == spool::NvtxOp::domain_name) window.name_domain(event.range, text);
-        if (event.op == spool::NvtxOp::string_name) window.name_string(event.range, text);
-    });
-}
-
 }  // namespace
 
 bool recording() noexcept { return phase.load(std::memory_order_relaxed) == kRunning; }
@@ -288,10 +280,7 @@ bool start_collector() noexcept {
     int dormant = kDormant;
     if (phase.compare_exchange_strong(dormant, kStarting)) {
         bool begun = begin();
-        if (begun) {
-            collector->window.start(switch_window, monotonic_ns());
-            tell_window_names(collector->window);
-        }
+        if (begun) collector->window.start(switch_window, monotonic_ns());
         phase.store(kRunning, std::memory_order_release);  // before its thread checks it
         if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
     }

@@ -1,26 +1,13 @@
 #include "collect/inject/window.h"
 
-#include "core/base/ascii.h"
+#include "collect/inject/annotation_name.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
-namespace {
-
-// Names of iterations if none was given; a trailing number, as in "ProfilerStep#7", is ignored.
-bool is_iteration(std::string_view text) noexcept {
-    while (!text.empty() && (is_digit(text.back()) || text.back() == ' ' || text.back() == '#')) text.remove_suffix(1);
-    return text == "step" || text == "Step" || text == "iteration" || text == "Iteration" || text == "ProfilerStep";
-}
-
-}  // namespace
 
 void Window::start(Switch on_switch, std::int64_t now) noexcept {
     const Settings& settings = inject::settings();
     range_ = settings.range;
-    std::string_view annotation = settings.annotation;
-    std::size_t at = annotation.rfind('@');
-    name_ = annotation.substr(0, at);
-    if (at != std::string_view::npos) domain_ = annotation.substr(at + 1);
     first_ = settings.first;
     last_ = settings.last;
     duration_ = settings.duration_ns;
@@ -100,10 +87,7 @@ void Window::step() noexcept {
 }
 
 bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept {
-    bool named = registered != 0  ? holds(strings_, registered)
-                 : !name_.empty() ? text == name_
-                                  : range_ == CaptureRange::iterations && is_iteration(text);
-    if (!named || (!domain_.empty() && !holds(domains_, domain))) return false;
+    if (!annotation_name().matches(text, domain, registered)) return false;
     if (range_ == CaptureRange::iterations)
         step();
     else
@@ -113,27 +97,6 @@ bool Window::begin(std::string_view text, std::uint64_t domain, std::uint64_t re
 
 void Window::end() noexcept {
     if (range_ == CaptureRange::nvtx) change_reasons(-1);
-}
-
-void Window::name_domain(std::uint64_t domain, std::string_view text) noexcept {
-    if (!domain_.empty() && text == domain_) keep(domains_, domain);
-}
-void Window::name_string(std::uint64_t string, std::string_view text) noexcept {
-    if (name_.empty() ? range_ == CaptureRange::iterations && is_iteration(text) : text == name_)
-        keep(strings_, string);
-}
-
-bool Window::holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept {
-    for (const auto& each : handles)
-        if (handle != 0 && each.load(std::memory_order_relaxed) == handle) return true;
-    return false;
-}
-
-void Window::keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept {
-    for (auto& each : handles) {
-        std::uint64_t free = 0;
-        if (each.compare_exchange_strong(free, handle, std::memory_order_relaxed)) return;
-    }
 }
 
 }  // namespace gpuprof::inject

@@ -56,20 +56,14 @@ public:
     }
     bool begin(std::string_view text, std::uint64_t domain, std::uint64_t registered) noexcept;
     void end() noexcept;
-    // Handles whose texts were given earlier.
-    void name_domain(std::uint64_t domain, std::string_view text) noexcept;
-    void name_string(std::uint64_t string, std::string_view text) noexcept;
 
 private:
-    static constexpr std::size_t kHandles = 16, kLogged = 64;
+    static constexpr std::size_t kLogged = 64;
     void change_reasons(int change) noexcept;
     void log(bool opens, std::int64_t now) noexcept;
     void settle() noexcept;
-    static bool holds(const std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
-    static void keep(std::atomic<std::uint64_t> (&handles)[kHandles], std::uint64_t handle) noexcept;
 
     CaptureRange range_ = CaptureRange::always;
-    std::string_view name_, domain_;
     std::int64_t delay_until_ = 0, duration_ = 0;
     std::int64_t first_ = 0, last_ = 0;
     Switch switch_ = nullptr;
@@ -82,7 +76,6 @@ private:
     std::atomic<std::int64_t> opened_at_{0}, closed_at_{0};
     std::atomic<std::uint32_t> openings_{0};
     std::atomic<std::int64_t> iterations_{0};
-    std::atomic<std::uint64_t> domains_[kHandles] = {}, strings_[kHandles] = {};
 };
 
 }  // namespace gpuprof::inject

@@ -107,6 +107,16 @@ for turn in range(6):
     assert run(code, "--capture-range", "iteration:5-6:batch")[0] == 2 * once
 
 
+def test_names_of_iterations_that_are_registered_one_by_one(run, once):
+    """Python's client registers every text: each iteration has a handle of its own."""
+    code = """
+import nvtx
+for turn in range(1, 41):
+    with nvtx.annotate(f"step {turn}"): play(turn)
+"""
+    assert run(code, "--capture-range", "iteration:31-33")[0] == 3 * once
+
+
 def test_start_and_stop_from_python(run, once):
     code = """
 import gpu_profile
