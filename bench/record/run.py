@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD]
+"""The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD [ROWS...]]
 
 Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams and calls of the operating system, records per second from four threads and how many are accounted for, delay of
-a program's end, the collector's memory in a long run, bytes per kernel. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench).
+a program's end, the collector's memory in a long run, bytes per kernel, and what choosing slow steps costs. BUILD is a folder
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, slow_step, end, memory, size.
 """
 
 import os
@@ -79,7 +79,7 @@ def lost(path):
 class Bench:
     def __init__(self, build, folder):
         self.program, self.folder = Program(str(build / "gpu-profile")), Path(folder)
-        self.script, self.build, self.runs = script_of(KERN, folder), build, 0
+        self.script, self.build, self.runs, self.records = script_of(KERN, folder), build, 0, 0
 
     def spool(self):
         self.runs += 1
@@ -95,12 +95,12 @@ class Bench:
         subprocess.run(spool.command(*arguments, play=play), env=environment, check=True, timeout=300)
         return time.monotonic() - begun, spool
 
-    def annotations(self, threads, alone):
+    def annotations(self, threads, alone, *event, words=""):
         spool = self.spool()
-        environment = spool.environment()
+        environment = spool.environment(words=words)
         if alone:
             environment.pop("NVTX_INJECTION64_PATH")
-        done = subprocess.run([self.build / "fakes/time_annotations", str(threads)], env=environment, check=True,
+        done = subprocess.run([self.build / "fakes/time_annotations", str(threads), *event], env=environment, check=True,
                               capture_output=True, text=True, timeout=300)
         return float(done.stdout), 0 if alone else lost(spool.files()[0])
 
@@ -172,6 +172,31 @@ def os_call_rows(bench):
                f"{alone:.0f} ns; +{ns(threads, 10**9) - alone:.0f} ns; +{ns(threads, 1) - alone:.0f} ns")
 
 
+def slow_step_rows(bench, rounds=5, repeat=1500):
+    """Choosing slow steps (--keep-slow), alternating with recording without it."""
+    plain, chosen = "all_api=1", "all_api=1,keep_slow=3"
+    ns, runs = {}, {plain: [], chosen: []}
+    for _ in range(rounds):
+        for what, event, words in (("alone", ("step", "400"), None), ("another range", ("forward", "400"), ""), ("another range, chosen", ("forward", "400"), chosen),
+                                   ("a step, chosen", ("step", "400"), chosen)):
+            ns.setdefault(what, []).append(bench.annotations(1, words is None, *event, words=words or "")[0])
+        for words in (plain, chosen):
+            wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={repeat}", words=words)
+            size = sum(file.stat().st_size for file in spool.files())
+            runs[words].append((wall, int(facts(spool.files()[-1])["recorder_ns_on_own_thread"]), size))
+            bench.records = bench.records or sum(sum(records(file).values()) for file in spool.files())
+            spool.empty()
+    each = {what: statistics.median(values) - statistics.median(ns["alone"]) for what, values in ns.items()}
+    yield "one NVTX event: recorded; while steps are chosen; of a step", "; ".join(f"{each[what]:.0f} ns" for what in list(each)[1:])
+    for number, (what, unit) in enumerate((("wall time of 4 threads", 1), ("CPU time of the recorder's thread", 1e-9))):
+        ratios = [b[number] / a[number] for a, b in zip(runs[plain], runs[chosen], strict=True)]
+        medians = [statistics.median(run[number] for run in runs[words]) * unit for words in (plain, chosen)]
+        yield (f"{what}, {bench.records:,} records: without, with --keep-slow; ratio (least to most of {rounds} pairs)",
+               f"{medians[0]:.3f} s, {medians[1]:.3f} s; x{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+    sizes = [statistics.median(run[2] for run in runs[words]) / 2**20 for words in (plain, chosen)]
+    yield "on disk at the end: without, with --keep-slow and no steps", f"{sizes[0]:.1f} MiB, {sizes[1]:.1f} MiB"
+
+
 def end_rows(bench):
     def median(**how):
         return statistics.median(bench.timed(play="time=start live", **how)[0] for _ in range(ENDS))
@@ -233,7 +258,9 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, slow_step_rows, end_rows, memory_rows, size_rows):
+            if len(sys.argv) > 2 and rows.__name__.removesuffix("_rows") not in sys.argv[2:]:
+                continue
             for what, figure in rows(bench):
                 print(f"| {what} | {figure} |", flush=True)
             for spool in bench.folder.glob("*/*.gpuprof"):

@@ -41,10 +41,37 @@ std::string companion_part(const std::string& folder, const std::string& name) {
 
 bool is_companion_part(const std::string& file) { return file.find(std::string("/") + kPrefix) != std::string::npos; }
 
+namespace {
+
+// FOLDER/PID of a process's part.
+std::string process_of(const std::string& file) { return file.substr(0, file.rfind('-')); }
+
+// Whether it is one of several that the process wrote (core/format/spool.h).
+bool is_one_of_several(const std::string& file) {
+    if (is_companion_part(file)) return false;
+    Result<std::unique_ptr<Source>> source = open_source(file);
+    return source.ok() && (*source)->head().find("first_part") != std::string_view::npos;
+}
+
+// The parts that one decoder reads: those of a process continue each other if it wrote several.
+std::vector<std::vector<std::string>> joined_parts(const std::vector<std::string>& files) {
+    std::vector<std::vector<std::string>> groups;
+    bool open = false;  // the last group may go on
+    for (const std::string& file : files) {
+        bool several = is_one_of_several(file);
+        if (!several || !open || process_of(groups.back().front()) != process_of(file)) groups.emplace_back();
+        groups.back().push_back(file);
+        open = several;
+    }
+    return groups;
+}
+
+}  // namespace
+
 std::size_t processes_of(const std::vector<std::string>& files) {
     std::set<std::string> processes;
     for (const std::string& file : files)
-        if (!is_companion_part(file)) processes.insert(file.substr(0, file.rfind('-')));
+        if (!is_companion_part(file)) processes.insert(process_of(file));
     return processes.size();
 }
 
@@ -53,9 +80,10 @@ Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::
     std::stable_partition(files.begin(), others, is_launcher_part);
     TraceBuilder builder(origin_of(name));
     builder.append(std::move(own));
-    for (const std::string& file : files) {
-        if (is_empty_companion(file)) continue;
-        Result<std::unique_ptr<Source>> source = open_source(file);
+    for (std::vector<std::string>& group : joined_parts(files)) {
+        if (is_empty_companion(group.front())) continue;
+        Result<std::unique_ptr<Source>> source =
+            group.size() == 1 ? open_source(group.front()) : join_files(std::move(group));
         if (!source.ok()) return source.error();
         if (Status status = import_capture(**source, builder); !status) return status.error();
     }

@@ -22,6 +22,7 @@
 #include "cli/record/output_name.h"
 #include "cli/record/parts.h"
 #include "cli/record/run.h"
+#include "cli/record/slow_steps.h"
 #include "cli/record/warp_samples.h"
 #include "cli/report/first_answer.h"
 #include "collect/launch/injection.h"
@@ -44,6 +45,7 @@ struct Arguments {
     WarpSampleArguments stalls;
     DebugEnvArguments debug_env;
     OsCallArguments os_calls;
+    SlowStepArguments slow_steps;
     std::vector<std::string> sample, command;
 };
 
@@ -63,7 +65,11 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
                      seen > 0 ? ""
                               : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(),
                                             shell_quoted_file(arguments.output))));
-    if (arguments.quiet || seen == 0) return {};
+    std::vector<std::string> about_steps =
+        about_slow_steps(trace, arguments.output, arguments.slow_steps.wanted() && seen > 0);
+    for (const std::string& line : about_steps) note(line);
+    bool nothing_kept = !about_steps.empty() && trace.window().length() == 0;
+    if (arguments.quiet || seen == 0 || nothing_kept) return {};
     Result<std::string> answer = first_answer_text(std::move(trace));
     if (!answer.ok()) return answer.error();
     fmt::print(stderr, "{}", *answer);
@@ -154,6 +160,9 @@ Result<ExitCode> record(Arguments arguments) {
     Result<std::int64_t> os_calls = os_calls_least_ns(arguments.os_calls);
     if (!os_calls.ok()) return os_calls.error();
     options->recorder.os_calls_ns = *os_calls;
+    if (arguments.slow_steps.wanted() && !arguments.counters.set.empty())
+        return Error{ExitCode::usage, "--counters records no steps; --keep-slow and --trigger need a recording"};
+    if (Status steps = apply_slow_steps(arguments.slow_steps, *options); !steps) return steps.error();
     Result<std::vector<std::string>> groups = debug_groups(arguments.debug_env);
     if (!groups.ok()) return groups.error();
     RecordingRequest request{.output = arguments.output,
@@ -210,6 +219,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     declare_warp_samples(line, arguments->stalls);
     declare_debug_env(line, arguments->debug_env);
     declare_os_calls(line, arguments->os_calls);
+    declare_slow_steps(line, arguments->slow_steps);
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")
         .range(0.1, 1000.0)

@@ -85,6 +85,13 @@ bool opens_window(std::uint64_t domain, const Annotation& what) noexcept {
     return window().watches_annotations() && window().begin(what.text, domain, what.registered);
 }
 
+// Whether the annotation belongs to the steps of --keep-slow.
+bool is_step(std::uint64_t domain, const Annotation& what) noexcept {
+    return step_watch().wanted() && window().open() && annotation_name().matches(what.text, domain, what.registered);
+}
+
+std::uint32_t thread_of(const EventRing& ring) noexcept { return static_cast<std::uint32_t>(ring.thread()); }
+
 }  // namespace
 
 int push_range(std::uint64_t domain, const Annotation& what) noexcept {
@@ -92,6 +99,7 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     if (to == nullptr) return 0;
     SampledOverheadTimer timed(to->calls);
     if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
+    if (is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
     if (window().open()) add(*to, NvtxOp::push, domain, 0, what);
     return to->depth++;
 }
@@ -106,6 +114,7 @@ int pop_range(std::uint64_t domain) noexcept {
         to->window_depth = -1;
         window().end();
     }
+    if (step_watch().wanted()) step_watch().pop(to->step, thread_of(*to), to->depth, window().open());
     return to->depth;
 }
 
@@ -115,6 +124,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     if (to == nullptr) return range;
     SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) replace(0, range);
+    if (is_step(domain, what)) step_watch().begin_range(to->step, thread_of(*to), range);
     if (window().open()) add(*to, NvtxOp::start, domain, range, what);
     return range;
 }
@@ -125,6 +135,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     SampledOverheadTimer timed(to->calls);
     if (window().open()) add(*to, NvtxOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
+    if (step_watch().wanted()) step_watch().end_range(to->step, range, window().open());
 }
 
 void mark(std::uint64_t domain, const Annotation& what) noexcept {
@@ -132,7 +143,14 @@ void mark(std::uint64_t domain, const Annotation& what) noexcept {
     if (to == nullptr) return;
     SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
+    if (is_step(domain, what)) step_watch().mark(to->step, thread_of(*to));
     if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
+}
+
+void step() noexcept {
+    window().step();
+    EventRing* to = step_watch().wanted() && window().open() ? ring() : nullptr;
+    if (to != nullptr) step_watch().mark(to->step, thread_of(*to));
 }
 
 std::uint64_t make_domain(std::string_view name) noexcept {

@@ -22,6 +22,8 @@ int pop_range(std::uint64_t domain) noexcept;
 std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept;
 void end_range(std::uint64_t domain, std::uint64_t range) noexcept;
 void mark(std::uint64_t domain, const Annotation& what) noexcept;
+// gpu_profile.step(): an iteration begins.
+void step() noexcept;
 
 std::uint64_t make_domain(std::string_view name) noexcept;
 std::uint64_t register_string(std::uint64_t domain, std::string_view text) noexcept;

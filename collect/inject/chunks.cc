@@ -107,9 +107,10 @@ void write_names_so_far(Collector& c) noexcept {
     if (c.events.size() > sizeof(std::uint32_t)) c.file.write(ChunkKind::spool_nvtx, c.events.view());
 }
 
-// With --keep-last a part may contain work from windows of the previous part, so nothing is omitted.
+// With --keep-last a part may contain work from windows of the previous part, so nothing is omitted. With --keep-slow,
+// the kept steps are the windows.
 void write_windows(Collector& c) noexcept {
-    if (c.window.always() || settings().keep_last_ns > 0) return;
+    if (c.window.always() || settings().keep_last_ns > 0 || c.keeper != nullptr) return;
     c.windows.clear();
     c.window.take_openings([&](const Window::Opening& opening) { c.refused_memory += !c.windows.add(opening); });
     if (c.windows.size() > 0) c.file.write(ChunkKind::spool_windows, c.windows.view());

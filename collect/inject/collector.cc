@@ -94,19 +94,24 @@ void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
 }
 
 void begin_part(Collector& c) noexcept {
-    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file);
+    const PartNumber* part = c.keeper != nullptr ? &c.keeper->part() : nullptr;
+    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file, part);
     write_clock(c);
     write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
     c.part_began = monotonic_ns();
 }
 
-// Only the last part and the one before it are kept; together they cover at least the requested time.
+// With --keep-last, only the last part and the one before it are kept; together they cover at least the requested time.
 void next_part(Collector& c) noexcept {
     write_losses(c, false);
     write_facts(c);
-    if (!c.file.next(settings().folder)) return;  // continues in this one
+    bool turned =
+        c.keeper != nullptr ? c.keeper->turn(c.file, settings().folder, c.part_began) : c.file.next(settings().folder);
+    if (!turned) return;  // continues in this one
     begin_part(c);
+    if (c.keeper != nullptr) c.keeper->write(c.file, c.steps, false);
+    c.counted = ~std::uint64_t{0};  // the losses so far must outlive the part that states them
     c.names_written = c.refusal_written = false;
     c.activity.forget_names();
 }
@@ -116,6 +121,13 @@ bool full() noexcept {
     char path[sizeof settings().folder + 8];
     std::snprintf(path, sizeof path, "%s/full", settings().folder);
     return settings().limited && access(path, F_OK) == 0;
+}
+
+// What the program's steps did since the last round; `regular` once a second.
+void follow_steps(Collector& c, std::int64_t now, bool regular) noexcept {
+    c.keeper->take_events(c.steps);
+    if (regular || c.keeper->changed()) c.keeper->write(c.file, c.steps, false);
+    if (c.keeper->part_ends(c.file, c.part_began, now)) next_part(c);
 }
 
 // Aligns CUPTI's kinds with the window, or gives CUPTI away. Apart from the start, the only place that switches kinds
@@ -156,6 +168,7 @@ void* spool(void*) {
             EventRing::reclaim(), reclaimed = now;
         if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
+        if (c.keeper != nullptr) follow_steps(c, now, clocked == now);
     }
     std::int64_t ending = monotonic_ns();
     flush(c, false);
@@ -169,6 +182,11 @@ void* spool(void*) {
     }
     write_clock(c);
     write_facts(c);
+    if (c.keeper != nullptr) {
+        c.keeper->take_events(c.steps);
+        c.keeper->finish(settings().folder, c.window.open());  // first: it may make room on a full disk
+        c.keeper->write(c.file, c.steps, true);
+    }
     for (int i = 0; i < kMaxTries; ++i) write_losses(c, true);  // retries if it could not be written
     finish_counters();
     c.file.write(ChunkKind::end, {});
@@ -247,7 +265,12 @@ bool begin() noexcept {
     collector = new (memory) Collector;
     collector->process = getpid();
     if (!collector->file.open(settings().folder)) return false;
-    write_process_facts(collector->file);  // at once: a program that is killed now leaves a truncated part, not nothing
+    collector->steps.start();
+    collector->keeper = collector->steps.wanted() ? StepKeeper::make(collector->file) : nullptr;
+    // At once: a program that is killed now leaves a truncated part, not nothing.
+    write_process_facts(collector->file, collector->keeper != nullptr ? &collector->keeper->part() : nullptr);
+    if (settings().keep_slow > 0 && collector->keeper == nullptr)
+        collector->file.write(ChunkKind::spool_refused, "keeping only some steps: out of memory; everything is kept");
     return true;
 }
 
@@ -301,6 +324,7 @@ void end_collector() noexcept {
 }
 
 Window& window() noexcept { return collector->window; }
+StepWatch& step_watch() noexcept { return collector->steps; }
 
 bool will_record_device() noexcept {
     int now = phase.load(std::memory_order_relaxed);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "collect/inject/settings.h"
+#include "collect/inject/step_watch.h"
 #include "collect/inject/window.h"
 
 namespace gpuprof::inject {
@@ -18,6 +19,7 @@ void end_collector() noexcept;
 // Whether the collector runs; the window decides whether records are wanted now.
 bool recording() noexcept;
 Window& window() noexcept;
+StepWatch& step_watch() noexcept;
 
 // Device work.
 bool will_record_device() noexcept;  // recorded now, or as soon as CUDA starts

@@ -1,5 +1,6 @@
 // The functions behind gpu_profile.start(), stop() and step() of the Python package, which finds them by name in the
 // process. Each one returns whether the process is being recorded.
+#include "collect/inject/annotations.h"
 #include "collect/inject/collector.h"
 
 using namespace gpuprof::inject;
@@ -18,6 +19,6 @@ EXPORT int gpuprof_record_stop(void) {
 }
 EXPORT int gpuprof_record_step(void) {
     if (!start_collector()) return 0;
-    window().step();
+    step();
     return 1;
 }

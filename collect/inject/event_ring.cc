@@ -57,6 +57,7 @@ EventRing* EventRing::claim(pid_t thread) noexcept {
         if (ring->thread_.load(std::memory_order_relaxed) != 0) continue;
         if (!ring->thread_.compare_exchange_strong(unclaimed, thread, std::memory_order_acquire)) continue;
         ring->depth = 0, ring->window_depth = -1, ring->opening = 0, ring->calls = 0;
+        ring->step = {};
         return ring;
     }
     return nullptr;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "collect/inject/step_watch.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {
@@ -58,6 +59,7 @@ public:
     int window_depth = -1;      // of the push that opened the window
     std::uint32_t opening = 0;  // the window opening of the last event
     std::uint32_t calls = 0;    // number of annotations, to time some of them
+    OpenStep step = {};
 
 private:
     static EventRing* map(pid_t thread) noexcept;

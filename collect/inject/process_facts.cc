@@ -51,7 +51,7 @@ void add_boot_id(Scratch& to) noexcept {
 
 }  // namespace
 
-void write_process_facts(SpoolFile& file) noexcept {
+void write_process_facts(SpoolFile& file, const PartNumber* part) noexcept {
     Scratch facts;
     add_number(facts, "pid", getpid());
     add_number(facts, "ppid", getppid());
@@ -65,6 +65,10 @@ void write_process_facts(SpoolFile& file) noexcept {
     if (!settings().no_command_line) add_command(facts);
     add_place(facts);
     add_boot_id(facts);
+    if (part != nullptr) {
+        add_number(facts, "part", static_cast<long long>(part->number));
+        add_number(facts, "first_part", part->first);
+    }
     file.write(ChunkKind::spool_process, facts.view());
 }
 

@@ -67,19 +67,25 @@ void SpoolFile::forget() noexcept {
     fd_ = -1;
 }
 
+bool SpoolFile::path_of(char (&path)[kPathBytes], const char* folder, std::int64_t time) noexcept {
+    int length = std::snprintf(path, sizeof path, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
+                               static_cast<long long>(time));
+    return length >= 0 && static_cast<std::size_t>(length) < sizeof path;
+}
+
 bool SpoolFile::open(const char* folder) noexcept {
-    int length = std::snprintf(path_, sizeof path_, "%s/%d-%lld.gpuprof", folder, static_cast<int>(getpid()),
-                               static_cast<long long>(realtime_ns()));
-    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) return false;
+    std::int64_t time = std::max<std::int64_t>(realtime_ns(), created_at_ + 1);  // the clock may have been set back
+    if (!path_of(path_, folder, time)) return false;
     int fd = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
     struct stat about {};
     if (fd < 0) return false;
     if (fstat(fd, &about) != 0) return ::close(fd), false;
     device_ = about.st_dev, inode_ = about.st_ino;
+    created_at_ = time;
     return adopt(fd);
 }
 
-bool SpoolFile::next(const char* folder) noexcept {
+bool SpoolFile::next(const char* folder, bool keep) noexcept {
     SpoolFile old;
     old.fd_ = fd_, old.device_ = device_, old.inode_ = inode_;
     old.sequence_ = sequence_, old.written_bytes_ = written_bytes_;
@@ -92,7 +98,7 @@ bool SpoolFile::next(const char* folder) noexcept {
     old.write(ChunkKind::end, {});
     old.forget();
     unwritten_ += old.unwritten_;
-    if (before_[0] != '\0') unlink(before_);
+    if (!keep && before_[0] != '\0') unlink(before_);
     std::memcpy(before_, old.path_, sizeof before_);
     sequence_ = 0;
     written_bytes_ = 0;

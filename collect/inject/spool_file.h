@@ -22,10 +22,18 @@ namespace gpuprof::inject {
 
 class SpoolFile {
 public:
+    static constexpr std::size_t kPathBytes = 4096;
+
     // Creates FOLDER/PID-TIME.gpuprof for this process, readable only by its user; returns whether that worked.
     bool open(const char* folder) noexcept;
-    // Continues in a new file and removes the one before the last; returns whether the new one could be created.
-    bool next(const char* folder) noexcept;
+    // Continues in a new file; returns whether it could be created. Unless `keep` is set, the file before the last one is
+    // removed.
+    bool next(const char* folder, bool keep = false) noexcept;
+    // The file of this process that was created at `time`; whether the path fits.
+    static bool path_of(char (&path)[kPathBytes], const char* folder, std::int64_t time) noexcept;
+    // The time in the file's name. Later files of a process have later ones.
+    std::int64_t created_at() const noexcept { return created_at_; }
+    std::uint64_t bytes() const noexcept { return written_bytes_; }
     // Removes the file if nothing was written to it.
     void remove_if_empty() noexcept;
     bool empty() const noexcept { return written_bytes_ == 0; }
@@ -48,7 +56,8 @@ private:
     int fd_ = -1;
     dev_t device_ = 0;  // of the file, with inode_
     ino_t inode_ = 0;
-    char path_[4096] = {}, before_[4096] = {};
+    std::int64_t created_at_ = 0;
+    char path_[kPathBytes] = {}, before_[kPathBytes] = {};
     std::uint32_t sequence_ = 0;
     std::uint64_t unwritten_ = 0, reported_ = 0;  // reported: what the last spool_lost chunk stated
     std::uint64_t written_bytes_ = 0;             // of complete chunks

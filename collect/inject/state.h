@@ -12,6 +12,8 @@
 #include "collect/inject/event_count.h"
 #include "collect/inject/scratch.h"
 #include "collect/inject/spool_file.h"
+#include "collect/inject/step_keeper.h"
+#include "collect/inject/step_watch.h"
 #include "collect/inject/window.h"
 
 namespace gpuprof::inject {
@@ -23,6 +25,8 @@ struct Collector {
     EventCount work, ended,
         given_away;  // for the spool thread; when it has ended; when CUPTI belongs to another client
     Window window;
+    StepWatch steps;
+    StepKeeper* keeper = nullptr;  // null: all steps are kept
     SpoolFile file;
     Activity activity;
     ActivitySwitch kinds;

@@ -14,6 +14,12 @@
 //   spool_windows   { i64 opened  i64 closed }...       when the capture window was open, by CLOCK_REALTIME; closed
 //                                                       is 0 while it is open; repeated with both times afterwards
 //   spool_facts     { key text, value text }...         facts of the recording that may change; the last ones are valid
+//   spool_steps     struct StepsSeen  struct StepSeries x series  struct KeptStep x kept   steps seen so far, and which of
+//                                                       them are kept; the last one of a process is valid
+//
+// A process that keeps only some of its steps (--keep-slow) writes many parts and deletes those that no kept step needs.
+// The fact `part` of its spool_process chunks counts them from 0, and `first_part` is the same in all of them. Parts with
+// consecutive numbers continue each other.
 //
 // Of kernel counters, in a file of their own per process (core/format/counter_plan.h):
 //   spool_counter_note   struct CounterLaunch  name text   a launch or range is about to be measured
@@ -114,6 +120,50 @@ struct StreamCall {
     std::uint32_t padding;
 };
 static_assert(sizeof(StreamCall) == 48);
+
+// What --keep-slow and --trigger saw and kept. Times are CLOCK_REALTIME, durations CLOCK_MONOTONIC, both in ns.
+struct StepsSeen {
+    std::int64_t since;      // everything from here on is in the parts; 0: the process ended, and only kept steps are
+    std::int64_t reported;   // when this was written
+    std::int64_t keep;       // steps to keep at most
+    std::int64_t trigger;    // in millionths of the median of earlier steps; 0: none
+    std::int64_t warm_up;    // steps of each thread that come first
+    std::uint64_t fired;     // steps that took longer than the trigger allows
+    std::uint64_t nested;    // steps that began within a step of the same thread; they are not counted as steps
+    std::uint64_t unjudged;  // steps that ended too fast, on too many threads, or outside the recording
+    std::uint64_t stuck;     // times at which no new part could be created
+    std::uint32_t series, kept;
+};
+static_assert(sizeof(StepsSeen) == 80);
+
+// The steps of one thread.
+struct StepSeries {
+    std::uint64_t ended;           // number of the last one that ended, from 1
+    std::uint64_t slowest;         // number of the slowest step after the warm-up, from 1; 0: none
+    std::int64_t slowest_ns;       // its duration
+    std::int64_t slowest_median;   // median of the steps before it; 0: unknown
+    std::int64_t first_median;     // of the first steps after the warm-up; 0: unknown
+    std::int64_t last_median;      // of the last steps; 0: unknown
+    std::int64_t longest_between;  // time from the end of a step to the beginning of the next one
+    std::int64_t open_since;       // begin of the step in progress; 0: none
+    std::uint32_t thread;
+    std::uint32_t open_is_mark;  // 1: it began with a mark, and ends with the next one
+};
+static_assert(sizeof(StepSeries) == 72);
+
+struct KeptStep {
+    static constexpr std::uint32_t kWarmUp = 1, kMark = 2, kUnfinished = 4;
+
+    std::uint64_t number;  // in its series, from 1
+    std::int64_t since;    // begin of the step before, if it directly precedes this one; else `begin`
+    std::int64_t begin, end;
+    std::int64_t duration;
+    std::int64_t median;   // of the steps before it; 0: unknown
+    std::int64_t missing;  // of its beginning, which the parts no longer have
+    std::uint32_t thread;
+    std::uint32_t flags;
+};
+static_assert(sizeof(KeptStep) == 64);
 
 // One measurement, written before it begins.
 struct CounterLaunch {

@@ -129,7 +129,8 @@ private:
     void place(const RawChunk& raw, std::vector<PlacedChunk>& placed) {
         if (raw.header.is(ChunkKind::begin) || raw.header.is(ChunkKind::end)) return;
         if (SpoolDecoder::takes(raw.header)) {
-            if (raw.header.is(ChunkKind::spool_process)) end_spool();
+            bool begins = raw.header.is(ChunkKind::spool_process);
+            if (begins && !(spool_ && spool_->is_continued_by(raw.bytes()))) end_spool();
             if (!spool_) spool_ = std::make_unique<SpoolDecoder>(batch_, source_.name());
             spool_->take(raw);
             return;

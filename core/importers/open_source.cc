@@ -24,6 +24,38 @@ private:
     std::string_view rest_;
 };
 
+// Files one after the other.
+class JoinedBytes final : public ByteStream {
+public:
+    JoinedBytes(std::vector<std::string> files, const ReadLimits& limits) : files_(std::move(files)), limits_(limits) {}
+    Result<std::size_t> read(char* into, std::size_t size) override {
+        std::size_t done = 0;
+        while (done < size) {
+            if (!current_) {
+                if (next_ == files_.size()) break;
+                Result<std::unique_ptr<ByteStream>> file = open_file_bytes(files_[next_++], limits_);
+                if (!file) return file.error();
+                current_ = std::move(*file);
+            }
+            Result<std::size_t> got = current_->read(into + done, size - done);
+            if (!got) return got;
+            done += *got;
+            if (*got > 0) continue;
+            finished_ += current_->own_bytes();
+            current_.reset();
+        }
+        return done;
+    }
+    std::uint64_t own_bytes() const override { return finished_ + (current_ ? current_->own_bytes() : 0); }
+
+private:
+    std::vector<std::string> files_;
+    ReadLimits limits_;
+    std::size_t next_ = 0;
+    std::unique_ptr<ByteStream> current_;
+    std::uint64_t finished_ = 0;
+};
+
 // The source itself, or a decompressor before it if its first bytes require one. Its output is taken as it is: a file
 // that was compressed twice is not decompressed twice.
 Result<std::unique_ptr<Source>> decoded(std::unique_ptr<PeekableSource> source) {
@@ -55,6 +87,14 @@ Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::
     Result<std::unique_ptr<ByteStream>> bytes = open_file_bytes(file, limits);
     if (!bytes) return bytes.error();
     return decoded(std::make_unique<PeekableSource>(name, std::move(*bytes), limits));
+}
+
+Result<std::unique_ptr<Source>> join_files(std::vector<std::string> files, const ReadLimits& limits) {
+    std::string name = files.front();
+    auto joined = std::make_unique<PeekableSource>(std::move(name),
+                                                   std::make_unique<JoinedBytes>(std::move(files), limits), limits);
+    if (Status status = joined->fill(); !status) return status.error();
+    return std::unique_ptr<Source>(std::move(joined));
 }
 
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes, const ReadLimits& limits) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/schema/read_limits.h"
@@ -41,7 +42,11 @@ Result<std::unique_ptr<Source>> open_source(const std::string& file, const ReadL
 // The same for a file that users know by another name.
 Result<std::unique_ptr<Source>> open_source(const std::string& file, const std::string& name, const ReadLimits& limits);
 
-// The same over bytes in memory, which must outlive it. For tests and fuzzing.
+// Several files as one input, one after the other; they are opened when they are reached, and not decompressed. One that
+// cannot be opened ends the input with an error. The name is that of the first.
+Result<std::unique_ptr<Source>> join_files(std::vector<std::string> files, const ReadLimits& limits = {});
+
+// One over bytes in memory, which must outlive it. For tests and fuzzing.
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes, const ReadLimits& limits = {});
 
 }  // namespace gpuprof

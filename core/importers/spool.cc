@@ -18,6 +18,16 @@ using spool::NameSpace;
 
 std::string_view text_of(ByteCursor& cursor) { return cursor.take(cursor.u32()); }
 
+// The facts of a spool_process chunk.
+std::map<std::string_view, std::string_view> facts_in(std::string_view payload) {
+    std::map<std::string_view, std::string_view> facts;
+    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
+        std::string_view key = text_of(cursor), value = text_of(cursor);
+        if (cursor.ok()) facts[key] = value;
+    }
+    return facts;
+}
+
 }  // namespace
 
 std::string SpoolDecoder::where(const RawChunk& chunk) const { return fmt::format("{}: byte {}", file_, chunk.offset); }
@@ -29,10 +39,10 @@ bool SpoolDecoder::takes(const ChunkHeader& header) {
     for (ChunkKind kind :
          {ChunkKind::spool_process, ChunkKind::spool_activity, ChunkKind::spool_names, ChunkKind::spool_nvtx,
           ChunkKind::spool_clock, ChunkKind::spool_lost, ChunkKind::spool_refused, ChunkKind::spool_facts,
-          ChunkKind::spool_windows, ChunkKind::spool_counter_note, ChunkKind::spool_counter_image,
-          ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung, ChunkKind::spool_cubin,
-          ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read, ChunkKind::spool_stall_failure,
-          ChunkKind::spool_sass_counts})
+          ChunkKind::spool_windows, ChunkKind::spool_steps, ChunkKind::spool_counter_note,
+          ChunkKind::spool_counter_image, ChunkKind::spool_counter_skips, ChunkKind::spool_counter_hung,
+          ChunkKind::spool_cubin, ChunkKind::spool_stall_reasons, ChunkKind::spool_stall_read,
+          ChunkKind::spool_stall_failure, ChunkKind::spool_sass_counts})
         if (header.is(kind)) return true;
     return false;
 }
@@ -56,6 +66,8 @@ void SpoolDecoder::take(const RawChunk& chunk) {
         sound = take_facts(payload);
     else if (chunk.header.is(ChunkKind::spool_windows))
         sound = take_windows(payload);
+    else if (chunk.header.is(ChunkKind::spool_steps))
+        sound = steps_.take(payload);
     else if (chunk.header.is(ChunkKind::spool_refused))
         batch_.lose(Loss::recorder_refused, payload);
     // Counters are evaluated by CUPTI in a process of the launcher, and samples attributed to source lines there; both
@@ -63,12 +75,22 @@ void SpoolDecoder::take(const RawChunk& chunk) {
     if (!sound) batch_.lose(Loss::damaged_chunk, where(chunk));
 }
 
+bool SpoolDecoder::is_continued_by(std::string_view process) const {
+    auto facts = facts_in(process);
+    return !first_part_.empty() && facts["first_part"] == first_part_ && facts["pid"] == pid_;
+}
+
+// If parts in between are gone, what was open then ended at an unknown time.
+void SpoolDecoder::continue_with(std::uint64_t part) {
+    if (part != part_ + 1) annotations_.interrupt(last_time_);
+    part_ = part;
+}
+
 void SpoolDecoder::take_process(std::string_view payload) {
-    std::map<std::string_view, std::string_view> facts;
-    for (ByteCursor cursor(payload); cursor.left() > 0 && cursor.ok();) {
-        std::string_view key = text_of(cursor), value = text_of(cursor);
-        if (cursor.ok()) facts[key] = value;
-    }
+    auto facts = facts_in(payload);
+    std::uint64_t part = std::strtoull(std::string(facts["part"]).c_str(), nullptr, 10);
+    if (is_continued_by(payload)) return continue_with(part);
+    pid_ = facts["pid"], first_part_ = facts["first_part"], part_ = part;
     process_ = fmt::format("{}:{}", facts["host"], facts["pid"]);
     process_key_ = batch_.intern(process_);
     ProcessTable& table = batch_.tables.process;
@@ -229,6 +251,7 @@ void SpoolDecoder::finish() {
     TimeNs last = last_time_;
     if (auto closed = facts_.find(fact::kWindowClosedAt); closed != facts_.end())
         last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
+    keep_only_steps();
     annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });
     add_threads();
     add_facts();

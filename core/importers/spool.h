@@ -16,6 +16,7 @@
 #include "core/format/spool.h"
 #include "core/importers/spool_annotations.h"
 #include "core/importers/spool_clock.h"
+#include "core/importers/spool_steps.h"
 #include "core/importers/spool_stream_calls.h"
 #include "core/model/trace_builder.h"
 
@@ -26,6 +27,8 @@ public:
     SpoolDecoder(Batch& batch, std::string file);
 
     static bool takes(const ChunkHeader& header);
+    // Whether a chunk of kind spool_process begins another part of the same process (core/format/spool.h).
+    bool is_continued_by(std::string_view process) const;
     // Takes a chunk of its kinds; an invalid one is counted as damaged.
     void take(const RawChunk& chunk);
     // After the last chunk of the process.
@@ -33,6 +36,7 @@ public:
 
 private:
     void take_process(std::string_view payload);
+    void continue_with(std::uint64_t part);
     bool take_activity(std::string_view payload);
     bool take_names(std::string_view payload);
     bool take_nvtx(std::string_view payload);
@@ -60,6 +64,7 @@ private:
     std::optional<Row> call_of(std::uint32_t correlation);
     bool in_window(TimeNs start, DurNs dur) const;
     void leave_out_what_is_outside();
+    void keep_only_steps();
     void count_left_out();
     void name_allocator(Row event, std::uint32_t correlation);
     void resolve_external();
@@ -74,6 +79,8 @@ private:
     std::string file_;
     std::string process_ = "unknown process";
     StringId process_key_ = kNoString;
+    std::string pid_, first_part_;  // of a process with several parts; else ""
+    std::uint64_t part_ = 0;        // the number of the one being read
     TimeNs last_time_ = 0;
     std::unordered_map<std::uint64_t, StringId> pointers_;
     std::unordered_map<std::uint64_t, StringId> functions_;  // space and callback id
@@ -87,6 +94,8 @@ private:
     std::uint64_t recorder_calls_ = 0;   // dropped
     std::vector<SpoolClock> clocks_;
     std::map<TimeNs, TimeNs> windows_;  // when the window was open, start and end; 0: it had not closed
+    bool only_windows_ = false;         // rows outside all windows are dropped, even without any window
+    SpoolSteps steps_;
     SpoolAnnotations annotations_;
     SpoolStreamCalls stream_calls_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation

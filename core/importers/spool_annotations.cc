@@ -93,10 +93,15 @@ void SpoolAnnotations::reset(std::uint32_t thread, TimeNs time) {
     }
 }
 
-void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uint32_t)>& thread_key) {
+void SpoolAnnotations::interrupt(TimeNs time) {
     for (auto& [place, stack] : stacks_)
-        for (const Open& open : stack) close(place.first, open, last);
-    for (auto& [range, started] : started_) close(started.first, started.second, last);
+        for (const Open& open : stack) close(place.first, open, time);
+    for (auto& [range, started] : started_) close(started.first, started.second, time);
+    stacks_.clear(), started_.clear(), started_by_.clear(), about_next_.clear();
+}
+
+void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uint32_t)>& thread_key) {
+    interrupt(last);
     RangeTable& table = batch_.tables.range;
     for (const Closed& range : closed_) {
         Row row = table.add();

@@ -27,8 +27,9 @@ struct SpoolRows {
           api_call(static_cast<Row>(tables.api_call.rows)),
           sync(static_cast<Row>(tables.sync.rows)),
           overhead(static_cast<Row>(tables.overhead.rows)),
-          memory_event(static_cast<Row>(tables.memory_event.rows)) {}
-    Row kernel = 0, memcpy = 0, memset = 0, api_call = 0, sync = 0, overhead = 0, memory_event = 0;
+          memory_event(static_cast<Row>(tables.memory_event.rows)),
+          range(static_cast<Row>(tables.range.rows)) {}
+    Row kernel = 0, memcpy = 0, memset = 0, api_call = 0, sync = 0, overhead = 0, memory_event = 0, range = 0;
 };
 
 // The offset of CUPTI's clock from CLOCK_REALTIME; absent if negligible (under a millisecond).

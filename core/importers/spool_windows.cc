@@ -1,6 +1,8 @@
 // Recording only a part of a run: the collector keeps CUPTI's kinds enabled for a while after the window has closed, so
 // that work in flight is delivered. Rows outside every window are dropped here: kept is what was running while a window
 // was open, and what was launched then.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -43,7 +45,7 @@ bool SpoolDecoder::in_window(TimeNs start, DurNs dur) const {
 }
 
 void SpoolDecoder::leave_out_what_is_outside() {
-    if (windows_.empty()) return;
+    if (windows_.empty() && !only_windows_) return;
     Tables& tables = batch_.tables;
     std::unordered_set<std::int64_t> launched;
     auto within = [&](const auto& table) {
@@ -67,6 +69,17 @@ void SpoolDecoder::leave_out_what_is_outside() {
     of_device(tables.memset, first_.memset);
     keep_rows(tables.sync, first_.sync, within(tables.sync));
     keep_rows(tables.overhead, first_.overhead, within(tables.overhead));
+    // Annotations are not recorded while a window is closed, unless it was chosen afterwards.
+    if (only_windows_) keep_rows(tables.range, first_.range, within(tables.range));
+}
+
+// What a process kept of its steps are its windows.
+void SpoolDecoder::keep_only_steps() {
+    if (!steps_.known()) return;
+    only_windows_ = true;
+    windows_ = steps_.windows();
+    steps_.add_facts(batch_, pid_.empty() ? process_ : fmt::format("process {}", pid_));
+    steps_.add_ranges(batch_, [this](std::uint32_t thread) { return thread_key(thread); });
 }
 
 }  // namespace gpuprof

@@ -36,6 +36,12 @@ inline constexpr const char* kStallPeriod = "stall_period_cycles";
 // CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 
+// A process that kept only some of its steps: each of them (core/model/kept_steps.h), what it saw in a sentence, and the
+// same of a process that had no steps.
+inline constexpr const char* kKeptStep = "kept_step";
+inline constexpr const char* kSlowSteps = "slow_steps";
+inline constexpr const char* kNoSteps = "no_steps";
+
 // How a device's clock was aligned with the host's, as a sentence. It contains this word if times were changed.
 inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kClockMoved = "moved";

@@ -10,6 +10,7 @@
 #include "core/analyze/facts/profiler_cost.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
+#include "core/model/kept_steps.h"
 #include "core/schema/debug_env.h"
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
@@ -206,6 +207,25 @@ void add_debug_env(const Trace& trace, Trust& trust) {
              fmt::format("libraries wrote logs during the recording, which slows the host (--debug-env {})", groups)});
 }
 
+// Steps that were chosen while recording, and the gaps between them.
+void add_kept_steps(const Trace& trace, Trust& trust) {
+    const MetaTable& meta = trace.tables().meta;
+    bool any = false;
+    for (Row row = 0; row < meta.rows; ++row) {
+        std::string_view key = trace.text(meta.key[row]);
+        if (key != fact::kSlowSteps && key != fact::kNoSteps) continue;
+        any = true;
+        if (key == fact::kSlowSteps) trust.statements.push_back({false, std::string(trace.text(meta.value[row]))});
+    }
+    if (any && trace.range().rows == 0 && trace.kernel().rows == 0 && trace.api_call().rows == 0)
+        trust.statements.push_back({true, "no step was kept, so the program's work is not in this recording"});
+    if (any && !trace.is_part() && kept_steps(trace).size() > 1)
+        trust.statements.push_back(
+            {true,
+             "only these steps were kept: analyses of the whole recording count the time between them as idle; "
+             "select one step with --from and --to"});
+}
+
 // Ranks read as one recording are not compared with each other.
 void add_ranks(const Trace& trace, Trust& trust) {
     const ProcessTable& processes = trace.tables().process;
@@ -285,6 +305,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
     add_debug_env(facts.trace(), trust);
     add_recorder(facts.trace(), trust);
+    add_kept_steps(facts.trace(), trust);
     add_ranks(facts.trace(), trust);
     add_missing(facts.trace(), trust);
     return trust;

@@ -4,6 +4,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/step_finder.h"
+#include "core/model/kept_steps.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -88,6 +89,8 @@ SteadyPart SteadyPart::make(const Facts& facts) {
 }
 
 std::optional<Interval> interval_for_first_answer(const Facts& facts) {
+    // Between kept steps nothing was recorded: the slowest one says what happened in it.
+    if (std::vector<KeptStepFact> kept = kept_steps(facts.trace()); !kept.empty()) return kept.front().span;
     Interval part = facts.get<SteadyPart>().part;
     return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }

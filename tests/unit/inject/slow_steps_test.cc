@@ -1,0 +1,244 @@
+// Which steps are kept, with exact times.
+#include "collect/inject/slow_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace gpuprof::inject {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000, kSecond = 1000 * kMs;
+// CLOCK_REALTIME is this much ahead, so that a confusion of the clocks shows.
+constexpr std::int64_t kAhead = 1'000'000 * kSecond;
+
+Moment at(std::int64_t steady) { return {steady + kAhead, steady}; }
+
+class Process {
+public:
+    explicit Process(std::int64_t keep, std::int64_t trigger = 0) { steps.start(keep, trigger); }
+    // A step of this length right after the one before.
+    void step(std::int64_t length, std::uint32_t thread = 1) {
+        take(StepEvent::begun, now, 0, thread);
+        std::int64_t begin = now;
+        now += length;
+        take(StepEvent::ended, begin, now, thread);
+    }
+    void steps_of(std::int64_t length, int count, std::uint32_t thread = 1) {
+        for (int i = 0; i < count; ++i) step(length, thread);
+    }
+    std::vector<std::uint64_t> kept() const {
+        std::vector<std::uint64_t> found;
+        for (std::size_t i = 0; i < steps.kept(); ++i) found.push_back(steps.kept(i).number);
+        std::sort(found.begin(), found.end());
+        return found;
+    }
+
+    void take(StepEvent::Kind kind, std::int64_t begin, std::int64_t end = 0, std::uint32_t thread = 1) {
+        bool begins = kind == StepEvent::begun || kind == StepEvent::begun_by_mark;
+        numbers[thread] += begins;
+        steps.take({thread, kind, numbers[thread], at(begin), begins ? Moment{} : at(end)});
+    }
+
+    SlowSteps steps;
+    std::map<std::uint32_t, std::uint64_t> numbers;  // of the last step of each thread
+    std::int64_t now = 100 * kSecond;
+};
+
+using Numbers = std::vector<std::uint64_t>;
+
+TEST(SlowSteps, TheSlowestAreKeptWithTheMedianBeforeThem) {
+    Process process(2);
+    process.steps_of(10 * kMs, 30);
+    process.step(50 * kMs);  // 31
+    process.steps_of(10 * kMs, 30);
+    process.step(70 * kMs);  // 62
+    process.steps_of(10 * kMs, 30);
+    process.step(60 * kMs);  // 93
+    EXPECT_EQ(process.kept(), (Numbers{62, 93}));
+    for (std::size_t i = 0; i < 2; ++i) {
+        const spool::KeptStep& step = process.steps.kept(i);
+        EXPECT_EQ(step.median, 10 * kMs);
+        EXPECT_EQ(step.end - step.begin, step.duration);
+        EXPECT_EQ(step.begin - step.since, 10 * kMs);  // the step before
+        EXPECT_GT(step.begin, kAhead);
+        EXPECT_EQ(step.flags, 0u);
+    }
+    EXPECT_EQ(process.steps.series(0).ended, 93u);
+    EXPECT_EQ(process.steps.series(0).slowest, 62u);
+}
+
+TEST(SlowSteps, OfEqualStepsTheFirstAfterTheWarmUpAreKept) {
+    Process process(3);
+    process.steps_of(10 * kMs, 500);
+    EXPECT_EQ(process.kept(), (Numbers{11, 12, 13}));
+}
+
+TEST(SlowSteps, AFirstStepThatCompilesIsNotKept) {
+    Process process(2);
+    process.step(60 * kSecond);
+    process.steps_of(10 * kMs, 50);
+    EXPECT_EQ(process.kept(), (Numbers{11, 12}));
+    EXPECT_EQ(process.steps.series(0).slowest_ns, 10 * kMs);
+}
+
+TEST(SlowSteps, AProgramOfFewStepsKeepsThoseOfTheWarmUp) {
+    Process process(2);
+    process.step(30 * kMs), process.step(10 * kMs), process.step(20 * kMs);
+    EXPECT_EQ(process.kept(), (Numbers{1, 3}));
+    EXPECT_EQ(process.steps.kept(0).flags, spool::KeptStep::kWarmUp);
+    EXPECT_EQ(process.steps.kept(0).median, 0);
+    EXPECT_EQ(process.steps.series(0).slowest, 0u);
+}
+
+TEST(SlowSteps, ATriggerComparesExactly) {
+    constexpr std::int64_t kFactor = 1'004'000;  // 1.004
+    Process process(10, kFactor);
+    process.steps_of(1000 * kMs, 20);
+    process.step(1004 * kMs);      // not longer than 1.004x
+    process.step(1004 * kMs + 1);  // 22
+    EXPECT_EQ(process.kept(), (Numbers{22}));
+    EXPECT_EQ(process.steps.seen().fired, 1u);
+}
+
+TEST(SlowSteps, ATriggerThatNeverFiresKnowsTheSlowestStep) {
+    Process process(10, 2 * 1'000'000);
+    process.step(10 * kSecond);
+    process.steps_of(10 * kMs, 40);
+    process.step(19 * kMs);  // 42
+    EXPECT_EQ(process.kept(), Numbers{});
+    EXPECT_EQ(process.steps.series(0).slowest, 42u);
+    EXPECT_EQ(process.steps.series(0).slowest_median, 10 * kMs);
+}
+
+TEST(SlowSteps, ATriggerNeverFiresInTheWarmUp) {
+    Process process(10, 1'500'000);
+    process.steps_of(10 * kMs, 9);
+    process.step(50 * kMs);
+    EXPECT_EQ(process.kept(), Numbers{});
+    process.step(50 * kMs);
+    EXPECT_EQ(process.kept(), (Numbers{11}));
+}
+
+TEST(SlowSteps, ATriggerKeepsTheSlowestOfThoseThatFire) {
+    Process process(2, 1'500'000);
+    process.steps_of(10 * kMs, 20);
+    for (int length : {20, 40, 30, 25}) process.step(length * kMs), process.steps_of(10 * kMs, 20);
+    EXPECT_EQ(process.steps.seen().fired, 4u);
+    EXPECT_EQ(process.kept(), (Numbers{42, 63}));
+}
+
+TEST(SlowSteps, DriftDoesNotFireButShows) {
+    Process process(10, 1'500'000);
+    std::int64_t length = 10 * kMs;
+    for (int i = 0; i < 300; ++i) process.step(length), length += length / 200;
+    EXPECT_EQ(process.steps.seen().fired, 0u);
+    EXPECT_GT(process.steps.series(0).last_median, 3 * process.steps.series(0).first_median);
+}
+
+TEST(SlowSteps, AChangeThatStaysFiresUntilItIsTheMedian) {
+    Process process(64, 1'500'000);
+    process.steps_of(10 * kMs, 100);
+    process.steps_of(20 * kMs, 100);
+    EXPECT_EQ(process.steps.seen().fired, 32u);  // half of the 64 steps of the median
+}
+
+TEST(SlowSteps, ThreadsAreComparedWithThemselves) {
+    Process process(10, 1'500'000);
+    for (int i = 0; i < 50; ++i) process.step(10 * kMs, 1), process.step(100 * kMs, 2);
+    EXPECT_EQ(process.steps.seen().fired, 0u);
+    process.step(30 * kMs, 1);
+    ASSERT_EQ(process.steps.kept(), 1u);
+    EXPECT_EQ(process.steps.kept(0).thread, 1u);
+    EXPECT_EQ(process.steps.kept(0).number, 51u);
+    EXPECT_EQ(process.steps.series(), 2u);
+}
+
+TEST(SlowSteps, TooManyThreadsAreCounted) {
+    Process process(1);
+    for (std::uint32_t thread = 1; thread <= 100; ++thread) process.step(kMs, thread);
+    EXPECT_EQ(process.steps.series(), SlowSteps::kMaxSeries);
+    EXPECT_EQ(process.steps.seen().unjudged, 100 - SlowSteps::kMaxSeries);
+}
+
+TEST(SlowSteps, AStepWithoutAnEndIsJudgedAtTheEndOfTheProcess) {
+    Process process(1);
+    process.steps_of(10 * kMs, 30);
+    process.take(StepEvent::begun, process.now);
+    EXPECT_EQ(process.steps.longest_open(process.now + 5 * kSecond), 5 * kSecond);
+    process.steps.finish(at(process.now + 5 * kSecond));
+    EXPECT_EQ(process.kept(), (Numbers{31}));
+    EXPECT_EQ(process.steps.kept(0).flags, spool::KeptStep::kUnfinished);
+    EXPECT_EQ(process.steps.kept(0).duration, 5 * kSecond);
+}
+
+TEST(SlowSteps, WhatFollowsTheLastMarkIsNoStep) {
+    Process process(1);
+    std::int64_t begin = process.now;
+    process.take(StepEvent::begun_by_mark, begin);
+    process.take(StepEvent::ended, begin, begin + kMs);
+    process.take(StepEvent::begun_by_mark, begin + kMs);
+    process.steps.finish(at(begin + 5 * kSecond));
+    ASSERT_EQ(process.kept(), (Numbers{1}));
+    EXPECT_EQ(process.steps.kept(0).flags, spool::KeptStep::kWarmUp | spool::KeptStep::kMark);
+    EXPECT_EQ(process.steps.series(0).open_is_mark, 1u);
+}
+
+TEST(SlowSteps, TheStepInProgressAndTheOneBeforeAreNeeded) {
+    Process process(1);
+    process.steps_of(10 * kMs, 30);
+    std::int64_t begin = process.now;
+    process.take(StepEvent::begun, begin);
+    EXPECT_EQ(process.steps.since(at(begin + kSecond)).steady, begin - 10 * kMs);
+    EXPECT_EQ(process.steps.since(at(begin + kSecond)).real, begin - 10 * kMs + kAhead);
+    process.take(StepEvent::ended, begin, begin + kSecond);
+    // It may be the one before the next, but not for longer than it took.
+    EXPECT_EQ(process.steps.since(at(begin + 2 * kSecond)).steady, begin);
+    EXPECT_EQ(process.steps.since(at(begin + 3 * kSecond)).steady, begin + 3 * kSecond);
+    EXPECT_TRUE(
+        process.steps.kept_need(begin + kSecond + kSecond / 2, begin + 9 * kSecond));  // delivery of its records
+    EXPECT_FALSE(process.steps.kept_need(begin + 3 * kSecond, begin + 9 * kSecond));
+    EXPECT_TRUE(process.steps.kept_need(0, begin));
+    EXPECT_FALSE(process.steps.kept_need(0, begin - 11 * kMs));
+}
+
+TEST(SlowSteps, APauseBetweenStepsIsNoContextButIsKnown) {
+    Process process(1);
+    process.steps_of(10 * kMs, 30);
+    process.now += 7 * kSecond;
+    process.step(50 * kMs);
+    EXPECT_EQ(process.steps.kept(0).since, process.steps.kept(0).begin);
+    EXPECT_EQ(process.steps.series(0).longest_between, 7 * kSecond);
+}
+
+TEST(SlowSteps, WhatIsGoneOfAStepIsSaid) {
+    Process process(1);
+    process.steps_of(10 * kMs, 30);
+    std::int64_t begin = process.now;
+    process.take(StepEvent::begun, begin);
+    process.steps.forget_before(begin + 3 * kSecond);
+    process.take(StepEvent::ended, begin, begin + 5 * kSecond);
+    EXPECT_EQ(process.steps.kept(0).missing, 3 * kSecond);
+}
+
+TEST(SlowSteps, NumbersAreThoseOfTheProgramEvenIfEventsWereMissed) {
+    Process process(1);
+    process.steps_of(10 * kMs, 30);
+    process.numbers[1] += 100;  // too fast for the queue
+    process.step(50 * kMs);
+    EXPECT_EQ(process.kept(), (Numbers{131}));
+    EXPECT_EQ(process.steps.series(0).ended, 131u);
+}
+
+TEST(SlowSteps, AStepOutsideOfTheRecordingIsNotJudged) {
+    Process process(1);
+    process.take(StepEvent::begun, process.now);
+    process.take(StepEvent::abandoned, process.now, process.now + kMs);
+    EXPECT_EQ(process.steps.series(0).ended, 0u);
+    EXPECT_EQ(process.steps.seen().unjudged, 1u);
+}
+
+}  // namespace
+}  // namespace gpuprof::inject
