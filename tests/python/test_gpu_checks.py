@@ -99,7 +99,7 @@ def machine(program, packed, tmp_path_factory):
         "LD_LIBRARY_PATH": str(fakes), "GPUPROF_CUDA": str(fakes / "libcuda.so.1"), "GPUPROF_CUPTI": str(fakes / "libcupti.so.13"),
         "GPUPROF_FAKE_CUDA_SCRIPT": str(make_scripts(folder)), "GPUPROF_FAKE_CUDA_SIM": SIMULATED,
         "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"), "GPUPROF_FAKE_NVML": str(folder / "driver.txt"),
-        "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
+        "GPUPROF_FAKE_PM": f"series={folder / 'counters.csv'}", "GPUPROF_FAKE_TORCH_ANY": "steps.py:labelled.py:workers.py:regions.py:order_streams.py:slow_steps.py", "PYTHONPATH": str(ROOT / "tests/fakes/frameworks"), "GPU_CHECKS_SMALL": "1", "PYTHON": sys.executable,
         "GPUPROF_GPU_PROGRAMS": str(ROOT / "tests/fakes/gpu_programs"), "PATH": f"{ROOT / 'tests/fakes/smi'}:{os.environ['PATH']}",
     }
     return environment
