@@ -169,7 +169,7 @@ std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
 }
 
 std::string encode_sums(const ViewParts& parts, EncodingGoal goal) {
-    ChunkSums sums = chunk_sums(parts, parts.stacks());
+    const ChunkSums& sums = parts.sums();
     std::vector<ColumnView> columns{
         view_of("chunk", ColumnType::I64, "", sums.chunk), view_of("frame", ColumnType::I64, "", sums.frame),
         view_of("count", ColumnType::I64, "count", sums.count), view_of("time", ColumnType::Dur, "ns", sums.time)};

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/view/parts.h"
+#include "core/model/trace.h"
 
 namespace gpuprof {
 namespace {
@@ -53,14 +53,15 @@ std::optional<std::int64_t> bytes_of(const Tables& tables, SliceTable table, Row
     return std::nullopt;
 }
 
-ChunkSums chunk_sums(const ViewParts& parts, const CallStacks& stacks) {
+ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, const Tables& tables,
+                     const CallStacks& stacks) {
     ChunkSums out;
-    Adder adder(parts.trace.tables(), stacks.frames.size());
-    for (std::size_t at = 0; at < parts.lanes.size(); ++at) {
-        const Lane& lane = parts.scene.lanes[at];
+    Adder adder(tables, stacks.frames.size());
+    for (std::size_t at = 0; at < lanes.size(); ++at) {
+        const Lane& lane = scene.lanes[at];
         const PodVector<std::uint32_t>& frames = stacks.of_lane[at];
         if (frames.size() == 0) continue;
-        for (const Chunk& chunk : parts.lanes[at].chunks[0]) {
+        for (const Chunk& chunk : lanes[at].chunks[0]) {
             for (std::size_t i = chunk.first; i < chunk.first + chunk.count; ++i)
                 if (frames[i] != kNoFrame) adder.add(frames[i], lane.table, lane.slices[i]);
             adder.finish(chunk.blob, out);

@@ -5,9 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "core/model/column.h"
 #include "core/view/call_stacks.h"
+#include "core/view/lane_parts.h"
+#include "core/view/scene.h"
 
 namespace gpuprof {
 
@@ -21,8 +24,8 @@ struct ChunkSums {
     Column<std::int64_t> bytes;  // copied or filled; absent if unknown for an event
 };
 
-struct ViewParts;
-ChunkSums chunk_sums(const ViewParts& parts, const CallStacks& stacks);
+ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, const Tables& tables,
+                     const CallStacks& stacks);
 
 // Bytes of a row of memcpy or memset; absent for other tables.
 std::optional<std::int64_t> bytes_of(const Tables& tables, SliceTable table, Row row);

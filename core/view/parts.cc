@@ -20,10 +20,10 @@ std::vector<Chunk> chunks_of(const Items& items) {
     std::vector<Chunk> chunks;
     std::int64_t events = 0;
     DurNs busy = 0;
-    for (std::size_t first = 0; first < items.size(); first += kChunkRows) {
+    for (std::size_t first = 0; first < items.size(); first += kLaneRows) {
         Chunk& chunk = chunks.emplace_back();
         chunk.first = first;
-        chunk.count = std::min(kChunkRows, items.size() - first);
+        chunk.count = std::min(kLaneRows, items.size() - first);
         chunk.events_before = events;
         chunk.time_before = busy;
         chunk.start = extent(items[first]).start;
@@ -60,6 +60,8 @@ ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given, const Options& opt
     for (const Lane& lane : scene.lanes) add_lane(lane);
     count_names();
     number_blobs();
+    if (has_stacks)
+        sums_ = std::async(std::launch::async, [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
 }
 
 void ViewParts::add_lane(const Lane& lane) {

@@ -11,13 +11,15 @@
 
 #include "core/view/answer_json.h"
 #include "core/view/call_stacks.h"
+#include "core/view/chunk_sums.h"
 #include "core/view/event_tables.h"
-#include "core/view/levels.h"
+#include "core/view/lane_parts.h"
 #include "core/view/scene.h"
 
 namespace gpuprof {
 
-inline constexpr std::size_t kChunkRows = 8192;
+inline constexpr std::size_t kChunkRows = 8192;  // of tables
+inline constexpr std::size_t kLaneRows = 4096;   // of lanes: a measured range reads the whole chunks at its ends
 
 // The rows that a blob contains.
 struct Blob {
@@ -38,25 +40,6 @@ struct Blob {
     std::uint32_t of = 0;     // index of the lane, table, kernel, quantity or step of a job, long table
     std::uint32_t level = 0;  // of a lane; 0: the events
     std::size_t first = 0, count = 0;
-};
-
-// A chunk of a level, as listed in the manifest.
-struct Chunk {
-    std::size_t blob = 0, first = 0, count = 0;
-    TimeNs start = 0, end = 0;
-    std::int64_t events_before = 0;
-    DurNs time_before = 0;
-};
-
-struct LaneParts {
-    std::vector<Level<MergedSlice>> slices;
-    std::vector<Level<MergedValue>> values;
-    std::vector<std::vector<Chunk>> chunks;  // per level, events first
-    std::size_t levels() const { return 1 + slices.size() + values.size(); }
-    DurNs resolution(std::size_t level) const {
-        if (level == 0) return 0;
-        return slices.empty() ? values[level - 1].resolution : slices[level - 1].resolution;
-    }
 };
 
 // A distinct name of one table.
@@ -85,11 +68,13 @@ struct ViewParts {
     std::size_t early = 0;                                  // number of blobs for the first frame
     bool has_stacks = false;                                // whether there are events with call stacks
 
-    // Waits until they are known; they are computed while the rest is. Thread-safe.
+    // Both wait until they are known; they are computed while the rest is. Thread-safe. Only with `has_stacks`: `sums`.
     const CallStacks& stacks() const { return stacks_.get(); }
+    const ChunkSums& sums() const { return sums_.get(); }
 
 private:
     std::shared_future<CallStacks> stacks_;  // reads the facts and the scene
+    std::shared_future<ChunkSums> sums_;     // reads everything above
     void add_lane(const Lane& lane);
     void count_names();
     void number_blobs();

@@ -1,4 +1,4 @@
-// One file with the viewer and one or two documents. Blobs are framed, concatenated, cut into segments of a few MiB,
+// One file with the viewer and one or two documents. Blobs are framed, concatenated, cut into segments of about 256 KiB,
 // compressed with gzip (RFC 1952), which browsers can decompress, and written as base64 (RFC 4648).
 #include <zlib.h>
 
@@ -8,7 +8,8 @@ namespace gpuprof {
 namespace {
 
 constexpr std::string_view kDataMarker = "<!--gpu-profile:data-->";  // occurs once in the page
-constexpr std::size_t kSegment = std::size_t{1} << 20;               // approximate bytes before compression
+// Approximate bytes before compression. The page decompresses whole segments, and rarely needs all of one.
+constexpr std::size_t kSegment = std::size_t{256} << 10;
 
 std::string base64(std::string_view bytes) {
     constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

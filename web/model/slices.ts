@@ -24,11 +24,16 @@ export interface Slices {
   bytes: number; // of memory, approximate
 }
 
+/** The values of a column, not to be changed: it may keep the same array. */
 export function numbers(column: Column | undefined, rows: number, absent: number): Float64Array {
   const cells = column?.cells() ?? null;
   if (!column || cells === null || cells.kind === "text") return new Float64Array(rows).fill(absent);
-  const values = cells.kind === "number" ? Float64Array.from(cells.values) : Float64Array.from(cells.values, Number);
-  for (let row = 0; row < rows; row++) if (!column.has(row)) values[row] = absent;
+  if (cells.kind === "bigint") return withAbsent(Float64Array.from(cells.values, Number), column, absent);
+  return column.isWhole ? cells.values : withAbsent(cells.values.slice(), column, absent);
+}
+
+function withAbsent(values: Float64Array, column: Column, absent: number): Float64Array {
+  if (!column.isWhole) for (let row = 0; row < values.length; row++) if (!column.has(row)) values[row] = absent;
   return values;
 }
 
@@ -36,28 +41,33 @@ export function readSlices(payload: Payload, strings: Strings): Result<Slices> {
   const { rows, columns } = payload;
   const start = numbers(columns.get("start"), rows, NaN);
   const dur = numbers(columns.get("dur"), rows, 0);
-  const end = dur.map((length, row) => (start[row] ?? 0) + Math.max(0, length));
-  const busy = numbers(columns.get("busy"), rows, NaN);
-  const maxEnd = new Float64Array(rows);
-  let latest = -Infinity;
+  const [end, maxEnd] = [new Float64Array(rows), new Float64Array(rows)];
+  let [before, latest] = [-Infinity, -Infinity];
   for (let row = 0; row < rows; row++) {
-    if (!(start[row]! >= (row > 0 ? start[row - 1]! : -Infinity))) return fail("slices: a start is missing or out of order");
-    if (Number.isNaN(busy[row])) busy[row] = dur[row]!;
-    maxEnd[row] = latest = Math.max(latest, end[row]!);
+    const at = start[row]!;
+    if (!(at >= before)) return fail("slices: a start is missing or out of order");
+    before = at;
+    const until = dur[row]! > 0 ? at + dur[row]! : at;
+    if (until > latest) latest = until;
+    end[row] = until;
+    maxEnd[row] = latest;
   }
+  const optional = (name: string) => (columns.has(name) ? numbers(columns.get(name), rows, NaN) : null);
+  const busy = optional("busy")?.map((ns, row) => (Number.isNaN(ns) ? dur[row]! : ns)) ?? dur;
   const count = numbers(columns.get("count"), rows, 1);
   const row = numbers(columns.get("row"), rows, NO_ROW);
-  const optional = (name: string) => (columns.has(name) ? numbers(columns.get(name), rows, NaN) : null);
   const [frame, moved] = [optional("frame"), optional("bytes")];
   return ok({ length: rows, start, end, maxEnd, busy, name: names(columns.get("name"), rows, strings), row, count, frame, moved, bytes: rows * 60 + 256 });
 }
 
 function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {
-  const out = new Int32Array(rows).fill(NO_NAME);
+  const out = new Int32Array(rows);
   const cells = column?.cells() ?? null;
-  if (!column || cells?.kind !== "text") return out;
-  const ids = cells.words.map((word) => strings.intern(word));
-  for (let row = 0; row < rows; row++) if (column.has(row)) out[row] = ids[cells.codes[row] ?? 0] ?? NO_NAME;
+  if (!column || cells?.kind !== "text") return out.fill(NO_NAME);
+  const { codes, words } = cells;
+  const ids = Int32Array.from(words, (word) => strings.intern(word));
+  for (let row = 0; row < rows; row++) out[row] = ids[codes[row]!]!;
+  if (!column.isWhole) for (let row = 0; row < rows; row++) if (!column.has(row)) out[row] = NO_NAME;
   return out;
 }
 

@@ -1,7 +1,7 @@
 // A segment of a single file: base64 of gzip of framed blobs. Decoded in the worker, so that the page stays responsive.
 // The decompressed size is limited, because a few kilobytes of gzip can expand to gigabytes.
 
-const MAX_SEGMENT = 512 * 1024 * 1024; // bytes after decompression; the program makes segments of about 4 MiB
+const MAX_SEGMENT = 512 * 1024 * 1024; // bytes after decompression; the program makes segments of about 256 KiB
 
 const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64?.bind(Uint8Array); // of browsers since 2025
 
