@@ -154,7 +154,8 @@ function drawRuler(context: Pen, scene: Scene, theme: Theme): void {
     context.fillText(ruler.base, 4, ruler.top + 11);
     free = context.measureText(ruler.base).width + 12;
   }
-  const tags = keptTags(context, scene);
+  const measured = measuredTag(context, scene);
+  const tags = [...keptTags(context, scene), ...(measured === null ? [] : [measured])];
   for (const tick of ruler.ticks) {
     const x = Math.round(tick.x);
     context.fillStyle = css(theme.quiet);
@@ -164,15 +165,20 @@ function drawRuler(context: Pen, scene: Scene, theme: Theme): void {
     if (x + 3 >= free && x + 3 + room <= width && !isCovered) context.fillText(tick.label, x + 3, ruler.top + 11);
   }
   drawKept(context, scene, theme);
-  if (scene.range === null) return;
+  if (scene.range === null || measured === null) return;
   const { x0, x1, text } = scene.range;
   context.fillStyle = css(theme.accent);
   context.fillRect(x0, ruler.top + ruler.height - 5, x1 - x0, 5);
-  const room = context.measureText(text).width;
-  const x = Math.min(Math.max((x0 + x1 - room) / 2, 4), width - room - 8);
-  context.fillRect(x - 4, ruler.top + 3, room + 8, 16);
+  context.fillRect(measured.x, ruler.top + 3, measured.width, 16);
   context.fillStyle = css(theme.ground);
-  context.fillText(text, x, ruler.top + 11);
+  context.fillText(text, measured.x + 4, ruler.top + 11);
+}
+
+/** The place of the length of the measured range. */
+function measuredTag(context: Pen, { range, width }: Scene): { x: number; width: number } | null {
+  if (range === null) return null;
+  const room = context.measureText(range.text).width + 8;
+  return { x: Math.min(Math.max((range.x0 + range.x1 - room) / 2, 0), width - room - 4), width: room };
 }
 
 /** The places of the numbers of kept ranges. */

@@ -1,5 +1,5 @@
 // Splits sentences of the report into plain text and references. `gap-3` is row 3 of the table whose rows are called
-// gap; `memcpy` in backticks is the table of that name. References to missing tables remain text.
+// gap; `memcpy` in backticks is the table of that name. References to missing tables remain text. Another word in backticks is code.
 
 import { columnOf, type Report, type ReportTable } from "./report.ts";
 
@@ -11,9 +11,10 @@ export interface Reference {
 export interface Piece {
   text: string;
   to: Reference | null;
+  isCode?: true;
 }
 
-const REFERENCE = /(?<![\w-])([a-z]+)-(\d+)(?![\w-])|`(\w+)`/g;
+const REFERENCE = /(?<![\w-])([a-z]+)-(\d+)(?![\w-])|`([\w.=-]+)`/g;
 
 export function piecesOf(report: Report, sentence: string): Piece[] {
   const pieces: Piece[] = [];
@@ -21,9 +22,9 @@ export function piecesOf(report: Report, sentence: string): Piece[] {
   for (const found of sentence.matchAll(REFERENCE)) {
     const [text, prefix, number, name] = found;
     const to = name === undefined ? rowOf(report, prefix!, Number(number)) : tableOf(report, name);
-    if (to === null) continue;
+    if (to === null && name === undefined) continue;
     if (found.index > at) pieces.push({ text: sentence.slice(at, found.index), to: null });
-    pieces.push({ text: name ?? text, to });
+    pieces.push(to === null ? { text: name ?? text, to, isCode: true } : { text: name ?? text, to });
     at = found.index + text.length;
   }
   if (at < sentence.length) pieces.push({ text: sentence.slice(at), to: null });

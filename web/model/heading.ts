@@ -7,6 +7,7 @@ const UNITS = /_(ns|pct|bytes_per_s|bytes|gb_per_s|flop_per_s|ppm)$/;
 
 const NAMES: Readonly<Record<string, string>> = {
   at_ns: "time",
+  host_what: "host activity",
   gb_per_s: "throughput",
   flop_per_s: "FLOP rate",
   bytes_per_s: "byte rate",

@@ -15,8 +15,10 @@ interface Props {
 export function LinkedText({ viewer, report, text }: Props) {
   return (
     <>
-      {piecesOf(report, text).map(({ text, to }, i) =>
-        to === null ? (
+      {piecesOf(report, text).map(({ text, to, isCode }, i) =>
+        isCode ? (
+          <code key={i}>{text}</code>
+        ) : to === null ? (
           text
         ) : (
           <button key={i} class="handle" title={titleOf(viewer, report, to)} onClick={() => follow(viewer, report, to)}>
