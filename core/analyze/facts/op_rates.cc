@@ -6,8 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/op_tree.h"
+#include "core/analyze/facts/op_of_kernel.h"
 #include "core/analyze/knowledge/device_peaks.h"
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/analyze/knowledge/op_arithmetic.h"
@@ -19,51 +18,6 @@ namespace {
 // Below this share of either peak, an operator is limited by something else (launch, latency, too little work), and its
 // arithmetic intensity does not show what.
 constexpr double kMinPeakPct = 25;
-
-// Operators by process and external id.
-class OpsById {
-public:
-    explicit OpsById(const Trace& trace) {
-        std::unordered_map<std::uint32_t, StringId> process_of;
-        const ThreadTable& threads = trace.tables().thread;
-        for (Row row = 0; row < threads.rows; ++row)
-            process_of[index_of(threads.key[row])] = threads.process.value_or(row, kNoString);
-        const OpTable& ops = trace.op();
-        for (Row row = 0; row < ops.rows; ++row)
-            if (ops.external_id.has(row))
-                rows_.emplace(key(process_of[index_of(ops.thread[row])], ops.external_id[row]), row);
-    }
-    Row find(StringId process, std::int64_t id) const {
-        auto found = rows_.find(key(process, id));
-        return found == rows_.end() ? kNoRow : found->second;
-    }
-
-private:
-    using Key = std::pair<std::uint32_t, std::int64_t>;
-    static Key key(StringId process, std::int64_t id) { return {index_of(process), id}; }
-    std::map<Key, Row> rows_;
-};
-
-// The innermost operator open on the launching thread when a kernel was launched.
-class OpsAtLaunch {
-public:
-    explicit OpsAtLaunch(const Trace& trace) : trace_(trace), timeline_(trace, {HostKind::op}) {}
-    Row find(Row kernel) {
-        Row launch = trace_.links().kernel_launch[kernel];
-        const ApiCallTable& calls = trace_.api_call();
-        if (launch == kNoRow || !calls.thread.has(launch)) return kNoRow;
-        StringId key = calls.thread[launch];
-        auto [known, added] = threads_.try_emplace(index_of(key));
-        if (added) known->second = timeline_.spans(key);
-        std::uint32_t open = known->second.innermost_at(calls.start[launch]);
-        return open == kNoSpan ? kNoRow : known->second.spans[open].row;
-    }
-
-private:
-    const Trace& trace_;
-    HostTimeline timeline_;
-    std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
-};
 
 MathPath path_of(const KernelTraits& traits, MathType operands) {
     if (traits.math.unit != MathUnit::unknown) return traits.math;
@@ -88,14 +42,13 @@ void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
 // Gathers the kernels of each operator call and the calls of each kind of operator.
 class OpRateBuilder {
 public:
-    explicit OpRateBuilder(const Trace& trace) : trace_(trace), ops_(trace), ops_at_launch_(trace) {
+    explicit OpRateBuilder(const Trace& trace) : trace_(trace), ops_(trace) {
         result.rate_of_kernel.resize(trace.kernel().rows, kNoRow);
     }
 
     void add(Row kernel) {
         const KernelTable& kernels = trace_.kernel();
-        std::optional<std::int64_t> link = op_link(kernels, kernel);
-        Row op = link ? ops_.find(kernels.process.value_or(kernel, kNoString), *link) : ops_at_launch_.find(kernel);
+        Row op = ops_.find(kernel);
         if (op == kNoRow || !trace_.op().input_dims.has(op)) return;
         std::uint32_t at = rate_of(op);
         OpRate& rate = result.rates[at];
@@ -165,8 +118,7 @@ private:
     }
 
     const Trace& trace_;
-    OpsById ops_;
-    OpsAtLaunch ops_at_launch_;
+    OpOfKernel ops_;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> rates_;
     std::vector<MathType> operands_;
     std::vector<DurNs> longest_;

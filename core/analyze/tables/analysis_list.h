@@ -39,6 +39,8 @@
     ANALYSIS(Links)                \
     ANALYSIS(Hosts)                \
     ANALYSIS(Samples)              \
+    ANALYSIS(Energy)               \
+    ANALYSIS(StepEnergy)           \
     ANALYSIS(Cpu)                  \
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \

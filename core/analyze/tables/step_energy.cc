@@ -1,0 +1,56 @@
+// `step_energy`: how much energy did each step use? One row per step and device, in order of time. A step includes
+// the idle time in it. Steps shorter than the sensor resolves are computed from the power of the classes of work, or
+// have no energy; `energy` has the mean over all steps, which is known far better.
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/energy_use.h"
+#include "core/analyze/facts/step_finder.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
+    {"energy_j", CellType::real, Unit::joule, "Energy of the board during the step; absent if it cannot be known."},
+    {"uncertainty_j", CellType::real, Unit::joule,
+     "Error of energy_j in either direction (95 %), including 5 % of the sensor."},
+    {"mean_w", CellType::real, Unit::watt, "energy_j / dur_ns."},
+    {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression)."},
+    {"because", CellType::text, Unit::none, "Why the energy is absent."},
+};
+
+Result<ResultTable> run(const Facts& facts) {
+    const Steps& found = facts.get<Steps>();
+    ResultTable table("step_energy", kColumns);
+    if (!found.note.empty()) table.notes.push_back(found.note);
+    const EnergyUse& use = facts.get<EnergyUse>();
+    for (const Step& step : found.steps)
+        for (const auto& device : use.devices) {
+            EnergyEstimate of = device->over(Interval{step.start, step.end});
+            table.add_row({
+                text_cell(step.name),
+                integer(device->device()),
+                integer(step.start - facts.trace().zero()),
+                integer(step.end - step.start),
+                of ? real(of.joules) : kAbsent,
+                of ? real(of.uncertainty_j) : kAbsent,
+                of ? ratio(of.joules * 1e9, static_cast<double>(step.end - step.start)) : kAbsent,
+                text_cell(name_of(of.basis)),
+                text_cell(of.because),
+            });
+        }
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        if (use.of(device.device) == nullptr)
+            table.notes.push_back("No energy: " + DeviceEnergies::absent_because(facts, device.device) + ".");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kStepEnergy{"step_energy", "", "Per step and device: energy, and how sure it is.", kColumns, run};
+
+}  // namespace gpuprof
