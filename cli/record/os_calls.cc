@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -16,7 +15,7 @@
 #include "cli/output.h"
 #include "cli/record/parts.h"
 #include "collect/launch/injection.h"
-#include "collect/os_calls/log.h"
+#include "collect/os_calls/log_reader.h"
 #include "core/base/host_name.h"
 #include "core/base/path_search.h"
 #include "core/format/capture_part.h"
@@ -26,10 +25,8 @@
 namespace gpuprof {
 namespace {
 
-using os_calls::Call;
 using os_calls::kFunctionNames;
 using os_calls::kFunctions;
-using os_calls::LogHeader;
 
 constexpr double kDefaultMs = 1, kLeastMs = 0.001, kMostMs = 3'600'000;
 
@@ -41,47 +38,26 @@ struct Sums {
     std::uint64_t least_ns = 0, dropped = 0, unfinished = 0;
 };
 
-template <class T>
-T at(std::string_view bytes, std::size_t offset) {
-    T value{};
-    if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
-    return value;
-}
-
-// Whether the file is a log of this build, as long as it says.
-bool is_log(std::string_view bytes) {
-    if (bytes.size() < sizeof(LogHeader)) return false;
-    auto capacity = at<std::uint64_t>(bytes, offsetof(LogHeader, capacity));
-    return at<std::uint64_t>(bytes, offsetof(LogHeader, magic)) == os_calls::kLogMagic &&
-           at<std::uint64_t>(bytes, offsetof(LogHeader, build)) == os_calls::build_of_log() &&
-           capacity <= bytes.size() && os_calls::log_bytes(capacity) == bytes.size();
-}
-
-void read_calls(std::string_view bytes, CapturePart& part, Sums& sums) {
-    auto process = at<std::int64_t>(bytes, offsetof(LogHeader, process));
-    auto capacity = at<std::uint64_t>(bytes, offsetof(LogHeader, capacity));
-    auto begun = std::min(capacity, at<std::uint64_t>(bytes, offsetof(LogHeader, begun)));
-    sums.least_ns = at<std::uint64_t>(bytes, offsetof(LogHeader, least_ns));
-    sums.dropped += at<std::uint64_t>(bytes, offsetof(LogHeader, dropped));
+void read_calls(const os_calls::LogReader& log, CapturePart& part, Sums& sums) {
+    sums.least_ns = log.least_ns();
+    sums.dropped += log.dropped();
     for (std::size_t i = 0; i < kFunctions; ++i) {
-        std::size_t place = offsetof(LogHeader, short_calls) + i * sizeof(os_calls::ShortCalls);
-        sums.short_calls[i].count += at<std::uint64_t>(bytes, place);
-        sums.short_calls[i].ns += at<std::uint64_t>(bytes, place + 8);
+        sums.short_calls[i].count += log.short_count(i);
+        sums.short_calls[i].ns += log.short_ns(i);
     }
-    std::string key = fmt::format("{}:{}/", host_name(), process);
+    std::string key = fmt::format("{}:{}/", host_name(), log.process());
     RowBuffer& rows = part.table("os_call");
-    for (std::uint64_t i = 0; i < begun; ++i) {
-        std::size_t place = sizeof(LogHeader) + i * sizeof(Call);
-        auto function = at<std::uint32_t>(bytes, place + offsetof(Call, function));
-        if (function == 0 || function > kFunctions) {
+    for (std::size_t i = 0; i < log.calls(); ++i) {
+        os_calls::LogReader::Entry call = log.call(i);
+        if (call.function.empty()) {
             ++sums.unfinished;
             continue;
         }
         rows.add()
-            .set("start", at<std::int64_t>(bytes, place + offsetof(Call, start)))
-            .set("dur", at<std::int64_t>(bytes, place + offsetof(Call, ns)))
-            .set("thread", part.intern(key + std::to_string(at<std::int32_t>(bytes, place + offsetof(Call, thread)))))
-            .set("name", part.intern(kFunctionNames[function - 1]));
+            .set("start", call.start)
+            .set("dur", call.ns)
+            .set("thread", part.intern(key + std::to_string(call.thread)))
+            .set("name", part.intern(call.function));
     }
 }
 
@@ -146,8 +122,8 @@ Status write_os_calls(const std::string& folder) {
     for (const std::string& log : logs) {
         std::ifstream stream(log, std::ios::binary);
         std::string bytes{std::istreambuf_iterator<char>(stream), {}};
-        if (is_log(bytes))
-            read_calls(bytes, part, sums);
+        if (os_calls::LogReader reader(bytes); reader.valid())
+            read_calls(reader, part, sums);
         else
             part.add_loss("unread_file", 1, log.substr(log.rfind('/') + 1));
         if (Status flushed = part.flush(); !flushed) return flushed;

@@ -32,15 +32,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready = PTHREAD_COND_INITIALIZER;
 static int is_ready, ends[2];
 static void* make_ready(void* ignored) {
+    pthread_mutex_lock(&lock);  /* when the other thread waits */
     usleep(20000);
-    pthread_mutex_lock(&lock), is_ready = 1, pthread_cond_signal(&ready), pthread_mutex_unlock(&lock);
+    is_ready = 1, pthread_cond_signal(&ready), pthread_mutex_unlock(&lock);
     return ignored;
 }
 static void* read_for_ever(void* ignored) { char byte; return read(ends[0], &byte, 1) < 0 ? NULL : ignored; }
 static void on_alarm(int number) { (void)number; struct timespec t = {0, 2000000}; nanosleep(&t, NULL); }
 static int basics(void) {
     errno = 77;
-    CHECK(poll(NULL, 0, 30) == 0 && errno == 77);
+    CHECK(poll(NULL, 0, 300) == 0 && errno == 77);
     CHECK(read(-1, NULL, 0) == -1 && errno == EBADF);
     for (int i = 0; i < 1000; i++) CHECK(write(-1, "", 0) == -1 && errno == EBADF);
     int file = open("made", O_CREAT | O_WRONLY, 0640);
@@ -52,14 +53,14 @@ static int basics(void) {
 static int threads(void) {
     pthread_t thread;
     void* result;
-    pthread_create(&thread, NULL, make_ready, NULL);
     pthread_mutex_lock(&lock);
+    pthread_create(&thread, NULL, make_ready, NULL);
     while (!is_ready) pthread_cond_wait(&ready, &lock);
     pthread_mutex_unlock(&lock);
     CHECK(pthread_join(thread, &result) == 0);
     struct timespec soon;
     clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_nsec += 10000000, soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000;
+    soon.tv_nsec += 100000000, soon.tv_sec += soon.tv_nsec / 1000000000, soon.tv_nsec %= 1000000000;
     pthread_mutex_lock(&lock);
     CHECK(pthread_cond_timedwait(&ready, &lock, &soon) == ETIMEDOUT);
     pthread_mutex_unlock(&lock);
@@ -71,8 +72,9 @@ static int threads(void) {
 static int signals(void) {
     struct sigaction action = {.sa_handler = on_alarm};
     sigaction(SIGALRM, &action, NULL);
-    ualarm(8000, 0);
+    ualarm(8000, 8000);
     CHECK(poll(NULL, 0, 500) == -1 && errno == EINTR);
+    ualarm(0, 0);
     return 0;
 }
 static int children(void) {
@@ -134,12 +136,12 @@ def named(rows, name):
 
 
 def test_calls_that_take_longer_are_rows_and_shorter_ones_are_counted(program, compiled, record):
-    rows, _ = record(compiled, "basics")
-    assert len(named(rows, "poll")) == 1 and named(rows, "poll")[0] >= 30
-    assert len(rows) <= 2  # opening a file may take long
+    rows, _ = record(compiled, "basics", least="200")
+    assert [row["name"] for row in rows] == ["poll"]
+    assert rows[0]["ms"] >= 300
     assert all(re.fullmatch(r".+:(\d+)/\1", row["thread"]) for row in rows)
     text = " ".join(program.run("report", record.capture, "os_calls").stdout.decode().split())
-    assert "Calls shorter than 1.00 ms are not in the table: " in text and "1,000 write (" in text
+    assert "Calls shorter than 200 ms are not in the table: " in text and "1,000 write (" in text
 
 
 def test_short_calls_are_counted_if_no_call_takes_longer(program, compiled, record):
@@ -151,8 +153,8 @@ def test_short_calls_are_counted_if_no_call_takes_longer(program, compiled, reco
 
 def test_threads_conditions_and_cancelled_calls(compiled, record):
     rows, _ = record(compiled, "threads")
-    assert named(rows, "pthread_cond_wait")[0] >= 10
-    assert named(rows, "pthread_cond_timedwait")[0] >= 5
+    assert named(rows, "pthread_cond_wait")[0] >= 20
+    assert named(rows, "pthread_cond_timedwait")[0] >= 30
     assert named(rows, "read") == []  # it never returned
     assert len({row["thread"] for row in rows}) >= 2
 
@@ -160,7 +162,7 @@ def test_threads_conditions_and_cancelled_calls(compiled, record):
 def test_a_signal_handler_may_call_too(compiled, record):
     rows, _ = record(compiled, "signals")
     assert named(rows, "nanosleep")[0] >= 2
-    assert named(rows, "poll")[0] >= named(rows, "nanosleep")[0]  # interrupted, and timed to the handler's end
+    assert 2 <= named(rows, "poll")[0] < 500  # interrupted, and timed to the handler's end
 
 
 def test_children_have_calls_of_their_own(compiled, record):
@@ -209,8 +211,8 @@ def test_logs_that_cannot_be_read_are_counted(program, tmp_path):
     folder, capture = tmp_path / "run.parts", tmp_path / "run.gpuprof"
     folder.mkdir()
     library = program.path.parent / "libgpuprof_os_calls.so"
-    subprocess.run([sys.executable, "-c", "import time; time.sleep(0.02)"], check=True,
-                   env={**os.environ, "LD_PRELOAD": str(library), "GPUPROF_RECORD_DIR": str(folder), "GPUPROF_RECORD": "os_calls_ns=1000000"})
+    subprocess.run([sys.executable, "-c", "import time; time.sleep(0.4)"], check=True,
+                   env={**os.environ, "LD_PRELOAD": str(library), "GPUPROF_RECORD_DIR": str(folder), "GPUPROF_RECORD": "os_calls_ns=300000000"})
     log = next(folder.glob("*.oscalls")).read_bytes()
     (folder / "1-1.oscalls").write_bytes(log[:5000])
     (folder / "2-1.oscalls").write_bytes(log[:8] + b"other   " + log[16:])
@@ -230,7 +232,7 @@ ends = os.pipe()
 
 def write():
     for _ in range(6):
-        time.sleep(0.06)
+        time.sleep(0.12)
         os.write(ends[1], b"x")
 
 threading.Thread(target=write).start()
@@ -259,12 +261,13 @@ def test_idle_time_names_the_call(program, tmp_path):
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--os-calls", "0.001", "--", sys.executable, code,
                            script], env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
-    gaps = [row for row in program.report(capture, "gaps")["gaps"].rows if row["dur_ns"] > 30_000_000 and row["before"] and row["after"]]
+    gaps = [row for row in program.report(capture, "gaps")["gaps"].rows if row["dur_ns"] > 60_000_000 and row["before"] and row["after"]]
     assert len(gaps) == 5
     assert {row["host_what"] for row in gaps} == {"read"}
     text = program.run("report", capture, "idle").stdout.decode()
     assert re.search(r"host compute: host threads spent .* in read", text)
     findings = program.run("report", capture, "findings").stdout.decode()
     assert re.search(r"of this time in the\s+operating-system call read", " ".join(findings.split()))
-    # The collector's own thread writes its file during this time, which is no call of the program.
-    assert len({row["thread"] for row in program.stored(capture, "os_call")}) == 2
+    # The collector's own thread writes its file during this time (writev), which is no call of the program.
+    writers = {row["thread"] for row in program.stored(capture, "os_call") if row["name"] == "writev"}
+    assert writers <= {row["host_thread"] for row in gaps}
