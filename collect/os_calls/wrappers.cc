@@ -128,6 +128,7 @@ GPUPROF_TIME(int, pthread_join, (unsigned long thread, void** result), (thread, 
 GPUPROF_TIME(int, pthread_barrier_wait, (void* barrier), (barrier))
 GPUPROF_TIME(int, wait, (int* status), (status))
 GPUPROF_TIME(int, waitpid, (int process, int* status, int flags), (process, status, flags))
+GPUPROF_TIME(int, wait3, (int* status, int flags, void* usage), (status, flags, usage))
 GPUPROF_TIME(int, wait4, (int process, int* status, int flags, void* usage), (process, status, flags, usage))
 GPUPROF_TIME(int, waitid, (int kind, unsigned process, void* about, int flags), (kind, process, about, flags))
 
