@@ -82,6 +82,13 @@ def test_idle_time_by_cause(planted, program, tmp_path):
     assert "nanosleep" not in text
 
 
+def test_less_than_a_tenth_of_a_cause_is_not_told(planted, program, tmp_path):
+    planted([(9, 10, "fsync", True)], "idle")
+    for analysis in ("idle", "findings"):
+        assert b"fsync" not in program.run("report", tmp_path / "timeline.sqlite", analysis).stdout
+    assert program.run("report", tmp_path / "timeline.sqlite", "idle").stdout.count(b"host compute") == 1
+
+
 def test_findings_name_it(planted, program, tmp_path):
     planted([(9, 24, "read", True)], "gaps")
     text = " ".join(program.run("report", tmp_path / "timeline.sqlite", "findings").stdout.decode().split())

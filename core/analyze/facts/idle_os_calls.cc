@@ -6,6 +6,15 @@
 #include "core/model/trace.h"
 
 namespace gpuprof {
+namespace {
+
+constexpr DurNs kMinShare = 10;  // a tenth
+
+std::optional<OsCallTime> worth_telling(std::optional<OsCallTime> most, DurNs total) {
+    return most && most->ns >= total / kMinShare ? most : std::nullopt;
+}
+
+}  // namespace
 
 std::optional<OsCallTime> OsCallTimes::top() const {
     std::optional<OsCallTime> most;
@@ -57,9 +66,17 @@ IdleOsCalls IdleOsCalls::make(const Facts& facts) {
     return result;
 }
 
-std::optional<OsCallTime> IdleOsCalls::top(std::int32_t device, IdleCause cause) const {
-    auto known = by_device.find(device);
-    return known == by_device.end() ? std::nullopt : known->second[static_cast<std::size_t>(cause)].top();
+std::optional<OsCallTime> IdleOsCalls::top(const DeviceIdle& device, IdleCause cause) const {
+    auto known = by_device.find(device.device);
+    if (known == by_device.end()) return std::nullopt;
+    return worth_telling(known->second[static_cast<std::size_t>(cause)].top(),
+                         device.causes[static_cast<std::size_t>(cause)].total);
+}
+
+std::optional<OsCallTime> IdleOsCalls::top(const IdleGaps& gaps, IdleCause cause) const {
+    DurNs total = 0;
+    for (const DeviceIdle& device : gaps.devices) total += device.causes[static_cast<std::size_t>(cause)].total;
+    return worth_telling(all[static_cast<std::size_t>(cause)].top(), total);
 }
 
 std::optional<OsCallTime> IdleOsCalls::of(const IdleGap& gap) const {

@@ -38,7 +38,9 @@ struct IdleOsCalls {
     std::map<std::int32_t, ByCause> by_device;
 
     static IdleOsCalls make(const Facts& facts);
-    std::optional<OsCallTime> top(std::int32_t device, IdleCause cause) const;
+    // The function with most of that idle time, of one device or of all; absent if it is less than a tenth.
+    std::optional<OsCallTime> top(const DeviceIdle& device, IdleCause cause) const;
+    std::optional<OsCallTime> top(const IdleGaps& gaps, IdleCause cause) const;
     // The function in which the gap's host thread spent at least half of the gap.
     std::optional<OsCallTime> of(const IdleGap& gap) const;
 

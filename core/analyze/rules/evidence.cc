@@ -48,7 +48,7 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
             text += fmt::format(", which spent {} of it in {}", readable_duration(call->ns), trace.text(call->name));
         evidence.push_back(std::move(text));
     }
-    if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().all[static_cast<std::size_t>(cause)].top())
+    if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(facts.get<IdleGaps>(), cause))
         evidence.push_back(fmt::format("{} of this time in the operating-system call {}", readable_duration(call->ns),
                                        facts.trace().text(call->name)));
     const IdlePython& python = facts.get<IdlePython>();

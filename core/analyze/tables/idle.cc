@@ -40,7 +40,7 @@ Result<ResultTable> run(const Facts& facts) {
             table.add_row({integer(device.device), name_of(cause), integer(total.total), percent(total.total, idle),
                            integer(total.count), text_cell(python.sentence()),
                            integer(device.drained[static_cast<std::size_t>(cause)])});
-            if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(device.device, cause))
+            if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(device, cause))
                 table.notes.push_back(fmt::format("{}: host threads spent {} of {} in {}.", name_of(cause),
                                                   readable_duration(call->ns), readable_duration(total.total),
                                                   facts.trace().text(call->name)));
