@@ -2,12 +2,11 @@
 
 import csv
 import io
-import json
-import random
 import re
 from pathlib import Path
 
 import pytest
+from many_launches import write_many_launches
 from waiting import reaches, settled, wait_for_details
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -19,19 +18,7 @@ CLIPBOARD = ["clipboard-read", "clipboard-write"]
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """A trace of many kernels on one stream, each after its launch."""
-    path = tmp_path_factory.mktemp("many") / "many.json"
-    chance, events, time = random.Random(1), [], 1000.0
-    for i in range(KERNELS):
-        dur = round(chance.choice([1.5, 3.25, 12.0, 40.125]) * chance.random() + 0.5, 3)
-        name = f'kernel_{chance.randrange(40)}<float, "{i % 7}">(float*, int)'
-        launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": round(time, 3), "dur": 1.2, "args": {"correlation": i + 1}}
-        args = {"device": 0, "stream": 7, "correlation": i + 1, "grid": [i % 64 + 1, 1, 1], "block": [128, 1, 1]}
-        kernel = {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": round(time + 4, 3), "dur": dur, "args": args}
-        events += [launch, kernel]
-        time += dur + 5 + chance.random() * 10
-    path.write_text(json.dumps({"deviceProperties": [{"id": 0, "name": "NVIDIA H100"}], "traceEvents": events}))
-    return path
+    return write_many_launches(tmp_path_factory.mktemp("many") / "many.json", KERNELS)
 
 
 def csv_of(program, recording, table):
