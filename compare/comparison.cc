@@ -21,11 +21,14 @@ constexpr ResultColumn kColumns[] = {
     {"verdict", CellType::text, Unit::none, "lower, higher, same or cannot tell."},
     {"noise_pct", CellType::real, Unit::percent,
      "Standard deviation of the samples relative to their mean, of the noisier side."},
-    {"base_samples", CellType::integer, Unit::count, "Steps or recordings of BASE; absent for a single value."},
+    {"base_samples", CellType::integer, Unit::count,
+     "Steps (for energy, blocks of steps) or recordings of BASE; absent for a single value."},
     {"new_samples", CellType::integer, Unit::count, "Steps or recordings of NEW."},
     {"because", CellType::text, Unit::none, "Basis of the verdict."},
     {"basis", CellType::text, Unit::none, "Kind of samples: steps, recordings, or values (one per side)."},
     {"confidence", CellType::text, Unit::none, "high or low; absent if the verdict is cannot tell."},
+    {"base_j", CellType::real, Unit::joule, "Value in BASE, for energies."},
+    {"new_j", CellType::real, Unit::joule, "Value in NEW, for energies."},
 };
 
 Cell cell(std::optional<double> value, bool shown = true) { return shown && value ? Cell{*value} : kAbsent; }
@@ -41,6 +44,7 @@ Change change_of_steps(Metric metric, std::span<const double> base, std::span<co
         case Metric::step_mean: return change_of_means(base, next, "steps", one_process);
         case Metric::step_p95: return change_of_p95(base, next, "steps", one_process);
         case Metric::step_total: return change_of_sums(base, next, "steps", one_process);
+        case Metric::energy: return change_of_samples(base, next, kBlocks, one_process);
         default: return change_of_samples(base, next, "steps", one_process);
     }
 }
@@ -105,6 +109,8 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
         else
             changes[i] = change_of_values(before.value, after.value);
     }
+    Change& energy = changes[static_cast<std::size_t>(Metric::energy)];
+    energy = allow_for_sensors(std::move(energy), base.energy, next.energy);
     return changes;
 }
 
@@ -132,13 +138,13 @@ ResultTable metrics_table(const Changes& changes) {
     for (std::size_t i = 0; i < kMetricCount; ++i) {
         const Change& change = changes[i];
         if (!change.base && !change.next) continue;
-        bool ns = kMetrics[i].unit == Unit::ns;
+        auto in = [&](Unit unit, const std::optional<double>& value) { return cell(value, kMetrics[i].unit == unit); };
         table.add_row({
             Cell{kMetrics[i].name},
-            cell(change.base, ns),
-            cell(change.next, ns),
-            cell(change.base, !ns),
-            cell(change.next, !ns),
+            in(Unit::ns, change.base),
+            in(Unit::ns, change.next),
+            in(Unit::bytes, change.base),
+            in(Unit::bytes, change.next),
             cell(change.pct),
             cell(change.interval ? std::optional(change.interval->low) : std::nullopt),
             cell(change.interval ? std::optional(change.interval->high) : std::nullopt),
@@ -149,6 +155,8 @@ ResultTable metrics_table(const Changes& changes) {
             Cell{std::string_view(change.because)},
             Cell{basis_of(change)},
             change.word == Word::cannot_tell ? kAbsent : Cell{change.few ? "low" : "high"},
+            in(Unit::joule, change.base),
+            in(Unit::joule, change.next),
         });
     }
     return table;

@@ -95,6 +95,8 @@ void measure(Run& run, const Facts& whole) {
         return static_cast<double>(stretch.length()) * static_cast<double>(devices.size()) - busy_within(stretch);
     };
     metric(Metric::wall_time).value = static_cast<double>(run.span.length());
+    run.energy = energy_of(whole, steps, run.span);
+    metric(Metric::energy) = {run.energy.joules, run.energy.blocks};
     metric(Metric::busy).value = busy_within(run.span);
     metric(Metric::idle).value = idle_within(run.span);
     const Trace& trace = whole.trace();

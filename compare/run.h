@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compare/device_time.h"
+#include "compare/energy.h"
 #include "compare/metrics.def"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/step_finder.h"
@@ -48,6 +49,7 @@ struct Run {
     Interval span;    // from the first step to the end of the last, or everything: the basis of totals
     DeviceTime time;  // of the span, including work that began before it
     std::array<Measured, kMetricCount> metrics;
+    EnergyOfRun energy;
     // Share of device work after the last step, if the steps are those of a host that runs ahead: their durations only
     // cover submitting work. Then no step is a sample, and the span extends to the end of the work.
     std::optional<double> backlog_pct;
