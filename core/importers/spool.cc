@@ -256,6 +256,7 @@ void SpoolDecoder::finish() {
     add_threads();
     add_facts();
     resolve_external();
+    for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
     stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });

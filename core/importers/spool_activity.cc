@@ -6,6 +6,7 @@
 #include "core/format/bytes.h"
 #include "core/importers/cupti_names.h"
 #include "core/importers/spool.h"
+#include "core/model/cuda_memory.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -237,6 +238,7 @@ void SpoolDecoder::add_memory(const cupti::Record& record) {
     table.device.set(row, static_cast<std::int32_t>(record.get(m::device)));
     table.address.set(row, static_cast<std::int64_t>(record.get(m::address)));
     table.bytes.set(row, static_cast<std::int64_t>(operation == kAllocation ? bytes : 0 - bytes));
+    table.category.set(row, batch_.intern(kind == kManaged ? kManagedMemory : kDeviceMemory));
     allocations_.push_back({row, record.get(m::correlation)});
 }
 

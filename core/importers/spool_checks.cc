@@ -47,7 +47,6 @@ void SpoolDecoder::count_left_out() {
         table.value.set(row, batch_.intern(std::to_string(count)));
     }
     if (whole_graphs_ > 0) batch_.lose(Loss::whole_graph, fmt::format("process {}", process_), whole_graphs_);
-    for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
 }
 
 std::optional<Row> SpoolDecoder::call_of(std::uint32_t correlation) {

@@ -4,6 +4,7 @@
 #include "core/importers/cupti_names.h"
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
+#include "core/model/cuda_memory.h"
 
 namespace gpuprof::nsys {
 namespace {
@@ -196,6 +197,7 @@ void Reader::read_allocations() {
             table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));
         if (auto place = rows.integer(address)) table.address.set(row, *place);
         table.bytes.set(row, rows.integer(operation).value_or(0) == kRelease ? -*size : *size);
+        table.category.set(row, batch_.intern(of == kManaged ? kManagedMemory : kDeviceMemory));
     }
 }
 

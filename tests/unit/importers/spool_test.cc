@@ -104,6 +104,30 @@ TEST(Spool, KernelsHaveLocalMemoryAndClusters) {
     EXPECT_EQ(kernels.cluster_z[1], 1);
 }
 
+TEST(Spool, AnAllocationHasTheThreadOfItsCall) {
+    namespace m = cupti::memory2;
+    namespace a = cupti::api;
+    Buffer buffer{Kind::memory2, Kind::runtime};
+    buffer.record(Kind::runtime)
+        .with(a::start, std::uint64_t{10})
+        .with(a::end, std::uint64_t{20})
+        .with(a::thread, 12U)
+        .with(a::correlation, 7U);
+    buffer.record(Kind::memory2)
+        .with(m::time, std::uint64_t{15})
+        .with(m::operation, 1U)
+        .with(m::memory_kind, 5U)
+        .with(m::bytes, std::uint64_t{64})
+        .with(m::correlation, 7U);
+    Batch batch = buffer.decoded();
+    const MemoryEventTable& events = batch.tables.memory_event;
+    ASSERT_EQ(events.rows, 1u);
+    ASSERT_EQ(batch.tables.api_call.rows, 1u);
+    ASSERT_TRUE(events.thread.has(0));
+    EXPECT_EQ(events.thread[0], batch.tables.api_call.thread[0]);
+    EXPECT_EQ(batch.strings[events.category[0]], "managed");
+}
+
 TEST(Spool, AReleaseOfAnySizeIsANumber) {
     namespace m = cupti::memory2;
     Buffer buffer{Kind::memory2};

@@ -1,0 +1,20 @@
+// How a row of memory_event says that it comes from a CUDA call (cudaMalloc, cudaMallocManaged, ...) instead of a
+// framework's allocator: its category is the kind of memory. A framework takes its segments from CUDA and divides them
+// into blocks, so adding both levels up would count memory twice.
+#pragma once
+
+#include <string_view>
+
+#include "core/model/trace.h"
+
+namespace gpuprof {
+
+inline constexpr std::string_view kDeviceMemory = "device";
+inline constexpr std::string_view kManagedMemory = "managed";  // on the device only as far as it was moved there
+
+inline bool is_cuda_call(const Trace& trace, Row event) {
+    std::string_view category = trace.text(trace.tables().memory_event.category.value_or(event, kNoString));
+    return category == kDeviceMemory || category == kManagedMemory;
+}
+
+}  // namespace gpuprof
