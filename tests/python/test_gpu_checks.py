@@ -50,7 +50,7 @@ def make_scripts(folder):
     copying = {**call, "cbid": 41, "name": "cudaMemcpyAsync_v3020"}
     graph = {**only(records, "RUNTIME", name="cudaGraphLaunch_v10000"), "start": 100, "end": 500, "correlationId": 5}
     nodes = [{**kernel, "graphNodeId": 10 + node, "graphId": 2, "start": 1000 + 200 * node, "end": 1100 + 200 * node, "completed": 1100 + 200 * node} for node in range(10)]
-    taken = {**only(records, "MEMORY2"), "timestamp": 1000, "correlationId": 0}
+    taken = {**only(records, "MEMORY2"), "timestamp": 1000, "correlationId": 0, "bytes": 768 << 20}
     whole = {**only(records, "GRAPH_TRACE"), "start": 1000, "end": 3000, "correlationId": 5}
     for name, found in {"kernel": [call, kernel], "copy": [copying, copy], "graph": [graph, *nodes], "whole_graph": [graph, whole], "memory": [taken]}.items():
         script_of_records([*always, *found], folder).rename(folder / f"{name}.script")

@@ -129,8 +129,8 @@ def test_growth(program, snapshot):
         course[1] += size
         course[0] += size if e["time_us"] <= half else 0
     rows = program.report(SNAPSHOT, "growth")["growth"].rows
-    assert {row["stack"]: [row["halfway_bytes"], row["end_bytes"]] for row in rows} == {k: v for k, v in wanted.items() if v[1] or v[0] != v[1]}
-    assert all(row["grown_bytes"] == row["end_bytes"] - row["halfway_bytes"] for row in rows)
+    assert {row["stack"]: [row["from_bytes"], row["to_bytes"]] for row in rows} == {k: v for k, v in wanted.items() if v[1] or v[0] != v[1]}
+    assert all(row["grown_bytes"] == row["to_bytes"] - row["from_bytes"] for row in rows)
     assert rows[0]["grown_bytes"] > 0 and rows == sorted(rows, key=lambda row: -row["grown_bytes"]) and ".py:" in rows[0]["owner"]
 
 

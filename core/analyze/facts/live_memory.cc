@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analyze/facts/stat.h"
+#include "core/model/cuda_memory.h"
 
 namespace gpuprof {
 namespace {
@@ -14,15 +15,19 @@ bool only_allocates(std::string_view name) {
 
 }  // namespace
 
-std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device) {
+std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device,
+                                                          AllocationLevel level) {
     const MemoryEventTable& table = trace.tables().memory_event;
-    std::map<std::int32_t, std::vector<Row>> events;
+    std::map<std::int32_t, std::vector<Row>> events, of_cuda;
     for (Row row = 0; row < table.rows; ++row) {
         if (!table.device.has(row) && table.device_type.has(row)) continue;  // host memory
         std::int32_t device = table.device.value_or(row, kUnnamedDevice);
         bool wanted = only_device < 0 || device == only_device;
-        if (wanted && table.time.has(row) && table.bytes.has(row)) events[device].push_back(row);
+        if (!wanted || !table.time.has(row) || !table.bytes.has(row)) continue;
+        (is_cuda_call(trace, row) ? of_cuda : events)[device].push_back(row);
     }
+    if (level == AllocationLevel::cuda) events.swap(of_cuda);
+    if (level == AllocationLevel::highest) events.merge(of_cuda);  // keeps the framework's where both exist
     for (auto& [device, rows] : events)
         std::stable_sort(rows.begin(), rows.end(), [&](Row a, Row b) { return table.time[a] < table.time[b]; });
     return events;

@@ -23,8 +23,13 @@ inline std::int64_t block_bytes(const MemoryEventTable& table, Row row) {
     return table.block_bytes.has(row) ? table.block_bytes[row] : table.bytes[row];
 }
 
+// Whose events: those of a framework's allocator, those of CUDA calls (cudaMalloc, ...), or those of CUDA calls only for
+// devices without a framework's allocator. A framework's blocks lie in memory from CUDA calls: never add the two up.
+enum class AllocationLevel { framework, cuda, highest };
+
 // Rows of memory_event with time and size, by device, then time, then recorded order. Host memory is excluded.
-std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device);
+std::map<std::int32_t, std::vector<Row>> events_by_device(const Trace& trace, std::int64_t only_device,
+                                                          AllocationLevel level = AllocationLevel::highest);
 
 // Whether events have addresses, so that a release can be matched to its allocation.
 bool have_addresses(const MemoryEventTable& table, const std::vector<Row>& events);

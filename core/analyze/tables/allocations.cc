@@ -1,7 +1,9 @@
-// `allocations`: who allocated the device memory in use at the peak? One row per device, stack (or owner) and category,
-// with the bytes each held at the peak, largest first. The source is the framework's allocator events plus the live
-// blocks of a snapshot that predate its history; for a snapshot without history, the memory in use when it was taken.
-// Peak bytes without a known allocation form a row without owner, so the rows of a device sum to its peak.
+// `allocations`: who allocated the device memory in use at the peak, or at --at? One row per device, stack (or owner)
+// and category, with the bytes each held then, largest first. The source is the framework's allocator events plus the
+// live blocks of a snapshot that predate its history; for a snapshot without history, the memory in use when it was
+// taken. Bytes of the allocator's total without a known allocation form a row without owner, so the framework's rows of
+// a device sum to its total. Allocations by CUDA calls outside the framework's segments (libraries, the program itself)
+// are further rows; without a framework, all are.
 // Events without addresses (memory timelines) cannot be matched to their releases; they are summed by category.
 #include <algorithm>
 #include <map>
@@ -10,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "core/analyze/facts/cuda_allocations.h"
 #include "core/analyze/facts/live_memory.h"
+#include "core/analyze/facts/moments.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -22,11 +26,12 @@ constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"owner", CellType::text, Unit::none,
      "Operator or Python frame that allocated the memory; absent if allocated before the recording."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes held at the device's peak."},
-    {"share_pct", CellType::real, Unit::percent, "bytes as a share of the device's peak."},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes held at the device's peak, or at --at."},
+    {"share_pct", CellType::real, Unit::percent, "bytes as a share of all rows of the device."},
     {"count", CellType::integer, Unit::count, "Number of allocations; absent when unknown."},
     {"largest_bytes", CellType::integer, Unit::bytes, "Size of the largest allocation."},
-    {"category", CellType::text, Unit::none, "Use of the memory, if recorded."},
+    {"category", CellType::text, Unit::none,
+     "Use of the memory, if recorded; of CUDA calls outside the framework's segments: device or managed."},
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
 
@@ -87,6 +92,51 @@ void add_events(const Trace& trace, std::int32_t device, const std::vector<Row>&
     add_blocks(trace, device, known, holders);
 }
 
+// Allocations by CUDA calls outside the framework's segments at a time. Returns their bytes.
+WideSum add_calls(const Trace& trace, const std::vector<CudaAllocation>& calls, TimeNs at, MemoryOwners& owners,
+                  BytesByOwner& holders) {
+    const MemoryEventTable& table = trace.tables().memory_event;
+    WideSum bytes;
+    for (const CudaAllocation& each : calls) {
+        if (each.is_segment || each.from > at || each.to <= at) continue;
+        StringId category = table.category.value_or(each.event, kNoString);
+        holders.add({owners.of(each.event), category, table.stack.value_or(each.event, kNoString)}, each.bytes);
+        bytes.add(each.bytes);
+    }
+    return bytes;
+}
+
+// The last event until `at`, or kNoRow.
+Row last_until(const MemoryEventTable& table, const std::vector<Row>& events, TimeNs at) {
+    Row last = kNoRow;
+    for (Row row : events)
+        if (table.time[row] <= at) last = row;
+    return last;
+}
+
+struct Moment {
+    Row event = kNoRow;
+    TimeNs time = 0;
+    std::optional<std::int64_t> total;  // of the allocator
+};
+
+std::optional<Moment> moment_of(const MemoryEventTable& table, const std::vector<Row>& events,
+                                std::optional<TimeNs> at) {
+    Moment moment;
+    if (at) {
+        moment.event = last_until(table, events, *at);
+        if (moment.event == kNoRow) return std::nullopt;
+        moment.time = *at;
+        moment.total = table.total_allocated.get(moment.event);
+        return moment;
+    }
+    MemoryPeak peak = find_peak(table, events);
+    moment.event = peak.event;
+    moment.time = table.time[peak.event];
+    if (peak.totals_known) moment.total = peak.bytes;
+    return moment;
+}
+
 void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, BytesByOwner& holders,
               std::optional<std::int64_t> peak) {
     WideSum rest;
@@ -118,12 +168,24 @@ Result<ResultTable> run(const Facts& facts) {
         if (auto device = blocks.device.get(row); device && !devices.contains(*device))
             if (std::int64_t only = facts.options().device; only < 0 || *device == only)
                 without_history.insert(*device);
+    Result<std::optional<TimeNs>> at = requested_moment(facts);
+    if (!at.ok()) return at.error();
+    auto of_framework = events_by_device(trace, facts.options().device, AllocationLevel::framework);
     MemoryOwners owners(trace);
     for (const auto& [device, events] : devices) {
-        MemoryPeak peak = find_peak(table, events);
+        std::optional<Moment> moment = moment_of(table, events, *at);
+        if (!moment) {
+            result.notes.push_back(fmt::format("Device {}: no allocation was recorded before this time.", device));
+            continue;
+        }
         BytesByOwner holders;
-        add_events(trace, device, events, peak.event, owners, holders);
-        add_rows(result, trace, device, holders, peak.totals_known ? peak.bytes : holders.known.value());
+        add_events(trace, device, events, moment->event, owners, holders);
+        WideSum all;
+        if (moment->total) all.add(*moment->total);
+        if (!moment->total) all = holders.known;
+        if (of_framework.contains(device))
+            all.add(add_calls(trace, facts.get<CudaAllocations>().of(device), moment->time, owners, holders));
+        add_rows(result, trace, device, holders, all.value());
     }
     for (std::int32_t device : without_history) {
         BytesByOwner holders;

@@ -25,6 +25,8 @@
     ANALYSIS(Queue)                \
     ANALYSIS(Sequences)            \
     ANALYSIS(Memory)               \
+    ANALYSIS(MemoryAccount)        \
+    ANALYSIS(MemoryCurve)          \
     ANALYSIS(Allocations)          \
     ANALYSIS(Growth)               \
     ANALYSIS(Fragmentation)        \

@@ -1,12 +1,15 @@
-// `growth`: whose device memory grows? One row per device and stack (or owner): bytes held halfway through the device's
-// events and at their end. Memory allocated at the start and kept has not grown; a list that gets longer, or a leak,
-// has. A release is credited to the site of its allocation; memory allocated before the recording is unknown. Events
-// without addresses are summed by category.
+// `growth`: whose device memory grows? One row per device and stack (or owner): bytes held at two moments, which are those
+// of --between, or halfway through the device's events and their end. Memory allocated at the start and kept has not
+// grown; a list that gets longer, or a leak, has. A release is credited to the site of its allocation; memory allocated
+// before the recording is unknown. Events without addresses are summed by category. Allocations by CUDA calls outside the
+// framework's segments are rows too.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
+#include "core/analyze/facts/cuda_allocations.h"
 #include "core/analyze/facts/live_memory.h"
+#include "core/analyze/facts/moments.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -17,11 +20,12 @@ namespace {
 constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown."},
-    {"grown_bytes", CellType::integer, Unit::bytes, "end_bytes - halfway_bytes."},
-    {"halfway_bytes", CellType::integer, Unit::bytes, "Bytes held halfway between the device's first and last event."},
-    {"end_bytes", CellType::integer, Unit::bytes, "Bytes held after the last event."},
-    {"allocations", CellType::integer, Unit::count, "Number of recorded allocations."},
-    {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations."},
+    {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes."},
+    {"from_bytes", CellType::integer, Unit::bytes,
+     "Bytes held at the first moment: by default halfway between the device's first and last event."},
+    {"to_bytes", CellType::integer, Unit::bytes, "Bytes held at the second moment: by default after the last event."},
+    {"allocations", CellType::integer, Unit::count, "Number of recorded allocations until the second moment."},
+    {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations until then."},
     {"category", CellType::text, Unit::none, "Use of the memory, if recorded."},
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
@@ -32,47 +36,63 @@ struct Key {
     auto operator<=>(const Key&) const = default;
 };
 struct MemoryTrend {
-    WideSum halfway, end;
+    WideSum from, to;
     std::uint64_t allocations = 0, releases = 0;
 };
 using MemoryTrends = std::map<Key, MemoryTrend>;
 
-void count(MemoryTrend& course, std::int64_t bytes, bool first_half) {
-    course.end.add(bytes);
-    if (first_half) course.halfway.add(bytes);
-    ++(bytes > 0 ? course.allocations : course.releases);
+// Counts an event until the second moment.
+void count(MemoryTrend& trend, std::int64_t bytes, TimeNs time, Interval moments) {
+    trend.to.add(bytes);
+    if (time <= moments.start) trend.from.add(bytes);
+    ++(bytes > 0 ? trend.allocations : trend.releases);
 }
 
-MemoryTrends follow(const Trace& trace, const std::vector<Row>& events, MemoryOwners& owners) {
+// Halfway through the events, and their end. Times in a damaged file may be arbitrarily far apart.
+Interval usual_moments(const MemoryEventTable& table, const std::vector<Row>& events) {
+    TimeNs first = table.time[events.front()], last = table.time[events.back()];
+    std::uint64_t half = static_cast<std::uint64_t>(span_between(first, last)) / 2;
+    return {static_cast<TimeNs>(static_cast<std::uint64_t>(first) + half), last};
+}
+
+MemoryTrends follow(const Trace& trace, const std::vector<Row>& events, Interval moments, MemoryOwners& owners) {
     const MemoryEventTable& table = trace.tables().memory_event;
     bool named = have_addresses(table, events);
-    // Times in a damaged file may be arbitrarily far apart.
-    auto since_first = [&](Row row) {
-        return static_cast<std::uint64_t>(table.time[row]) - static_cast<std::uint64_t>(table.time[events.front()]);
-    };
-    std::uint64_t half = since_first(events.back()) / 2;
-    MemoryTrends courses;
+    MemoryTrends trends;
     struct OpenAllocation {
-        MemoryTrend* course;
+        MemoryTrend* trend;
         std::int64_t bytes;
     };
     std::unordered_map<std::int64_t, OpenAllocation> open;  // by address
     for (Row row : events) {
+        TimeNs time = table.time[row];
+        if (time > moments.end) break;
         std::int64_t bytes = block_bytes(table, row);
-        bool first_half = since_first(row) <= half;
         StringId category = table.category.value_or(row, kNoString);
         if (!named) {
-            count(courses[{std::string(trace.text(category)), category, kNoString}], bytes, first_half);
+            count(trends[{std::string(trace.text(category)), category, kNoString}], bytes, time, moments);
         } else if (bytes > 0) {
-            MemoryTrend& course = courses[{owners.of(row), category, table.stack.value_or(row, kNoString)}];
-            count(course, bytes, first_half);
-            open[table.address[row]] = {&course, bytes};
+            MemoryTrend& trend = trends[{owners.of(row), category, table.stack.value_or(row, kNoString)}];
+            count(trend, bytes, time, moments);
+            open[table.address[row]] = {&trend, bytes};
         } else if (auto made = open.find(table.address[row]); made != open.end()) {
-            count(*made->second.course, -made->second.bytes, first_half);
+            count(*made->second.trend, -made->second.bytes, time, moments);
             open.erase(made);
         }
     }
-    return courses;
+    return trends;
+}
+
+void follow_calls(const Trace& trace, const std::vector<CudaAllocation>& calls, Interval moments, MemoryOwners& owners,
+                  MemoryTrends& trends) {
+    const MemoryEventTable& table = trace.tables().memory_event;
+    for (const CudaAllocation& each : calls) {
+        if (each.is_segment || each.from > moments.end) continue;
+        StringId category = table.category.value_or(each.event, kNoString);
+        MemoryTrend& trend = trends[{owners.of(each.event), category, table.stack.value_or(each.event, kNoString)}];
+        count(trend, each.bytes, each.from, moments);
+        if (each.to <= moments.end) count(trend, -each.bytes, each.to, moments);
+    }
 }
 
 Result<ResultTable> run(const Facts& facts) {
@@ -84,28 +104,34 @@ Result<ResultTable> run(const Facts& facts) {
         result.notes.push_back(
             "No allocator events were recorded for a device; torch.profiler records them with profile_memory=True, "
             "torch.cuda.memory._record_memory_history() and _dump_snapshot() with stack traces.");
+    Result<std::optional<Interval>> requested = requested_moments(facts);
+    if (!requested.ok()) return requested.error();
+    auto of_framework = events_by_device(trace, facts.options().device, AllocationLevel::framework);
     MemoryOwners owners(trace);
     for (const auto& [device, events] : devices) {
-        MemoryTrends courses = follow(trace, events, owners);
+        Interval moments = requested->value_or(usual_moments(trace.tables().memory_event, events));
+        MemoryTrends trends = follow(trace, events, moments, owners);
+        if (of_framework.contains(device))
+            follow_calls(trace, facts.get<CudaAllocations>().of(device), moments, owners, trends);
         struct GrowthEntry {
-            std::int64_t grown, halfway, end;
+            std::int64_t grown, from, to;
             const MemoryTrends::value_type* entry;
         };
         std::vector<GrowthEntry> order;
-        for (const auto& entry : courses) {
-            WideSum grown = entry.second.end;
-            grown.subtract(entry.second.halfway);
-            auto by = grown.value(), halfway = entry.second.halfway.value(), end = entry.second.end.value();
-            if (by && halfway && end && (*by != 0 || *end != 0)) order.push_back({*by, *halfway, *end, &entry});
+        for (const auto& entry : trends) {
+            WideSum grown = entry.second.to;
+            grown.subtract(entry.second.from);
+            auto by = grown.value(), from = entry.second.from.value(), to = entry.second.to.value();
+            if (by && from && to && (*by != 0 || *to != 0)) order.push_back({*by, *from, *to, &entry});
         }
         std::stable_sort(order.begin(), order.end(), [](const GrowthEntry& a, const GrowthEntry& b) {
-            return a.grown != b.grown ? a.grown > b.grown : a.end > b.end;
+            return a.grown != b.grown ? a.grown > b.grown : a.to > b.to;
         });
         for (const GrowthEntry& row : order) {
-            const auto& [key, course] = *row.entry;
+            const auto& [key, trend] = *row.entry;
             result.add_row({device == kUnnamedDevice ? kAbsent : integer(device), text_cell(key.owner),
-                            integer(row.grown), integer(row.halfway), integer(row.end), integer(course.allocations),
-                            integer(course.releases), text_cell(trace, key.category), text_cell(trace, key.stack)});
+                            integer(row.grown), integer(row.from), integer(row.to), integer(trend.allocations),
+                            integer(trend.releases), text_cell(trace, key.category), text_cell(trace, key.stack)});
         }
     }
     return result;
@@ -113,7 +139,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held from halfway to the end.", kColumns,
-                       run};
+const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held between two moments.", kColumns, run};
 
 }  // namespace gpuprof

@@ -1,8 +1,17 @@
 // The rest of the fake: processes, MIG, error events, GPM.
+#include <fstream>
+
 #include "tests/fakes/nvml/play.h"
 
 namespace fake_nvml {
 namespace {
+
+// 0 if the file does not say it yet.
+unsigned pid_of(const FakeProcess& process) {
+    unsigned pid = process.pid;
+    if (!process.pid_file.empty()) std::ifstream(process.pid_file) >> pid;
+    return pid;
+}
 
 Return list_processes(const char* function, Device handle, bool graphics, unsigned bytes, unsigned* count, void* out) {
     if (auto entry = machine ? machine->entry_bytes.find(function) : decltype(machine->entry_bytes.end()){};
@@ -11,10 +20,11 @@ Return list_processes(const char* function, Device handle, bool graphics, unsign
     auto fill = [&](FakeDevice& device) -> Return {
         unsigned room = *count, found = 0;
         for (const FakeProcess& process : device.processes) {
-            if (process.graphics != graphics) continue;
+            unsigned pid = pid_of(process);
+            if (process.graphics != graphics || pid == 0) continue;
             if (out && found < room) {
                 unsigned char entry[64] = {};
-                Process common{process.pid, static_cast<unsigned long long>(process.memory_mib * 1024 * 1024), ~0u,
+                Process common{pid, static_cast<unsigned long long>(process.memory_mib * 1024 * 1024), ~0u,
                                ~0u};
                 std::memcpy(entry, &common, bytes < sizeof common ? bytes : sizeof common);
                 std::memcpy(static_cast<char*>(out) + std::size_t{found} * bytes, entry, bytes);

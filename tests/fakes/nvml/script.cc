@@ -184,10 +184,13 @@ bool read_csv(const Words& words, Machine& to) {
 bool add_process(const Words& words, Machine& to) {
     double pid = 0, memory = 0, util = 0;
     std::vector<FakeDevice*> devices = devices_of(words, to);
-    if (words.size() < 4 || devices.empty() || !number_of(words[2], pid) || !number_of(words[3], memory)) return false;
+    if (words.size() < 4 || devices.empty() || !number_of(words[3], memory)) return false;
+    bool in_file = words[2][0] == '@';
+    if (!in_file && !number_of(words[2], pid)) return false;
     if (words.size() > 4) number_of(words[4], util);
-    for (FakeDevice* device : devices)
-        device->processes.push_back({static_cast<unsigned>(pid), memory, util, words.back() == "graphics"});
+    FakeProcess process{static_cast<unsigned>(pid), memory, util, words.back() == "graphics", ""};
+    if (in_file) process.pid_file = words[2].substr(1);
+    for (FakeDevice* device : devices) device->processes.push_back(process);
     return true;
 }
 

@@ -13,7 +13,7 @@
 //   csv DEVICE FILE                                     the same for all columns of a file whose first line has FIELDs
 //   square DEVICE FIELD LOW HIGH PERIOD_MS [DUTY_PCT]   by the wall clock: HIGH first, since nvmlInit
 //   counter DEVICE FIELD WATTS STEP_MS                  by the wall clock: joules at so many watts, in steps of this length
-//   process DEVICE PID MEMORY_MIB [UTIL_PCT] [graphics]
+//   process DEVICE PID MEMORY_MIB [UTIL_PCT] [graphics]      PID may be @FILE, which holds it; no process until then
 //   xid DEVICE NUMBER [after N]                         an error event, at the N+1st poll
 //   cost FUNCTION MICROSECONDS                          how long a call takes; below 200 us as work, else as sleep
 //   cost measured                                       costs as measured on an H200
@@ -59,6 +59,7 @@ struct FakeProcess {
     unsigned pid;
     double memory_mib, util_pct;
     bool graphics;
+    std::string pid_file;  // read at each call if it is not empty
 };
 
 struct FakeDevice {

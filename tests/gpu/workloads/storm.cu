@@ -5,6 +5,7 @@
 //   storm windows N       N times: cudaProfilerStart, 100 kernels, wait, cudaProfilerStop
 //   storm loaded N        the same without waiting, while another thread launches all the time
 //   storm busy SECONDS    long kernels back to back, timed by events
+//   storm memory SECONDS  nothing for SECONDS, then holds 768 MiB in three allocations for SECONDS, then 256 MiB
 //   storm exit N          N kernels, wait, and _exit(0) at once
 //   storm fork N          annotates, forks before CUDA is used; the child launches N kernels
 //
@@ -170,6 +171,26 @@ void busy(double seconds) {
     std::printf("{\"kernels\": %ld, \"timed_kernels\": %ld, \"events_ms\": %.4f}\n", kernels + 3, kernels, ms);
 }
 
+// Each phase begins and ends with kernels.
+void memory(double seconds) {
+    constexpr std::size_t kMiB = std::size_t{1} << 20;
+    Device device;
+    auto phase = [&] {
+        device.launch(10);
+        device.wait();
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        device.launch(10);
+        device.wait();
+    };
+    phase();
+    void* held[3] = {};
+    for (void*& each : held) CHECK(cudaMalloc(&each, 256 * kMiB));
+    phase();
+    for (int i = 0; i < 2; ++i) CHECK(cudaFree(held[i]));
+    phase();
+    std::printf("{\"kernels\": 60, \"peak_bytes\": %zu, \"small_bytes\": 4096}\n", 768 * kMiB);
+}
+
 void ends_at_once(long count) {
     Device device;
     device.launch(count);
@@ -208,6 +229,8 @@ int main(int count, char** words) {
         windows(whole, mode == "loaded");
     else if (mode == "busy")
         busy(number);
+    else if (mode == "memory")
+        memory(number);
     else if (mode == "exit")
         ends_at_once(whole);
     else if (mode == "fork")

@@ -79,6 +79,15 @@ private:
         tables.memory_event.address.set(event, id());
         tables.memory_event.bytes.set(event, number());
         if (random_() % 2 != 0) tables.memory_event.total_allocated.set(event, number());
+        if (random_() % 2 != 0) tables.memory_event.total_reserved.set(event, number());
+        if (random_() % 2 != 0) tables.memory_event.category.set(event, draft_.intern(pick({"device", "managed", ""})));
+        if (random_() % 2 != 0) tables.memory_event.thread.set(event, draft_.thread_key("main"));
+        Row reading = tables.sample.add();
+        tables.sample.time.set(reading, random_() % 2 != 0 ? time() : number());
+        tables.sample.device.set(reading, device());
+        tables.sample.metric.set(reading, draft_.intern(pick({"mem.used", "mem.used", "mem.total", "util.gpu"})));
+        tables.sample.value.set(reading, static_cast<double>(number()));
+        if (random_() % 2 != 0) tables.sample.pid.set(reading, id());
         Row record = tables.collective.add();
         tables.collective.correlation.set(record, id());
         tables.collective.name.set(record, draft_.intern("allreduce"));

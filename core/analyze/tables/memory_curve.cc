@@ -1,0 +1,77 @@
+// `memory_curve`: how did the parts of a device's memory change? One row per device and change, from the first to the
+// last sample of used memory. In each row, the parts add up to used_bytes to the byte; a part whose source was not
+// recorded is absent and contained in the remainder (facts/memory_account.h).
+#include "core/analyze/facts/memory_account.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"device", CellType::integer, Unit::none, "Device ordinal."},
+    {"at_ns", CellType::integer, Unit::ns, "Time of the sample, relative to the window start."},
+    {"used_bytes", CellType::integer, Unit::bytes, "Memory in use on the device, as reported by NVML."},
+    {"allocated_bytes", CellType::integer, Unit::bytes, "Allocated by frameworks in recorded processes."},
+    {"cached_bytes", CellType::integer, Unit::bytes, "Reserved by these frameworks and not allocated."},
+    {"calls_bytes", CellType::integer, Unit::bytes, "Other allocations by CUDA calls of recorded processes."},
+    {"rest_bytes", CellType::integer, Unit::bytes,
+     "Rest of the recorded processes: CUDA context, code, unrecorded memory."},
+    {"others_bytes", CellType::integer, Unit::bytes, "Processes that were not recorded."},
+    {"device_rest_bytes", CellType::integer, Unit::bytes, "Memory that NVML assigns to no process."},
+    {"not_attributed_bytes", CellType::integer, Unit::bytes,
+     "In place of the last three if the memory of processes is unknown: everything else."},
+};
+
+// Adds a part that may be absent.
+void add_to(std::optional<std::int64_t>& sum, std::optional<std::int64_t> part) {
+    if (part) sum = sum.value_or(0) + *part;
+}
+
+struct Parts {
+    std::int64_t used = 0;
+    std::optional<std::int64_t> allocated, cached, calls, rest, others, device_rest, not_attributed;
+    bool operator==(const Parts&) const = default;
+};
+
+Parts parts_of(const MemoryAccount& account) {
+    Parts parts;
+    parts.used = account.used.value_or(0);
+    for (const ProcessAccount& process : account.processes) {
+        add_to(parts.allocated, process.allocated);
+        add_to(parts.cached, process.cached);
+        add_to(parts.calls, process.calls);
+        add_to(parts.rest, process.rest);
+    }
+    if (account.device_rest) parts.others = 0;
+    for (auto [pid, bytes] : account.others) add_to(parts.others, bytes);
+    parts.device_rest = account.device_rest;
+    parts.not_attributed = account.not_attributed;
+    return parts;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    ResultTable result("memory_curve", kColumns);
+    for (const auto& [device, memory] : facts.get<DeviceMemories>().by_device) {
+        std::optional<Parts> last;
+        for (const auto& [time, used] : memory.used) {
+            Parts now = parts_of(account_at(memory, time, used));
+            if (last && *last == now) continue;
+            last = now;
+            result.add_row({device < 0 ? kAbsent : integer(device), integer(span_between(facts.trace().zero(), time)),
+                            integer(now.used), integer(now.allocated), integer(now.cached), integer(now.calls),
+                            integer(now.rest), integer(now.others), integer(now.device_rest),
+                            integer(now.not_attributed)});
+        }
+    }
+    if (result.rows() == 0)
+        result.notes.push_back("Used memory was not sampled; gpu-profile record -- CMD samples it.");
+    return result;
+}
+
+}  // namespace
+
+const Analysis kMemoryCurve{"memory_curve", "", "Per device and change: the parts of the used memory over time.",
+                            kColumns, run};
+
+}  // namespace gpuprof
