@@ -61,7 +61,7 @@ def test_the_curve_adds_up_everywhere(program, recording):
 def test_allocations_and_growth_name_the_workspace(program, recording):
     rows = program.report(*recording, "allocations", "--at", "1.5")["allocations"].rows
     workspace = [row for row in rows if row["category"] == "device"]
-    assert [(row["bytes"], row["count"]) for row in workspace] == [(WORKSPACE_MIB * MIB, 1)]
+    assert [(row["bytes"], row["count"], row["owner"]) for row in workspace] == [(WORKSPACE_MIB * MIB, 1, "aten::mm")]
     assert sum(row["bytes"] for row in rows) == (846 + WORKSPACE_MIB) * MIB
     rows = program.report(*recording, "growth", "--between", "0.28:1.5")["growth"].rows
     assert sum(row["grown_bytes"] for row in rows) == (128 + WORKSPACE_MIB) * MIB

@@ -88,22 +88,47 @@ std::string_view owner_frame(std::string_view stack) {
     return innermost;
 }
 
-std::string MemoryOwners::of(Row event) {
-    const MemoryEventTable& table = trace_.tables().memory_event;
-    StringId key = table.thread.value_or(event, kNoString);
+MemoryOwners::MemoryOwners(const Trace& trace)
+    : trace_(trace), timeline_(trace, {HostKind::op, HostKind::python_call, HostKind::range}) {
+    const Tables& tables = trace.tables();
+    std::map<StringId, std::int64_t> pids;
+    for (Row row = 0; row < tables.process.rows; ++row)
+        if (tables.process.key.has(row) && tables.process.pid.has(row))
+            pids[tables.process.key[row]] = tables.process.pid[row];
+    for (Row row = 0; row < tables.thread.rows; ++row) {
+        auto pid = pids.find(tables.thread.process.value_or(row, kNoString));
+        if (pid == pids.end() || !tables.thread.tid.has(row) || !tables.thread.key.has(row)) continue;
+        ThreadId id{pid->second, tables.thread.tid[row]};
+        keys_[id].push_back(tables.thread.key[row]);
+        ids_[tables.thread.key[row]] = id;
+    }
+}
+
+std::string_view MemoryOwners::on_thread(StringId key, TimeNs time) {
     auto [known, added] = threads_.try_emplace(index_of(key));
     if (added) known->second = timeline_.spans(key);
     const HostThread& thread = known->second;
     std::string_view fallback;
-    for (std::uint32_t at = thread.innermost_at(table.time[event]); at != kNoSpan; at = thread.spans[at].parent) {
+    for (std::uint32_t at = thread.innermost_at(time); at != kNoSpan; at = thread.spans[at].parent) {
         const HostSpan& span = thread.spans[at];
-        if (span.end <= table.time[event]) continue;
+        if (span.end <= time) continue;
         std::string_view name = trace_.text(span.name);
-        if (span.kind == HostKind::op && !only_allocates(name)) return std::string(name);
+        if (span.kind == HostKind::op && !only_allocates(name)) return name;
         if (fallback.empty() || only_allocates(fallback)) fallback = name;
     }
-    if (fallback.empty() && table.stack.has(event)) fallback = owner_frame(trace_.text(table.stack[event]));
-    return std::string(fallback);
+    return fallback;
+}
+
+std::string MemoryOwners::of(Row event) {
+    const MemoryEventTable& table = trace_.tables().memory_event;
+    StringId key = table.thread.value_or(event, kNoString);
+    std::string_view owner = on_thread(key, table.time[event]);
+    if (auto id = ids_.find(key); owner.empty() && id != ids_.end() && is_cuda_call(trace_, event)) {
+        const std::vector<StringId>& keys = keys_[id->second];
+        if (keys.size() == 2) owner = on_thread(keys[0] == key ? keys[1] : keys[0], table.time[event]);
+    }
+    if (owner.empty() && table.stack.has(event)) owner = owner_frame(trace_.text(table.stack[event]));
+    return std::string(owner);
 }
 
 }  // namespace gpuprof

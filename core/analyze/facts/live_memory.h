@@ -49,17 +49,23 @@ std::vector<Row> live_at(const MemoryEventTable& table, const std::vector<Row>& 
 std::string_view owner_frame(std::string_view stack);
 
 // The owner of an allocation: the innermost open operator on its thread that does more than allocate, else the
-// innermost Python frame or range; if a stack was recorded instead, its innermost Python frame; "" if unknown.
+// innermost Python frame or range; if a stack was recorded instead, its innermost Python frame; "" if unknown. For a CUDA
+// call outside all of these, the record of another tool counts, if exactly one other thread has its ids of process and
+// thread: ids may repeat on other hosts.
 class MemoryOwners {
 public:
-    explicit MemoryOwners(const Trace& trace)
-        : trace_(trace), timeline_(trace, {HostKind::op, HostKind::python_call, HostKind::range}) {}
+    explicit MemoryOwners(const Trace& trace);
     std::string of(Row event);
 
 private:
+    std::string_view on_thread(StringId key, TimeNs time);
+
     const Trace& trace_;
     HostTimeline timeline_;
     std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
+    using ThreadId = std::pair<std::int64_t, std::int64_t>;  // of process and thread
+    std::map<ThreadId, std::vector<StringId>> keys_;
+    std::map<StringId, ThreadId> ids_;  // by key
 };
 
 }  // namespace gpuprof

@@ -194,6 +194,23 @@ TEST(MemoryAccount, TwoProcessesOnOneDevice) {
     EXPECT_EQ(part(table, "rest of the device"), 0);
 }
 
+// The allocator reports what it reserved with its next block only; a released segment must not be taken from a library.
+TEST(MemoryAccount, ASegmentReleasedWithoutAnEvent) {
+    MemoryDraft draft = one_process();
+    draft.call("p", 0, 13 * kMs, 0x50000000, 200 * kMiB);
+    draft.block("p", 0, 14 * kMs, 0x50000000, 10 * kMiB, 460 * kMiB, 800 * kMiB);
+    draft.block("p", 0, 15 * kMs, 0x50000000, -10 * kMiB, 450 * kMiB, 800 * kMiB);
+    draft.call("p", 0, 30 * kMs, 0x50000000, -200 * kMiB);
+    draft.used(0, 50 * kMs, 1000 * kMiB, 42);
+    Trace trace = draft.finish();
+    ReadTable table(trace, "memory_account");
+    expect_sums(table);
+    EXPECT_EQ(part(table, "cached by the framework"), 150 * kMiB);
+    EXPECT_EQ(part(table, "CUDA allocations"), 100 * kMiB);
+    EXPECT_EQ(table.integer(table.find("part", "CUDA allocations"), "uncertain_bytes"), 0);
+    EXPECT_EQ(part(table, "rest of the process"), 300 * kMiB);
+}
+
 // Two tools that recorded one process name it differently; its pid says that it is one.
 TEST(MemoryAccount, OneProcessRecordedByTwoTools) {
     MemoryDraft draft = one_process();
