@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 #include "collect/inject/slow_steps.h"
 
@@ -20,6 +21,11 @@ public:
     static constexpr std::size_t kMaxParts = 8192;
     static constexpr std::int64_t kMinLength = 500'000'000;
     static constexpr std::uint64_t kMaxPartBytes = std::uint64_t{128} << 20, kRingBytes = std::uint64_t{1} << 30;
+
+    PartRing() = default;
+    ~PartRing() { std::free(parts_); }
+    PartRing(const PartRing&) = delete;
+    PartRing& operator=(const PartRing&) = delete;
 
     // Out of memory: false.
     bool start(std::uint64_t ring_bytes) noexcept;

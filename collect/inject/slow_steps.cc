@@ -15,9 +15,11 @@ bool better(const KeptStep& a, const KeptStep& b) noexcept {
     return a_late != b_late ? a_late : a.duration > b.duration;
 }
 
+__extension__ using Wide = __int128;  // no overflow
+
 // duration > factor * median, exactly.
 bool exceeds(std::int64_t duration, std::int64_t factor, std::int64_t median) noexcept {
-    return static_cast<__int128>(duration) * kMillion > static_cast<__int128>(median) * factor;
+    return static_cast<Wide>(duration) * kMillion > static_cast<Wide>(median) * factor;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "collect/inject/step_watch.h"
 
-#include <cstdlib>
 #include <new>
 
 #include "collect/inject/settings.h"

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 
 namespace gpuprof::inject {
 
@@ -37,6 +38,11 @@ struct StepEvent {
 
 class StepWatch {
 public:
+    StepWatch() = default;
+    ~StepWatch() { std::free(cells_); }
+    StepWatch(const StepWatch&) = delete;
+    StepWatch& operator=(const StepWatch&) = delete;
+
     // If steps are wanted. Out of memory: none are seen, which no_memory() says.
     void start() noexcept;
     bool wanted() const noexcept { return cells_ != nullptr; }
