@@ -121,6 +121,8 @@ constexpr SqlCheck kChecks[] = {
      "SELECT device, metric, pid, count(value) AS count, avg(value) AS mean, min(value) AS min, max(value) AS max "
      "FROM sample WHERE value IS NOT NULL GROUP BY device, metric, pid",
      "", ""},
+    {"energy", "", "", "Energy follows from bounds and a regression, which SQL cannot compute."},
+    {"step_energy", "", "", "Energy follows from bounds and a regression, which SQL cannot compute."},
     {"cpu",
      "SELECT process, thread, sum(user_ns + system_ns) AS cpu_ns, sum(user_ns) AS user_ns, sum(system_ns) AS system_ns "
      "FROM cpu_sample GROUP BY process, thread",

@@ -1,4 +1,4 @@
-"""Energy of real samples of an H200 next to the times in which its program kept it busy, and through the fake driver."""
+"""Energy of real samples of an H200 next to the times in which its program kept it busy."""
 
 import csv
 import io
@@ -20,10 +20,14 @@ def rows_of(program, table, *files):
     return list(csv.DictReader(io.StringIO(done.stdout.decode())))
 
 
-@pytest.fixture(scope="module")
-def series():
+def read_series():
     rows = list(csv.DictReader(SERIES.open()))
     return [(float(row["t_s"]), float(row["power_mw"]) / 1e3, float(row["energy_mj"]) / 1e3) for row in rows]
+
+
+@pytest.fixture(scope="module", name="series")
+def the_series():
+    return read_series()
 
 
 def without_counter(tmp_path):
@@ -84,34 +88,3 @@ def test_samples_alone_have_a_row(program, series):
 def test_without_power_there_is_a_reason(program):
     done = program.run("report", TRACE, "energy")
     assert done.status == 0 and "no power was sampled" in b" ".join(done.stdout.split()).decode()
-
-
-def test_compare_keeps_joules_per_step(program, series, tmp_path):
-    joined = tmp_path / "run.gpuprof"
-    done = program.run("export", "capture", TRACE, SERIES, "-o", joined)
-    assert done.status == 0, done.errors
-    done = program.run("compare", joined, joined, "metrics", "--format", "csv")
-    assert done.status == 0, done.errors
-    found = {row["metric"]: row for row in csv.DictReader(io.StringIO(done.stdout.decode()))}["energy"]
-    assert float(found["base_j"]) == float(found["new_j"]) == pytest.approx(counted(series, ENDS[0], ENDS[-1]) / 7, rel=0.05)
-    assert found["base_ns"] == found["base_bytes"] == ""
-    assert found["verdict"] == "cannot tell" and "boards" in found["because"]  # the trace has no id of the board
-
-
-def test_fail_on_takes_energy(program):
-    done = program.run("compare", TRACE, TRACE, "--fail-on", "energy>5%")
-    assert any("energy>5%" in line and "not evaluated" in line for line in done.errors), done.errors
-    wrong = program.run("compare", TRACE, TRACE, "--fail-on", "joules>5%")
-    assert wrong.status == 2 and len(wrong.errors) == 1 and "joules" in wrong.errors[0]
-
-
-def test_history_keeps_joules_per_step(program, tmp_path):
-    joined, kept = tmp_path / "run.gpuprof", tmp_path / "history.sqlite"
-    assert program.run("export", "capture", TRACE, SERIES, "-o", joined).status == 0
-    for _ in range(3):
-        assert program.run("history", "add", joined, "--label", "bursty", "--db", kept).status == 0
-    done = program.run("history", "list", "--db", kept, "--format", "csv")
-    values = [float(row["energy"]) for row in csv.DictReader(io.StringIO(done.stdout.decode()))]
-    assert len(values) == 3 and values[0] == values[1] == values[2] > 100
-    done = program.run("history", "check", joined, "--label", "bursty", "--db", kept, "--fail-on", "energy>5%")
-    assert done.status == 0, done.errors

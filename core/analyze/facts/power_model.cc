@@ -17,9 +17,11 @@ constexpr std::size_t kMinReadings = 40;
 constexpr std::size_t kMinBlocks = 5, kMaxBlocks = 20;
 constexpr DurNs kCounterBlock = 1'000'000'000, kPowerBlock = 2'000'000'000;  // longer than what a reading covers
 constexpr double kCounterStep_s = 0.1;
-constexpr double kRidge = 1e-6;           // of a mean square of shares, to compare sensors while states are not merged
-constexpr double kUnexplained = 0.25;     // of the mean power
-constexpr double kSlack = 8;              // other sensors: sum of squares within 1 + kSlack / independent readings
+constexpr double kRidge = 1e-6;        // of a mean square of shares, to compare sensors while states are not merged
+constexpr double kUnexplained = 0.25;  // of the mean power
+constexpr double kSlack = 8;           // other sensors: sum of squares within 1 + kSlack / independent readings
+// A spread that halves an estimate takes another sixth of the true value when it is doubled: a third of what is missing.
+constexpr double kExtrapolated = 3;
 constexpr double kMinCurvedSpread = 0.1;  // shares must vary this much (highest - lowest) to show a curve
 constexpr double kCurved = 0.1;           // of a state's power, by which it may bend
 constexpr double kCurvedErrors = 3;       // standard errors of a bend that is not noise
@@ -65,9 +67,10 @@ struct BlockFit {
     bool known() const { return solved && without; }
 };
 
+// Values as much beyond `plain` as `spread` falls short of it, times the worst factor.
 std::vector<double> beyond(const std::vector<double>& plain, const std::vector<double>& spread) {
     std::vector<double> watts;
-    for (std::size_t g = 0; g < plain.size(); ++g) watts.push_back(2 * plain[g] - spread[g]);
+    for (std::size_t g = 0; g < plain.size(); ++g) watts.push_back(plain[g] + kExtrapolated * (plain[g] - spread[g]));
     return watts;
 }
 
@@ -207,9 +210,10 @@ void PowerModel::add_extrapolated(const Fitting& fitting, PowerSensor chosen) {
     if (chosen.jitter == 0) return;
     BlockFit fit(fitting.equations(fitting.rows(chosen), groups_.size(), Fitting::by_group(group_of_)));
     if (!fit.known()) return;
-    Candidate extrapolated{beyond(candidates_.front().watts, *fit.solved), {}};
-    for (std::size_t block = 0; block < fit.without->size(); ++block)
-        extrapolated.without.push_back(beyond(candidates_.front().without[block], (*fit.without)[block]));
+    const Candidate& best = candidates_.front();
+    Candidate extrapolated{beyond(best.watts, *fit.solved), best.without};
+    for (std::vector<double>& each : extrapolated.without)
+        for (std::size_t g = 0; g < each.size(); ++g) each[g] += extrapolated.watts[g] - best.watts[g];
     candidates_.push_back(std::move(extrapolated));
 }
 

@@ -203,7 +203,7 @@ Result<ResultTable> run(const Facts& facts) {
             table.notes.push_back(
                 fmt::format("Device {}: {}.", device.device, DeviceEnergies::absent_because(facts, device.device)));
     if (table.rows() == 0 && table.notes.empty())
-        table.notes.push_back("No power was sampled; gpu-profile record -- CMD samples it.");
+        table.notes.push_back("No power samples with times were recorded; gpu-profile record -- CMD records them.");
     return table;
 }
 

@@ -113,6 +113,15 @@ void training(SimulatedDevice& device, double& mix) {
     }
 }
 
+// A range or an operator over what `run` runs; its device work is what it launches.
+void within(SimulatedDevice& device, const char* range, const std::function<void()>& run, Interval& worked) {
+    constexpr DurNs kAhead = 5000;  // calls precede their kernels
+    worked.start = device.now();
+    run();
+    worked.end = device.now();
+    device.draft.range("main", worked.start - kAhead, worked.end - kAhead - 1, range);
+}
+
 struct NamedSensors {
     const char* name;
     Sensors sensors;
@@ -142,6 +151,60 @@ TEST(EnergyUse, UncertaintiesOfStepsAndClassesCoverTheTruth) {
         EXPECT_LT(found.total.mean_uncertainty(), 0.15) << each.name;
         EXPECT_GT(found.classes.answered, static_cast<int>(found.because.size())) << each.name;
     }
+}
+
+// Forward passes are mostly products, backward passes are not. The table has both as ranges, and an operator.
+TEST(EnergyUse, UncertaintiesOfRangesAndOperatorsCoverTheTruth) {
+    Covered covered;
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+        SimulatedDevice device = device_of(seed);
+        Sensors sensors;
+        sensors.gain = device.pick(0.95, 1.05);
+        sensors.average_s = seed % 2 == 0 ? 1.0 : 0.1;
+        double mix = 0.5, add = 0.01, pause = 0.01;
+        std::map<std::string, double> truth;
+        device.run("", 1.5);
+        for (TimeNs end = device.now() + 40'000'000'000; device.now() < end;) {
+            if (device.pick(0, 1) < 0.03) mix = device.pick(0.1, 0.9);
+            if (device.pick(0, 1) < 0.03) add = device.pick(0.001, 0.03);
+            if (device.pick(0, 1) < 0.03) pause = device.pick(0.001, 0.03);
+            Interval forward, backward;
+            within(
+                device, "forward",
+                [&] {
+                    device.run(kGemm, 0.02 * mix * device.pick(0.8, 1.2));
+                    device.run(kAdd, add);
+                },
+                forward);
+            within(
+                device, "backward",
+                [&] {
+                    TimeNs start = device.now();
+                    device.run(kSoftmax, 0.02 * (1 - mix) * device.pick(0.5, 1.5));
+                    device.draft.op("main", start - 4000, start - 500, "aten::softmax");
+                    truth["aten::softmax"] += device.joules(Interval{start, device.now()});
+                    device.run("", 0.002);
+                    device.run(kAdd, 0.006 * (1 - mix));
+                },
+                backward);
+            truth["forward"] += device.joules(forward), truth["backward"] += device.joules(backward);
+            device.run("", pause);
+        }
+        device.sample(sensors);
+        Trace trace = device.draft.finish();
+        ReadTable table(trace, "energy");
+        for (const auto& [name, joules] : truth) {
+            std::size_t row = table.find("name", name);
+            EXPECT_EQ(table.text(row, "class"), name == "aten::softmax" ? "op" : "range");
+            EnergyEstimate found;
+            if (!table.absent(row, "energy_j"))
+                found = {EnergySource::model, table.real(row, "energy_j"), table.real(row, "uncertainty_j"), {}};
+            covered.add(found, joules);
+        }
+    }
+    EXPECT_GE(covered.share(), 0.95);
+    EXPECT_GT(covered.answered, covered.absent);
+    EXPECT_LT(covered.mean_uncertainty(), 0.25);
 }
 
 TEST(EnergyUse, LongStepsNeedNoModel) {
