@@ -39,18 +39,21 @@ export function syncAddress(workspace: Workspace): void {
 
 // Some browsers refuse to change the history of a local file, or to change it often; the address can still be set.
 
+/** In full: in the frame of a notebook, whose own address is about:srcdoc, `#link` alone would be one of the notebook's server. */
+const addressOf = (link: string): string => `${location.href.split("#")[0]}#${link}`;
+
 const own = new Set<string>(); // addresses that were set here and whose event is still to come
 
 function setAddress(link: string, how: "assign" | "replace"): void {
   if (location.hash.slice(1) === link) return;
   own.add(link);
-  location[how](`#${link}`);
+  location[how](addressOf(link));
 }
 
 function push(link: string): void {
   keepPlaces(); // of the entry that is left; its page is still drawn
   try {
-    history.pushState(null, "", `#${link}`);
+    history.pushState(null, "", addressOf(link));
   } catch {
     setAddress(link, "assign");
   }
@@ -58,7 +61,7 @@ function push(link: string): void {
 
 function replace(link: string): void {
   try {
-    history.replaceState({ scroll: scrollPlaces() }, "", `#${link}`);
+    history.replaceState({ scroll: scrollPlaces() }, "", addressOf(link));
   } catch {
     setAddress(link, "replace");
   }
