@@ -15,6 +15,8 @@ constexpr int kMaxIterations = 400;   // of conjugate gradients; a chain of host
 constexpr double kEnough = 1e-18;     // of the squared size: offsets of milliseconds to picoseconds
 constexpr double kHuber = 1.5;        // residuals above this many standard deviations count less
 constexpr double kFloorNs = 100;      // no end is more exact
+constexpr std::uint64_t kDraws = 16;  // of noise
+constexpr double kTwice = 2;          // standard deviations: 95 %
 
 // Offsets, then drifts.
 using Vector = std::vector<double>;
@@ -45,6 +47,13 @@ public:
     Vector right_side() const {
         return gradient([](const ClockEnd& end) { return end.time; });
     }
+    // As if the ends were `noise` later, and the usual drifts these.
+    Vector right_side(const std::vector<double>& noise, const std::vector<double>& drifts) const {
+        Vector side =
+            gradient([&](const ClockEnd& end) { return noise[static_cast<std::size_t>(&end - ends_.data())]; });
+        for (std::size_t clock = 0; clock < clocks_; ++clock) side[clocks_ + clock] += prior_ * drifts[clock];
+        return side;
+    }
 
 private:
     template <class Value>
@@ -71,9 +80,9 @@ private:
 };
 
 // Conjugate gradients from `x`, the solution for slightly different weights.
-Vector solve(const Normal& normal, Vector x) {
+Vector solve(const Normal& normal, Vector rest, Vector x) {
     std::size_t size = x.size();
-    Vector rest = normal.right_side(), begun = normal.times(x);
+    Vector begun = normal.times(x);
     double enough = dot(rest, rest) * kEnough;
     for (std::size_t k = 0; k < size; ++k) rest[k] -= begun[k];
     Vector direction = rest;
@@ -89,6 +98,25 @@ Vector solve(const Normal& normal, Vector x) {
         left = next;
     }
     return x;
+}
+
+// The standard deviation of an end of weight 1.
+double scale_of(const std::vector<double>& residuals) {
+    std::vector<double> sizes;
+    for (double residual : residuals) sizes.push_back(std::abs(residual));
+    return std::max(1.4826 * median_of(std::move(sizes)), kFloorNs);
+}
+
+double prior_of(double half, double scale) {
+    double drift = kPriorRate * half / scale;
+    return 1 / std::max(drift * drift, 1e-12);
+}
+
+// 1 or -1, the same on every platform.
+double sign_of(std::uint64_t number) {
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9ULL;
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EBULL;
+    return ((number ^ (number >> 31)) & 1U) != 0 ? 1 : -1;
 }
 
 }  // namespace
@@ -113,17 +141,39 @@ ClockSolution fit_clocks(std::vector<ClockEnd>& ends, std::size_t clocks, double
     Vector x(2 * clocks, 0.0);
     double scale = 1e6;  // of the first round: nothing is an outlier yet
     for (int round = 0; round < kRounds && !ends.empty(); ++round) {
-        double drift = kPriorRate * half / scale;
-        x = solve(Normal(ends, clocks, half, 1 / std::max(drift * drift, 1e-12)), std::move(x));
+        Normal normal(ends, clocks, half, prior_of(half, scale));
+        x = solve(normal, normal.right_side(), std::move(x));
         solution.offset.assign(x.begin(), x.begin() + static_cast<std::ptrdiff_t>(clocks));
         solution.drift.assign(x.begin() + static_cast<std::ptrdiff_t>(clocks), x.end());
-        std::vector<double> residuals = residuals_of(ends, solution, half), sizes;
-        for (double residual : residuals) sizes.push_back(std::abs(residual));
-        scale = std::max(1.4826 * median_of(sizes), kFloorNs);
+        std::vector<double> residuals = residuals_of(ends, solution, half);
+        scale = scale_of(residuals);
         for (std::size_t i = 0; i < ends.size(); ++i)
             ends[i].weight = std::min(1.0, kHuber * scale / std::max(std::abs(residuals[i]), 1e-9));
     }
     return solution;
+}
+
+std::vector<double> errors_of(const std::vector<ClockEnd>& ends, const ClockSolution& solution, double half) {
+    std::size_t clocks = solution.offset.size();
+    half = std::max(half, 1.0);
+    Vector squares(clocks, 0.0);
+    if (ends.empty()) return squares;
+    double scale = scale_of(residuals_of(ends, solution, half));
+    Normal normal(ends, clocks, half, prior_of(half, scale));
+    std::uint64_t number = 0;
+    for (std::uint64_t draw = 0; draw < kDraws; ++draw) {
+        std::vector<double> noise(ends.size()), drifts(clocks);
+        for (std::size_t i = 0; i < ends.size(); ++i)
+            noise[i] = ends[i].weight > 0 ? sign_of(++number) * scale / std::sqrt(ends[i].weight) : 0;
+        for (double& drift : drifts) drift = sign_of(++number) * kPriorRate * half;
+        Vector x = solve(normal, normal.right_side(noise, drifts), Vector(2 * clocks, 0.0));
+        for (std::size_t clock = 0; clock < clocks; ++clock) {
+            double at_end = std::max(std::abs(x[clock] + x[clocks + clock]), std::abs(x[clock] - x[clocks + clock]));
+            squares[clock] += at_end * at_end / static_cast<double>(kDraws);
+        }
+    }
+    for (double& square : squares) square = kTwice * std::sqrt(square);
+    return squares;
 }
 
 }  // namespace gpuprof

@@ -23,6 +23,10 @@ struct ClockSolution {
 // weights of `ends`. Clocks without ends get zeros.
 ClockSolution fit_clocks(std::vector<ClockEnd>& ends, std::size_t clocks, double half);
 
+// How far each clock may be off at the worse end of the recording, by the noise of the ends and the unknown part of
+// rates, in ns: twice the standard deviation over fits to drawn noise. `ends` with the weights of the fit.
+std::vector<double> errors_of(const std::vector<ClockEnd>& ends, const ClockSolution& solution, double half);
+
 // The distance of each end from the weighted mean of its instance after the fit, in ns.
 std::vector<double> residuals_of(const std::vector<ClockEnd>& ends, const ClockSolution& solution, double half);
 

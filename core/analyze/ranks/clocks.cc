@@ -10,6 +10,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clock_jump.h"
 #include "core/analyze/ranks/clock_system.h"
+#include "core/analyze/ranks/match_order.h"
 #include "core/analyze/ranks/quantile.h"
 
 namespace gpuprof {
@@ -24,12 +25,6 @@ constexpr double kAlmostWorst = 0.9;
 constexpr int kMostRounds = 16;  // of excluding clocks: if most contradict each other, nothing tells who is right
 // Collectives of one group, and of all groups: more only take time. They are spread over the recording.
 constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'000;
-
-// Collectives whose ends agree. The ends of others may differ by milliseconds, another way in each step.
-bool ends_together(CollectiveKind kind) {
-    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-           kind == CollectiveKind::send_recv;
-}
 
 class Aligner {
 public:
@@ -48,7 +43,7 @@ public:
             sizes[ends_[i].clock].push_back(std::abs(residuals[i]));
             ++clocks.clocks[ends_[i].clock].instances;
         }
-        std::vector<double> differences = differences_of_halves();
+        std::vector<double> differences = differences_of_halves(), errors = errors_of(ends_, whole, half_);
         for (std::size_t i = 0; i < clocks.clocks.size(); ++i) {
             ClockFit& fit = clocks.clocks[i];
             fit.residual_ns = quantile_of(sizes[i], 0.5);
@@ -61,7 +56,7 @@ public:
             }
             fit.offset_ns = whole.offset[i];
             fit.rate_ppm = whole.drift[i] / half_ * 1e6;
-            fit.error_ns = differences[i] + quantile_of(sizes[i], 0.95);
+            fit.error_ns = std::max(differences[i], errors[i]) + quantile_of(sizes[i], 0.95);
         }
         return clocks;
     }

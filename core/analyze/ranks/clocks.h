@@ -15,9 +15,11 @@
 namespace gpuprof {
 
 struct ClockFit {
-    double offset_ns = 0;    // at the middle of the recording: what to subtract
-    double rate_ppm = 0;     // how much faster it runs than the others
-    double error_ns = 0;     // repeatability: 95 % of the difference of two fits to halves, plus 95 % of the residuals
+    double offset_ns = 0;  // at the middle of the recording: what to subtract
+    double rate_ppm = 0;   // how much faster it runs than the others
+    // Repeatability, or what the noise of the ends leaves open if that is more (clock_system.h), plus 95 % of the
+    // residuals. Repeatability: 95 % of the difference of two fits to halves.
+    double error_ns = 0;
     double residual_ns = 0;  // median distance of its ends from those of the other hosts, after the fit
     std::uint32_t instances = 0;
     std::uint32_t island = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 
@@ -63,8 +64,13 @@ private:
 
     void read_groups() {
         const RankGroupTable& table = trace_.tables().rank_group;
-        std::map<std::uint32_t, std::set<std::int32_t>> members;  // of communicators
-        for (Row row = 0; row < table.rows; ++row) {
+        std::map<std::uint32_t, std::set<std::int32_t>> members;
+        // By rank, so that nothing depends on the order in which parts of a job were joined.
+        std::vector<Row> rows(table.rows);
+        std::iota(rows.begin(), rows.end(), Row{0});
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](Row a, Row b) { return table.rank.value_or(a, -1) < table.rank.value_or(b, -1); });
+        for (Row row : rows) {
             if (!table.group_id.has(row)) continue;
             auto [known, fresh] =
                 index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
@@ -82,6 +88,7 @@ private:
         }
         for (const auto& [index, ranks] : members) {
             JobGroup& group = job_.groups[index];
+            group.shared = group.size > 0 && ranks.size() > static_cast<std::size_t>(group.size);
             if (!group.communicator || static_cast<std::size_t>(group.size) != ranks.size()) continue;
             group.ranks.assign(ranks.begin(), ranks.end());
             group.ranks_text = format_ranks(group.ranks);
@@ -153,7 +160,10 @@ private:
             if (auto group = index_of_group_.find(table.group_id[row]); group != index_of_group_.end())
                 sync.group = group->second;
         sync.seq = table.seq.get(row);
-        sync.kind = kind_of(trace_.text(table.kind.value_or(row, kNoString)));
+        StringId kind = table.kind.value_or(row, kNoString);
+        auto [known_kind, new_kind] = kinds_.try_emplace(kind, CollectiveKind::unknown);
+        if (new_kind) known_kind->second = kind_of(trace_.text(kind));
+        sync.kind = known_kind->second;
         sync.from_rank = table.src_rank.value_or(row, -1);
         sync.to_rank = table.dst_rank.value_or(row, -1);
         if (sync.is_pair() && sync.group != kNone && job_.groups[sync.group].communicator) name_ends(sync);
@@ -193,6 +203,7 @@ private:
     const Trace& trace_;
     RankJob job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
+    std::map<StringId, CollectiveKind> kinds_;  // few
 };
 
 }  // namespace

@@ -43,6 +43,7 @@ struct JobGroup {
     bool assumed = false;  // nothing names it: all ranks are assumed
     // A communicator whose ranks are those that recorded it, in ascending order, if all did.
     bool communicator = false;
+    bool shared = false;  // more ranks recorded it than it has: several groups of one name
 };
 
 struct JobSync {

@@ -1,73 +1,80 @@
 #include "core/analyze/ranks/match.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <numeric>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/match_order.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof {
 namespace {
 
-// Equal for the members of one collective: group, the two ends or -1, and its number, or step and place in it.
-using Key = std::array<std::int64_t, 6>;
-
 struct Keyed {
-    Key key;
+    OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
     std::uint32_t sync;
     MatchRule rule;
 };
 
-std::vector<Keyed> keys_of(const RankJob& job) {
+// By key, then by sync. First by group, because most keys differ there.
+std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
+    std::vector<std::size_t> begin(groups + 1, 0);
+    for (const Keyed& each : keyed) ++begin[static_cast<std::size_t>(each.key[0]) + 1];
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    std::vector<Keyed> found(keyed.size());
+    std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
+    for (const Keyed& each : keyed) found[next[static_cast<std::size_t>(each.key[0])]++] = each;
+    run_parallel(groups, default_threads(), [&](std::size_t group, unsigned) {
+        std::sort(found.begin() + static_cast<std::ptrdiff_t>(begin[group]),
+                  found.begin() + static_cast<std::ptrdiff_t>(begin[group + 1]),
+                  [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.sync < b.sync; });
+    });
+    return found;
+}
+
+std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
     std::vector<Keyed> keyed;
     for (const JobRank& rank : job.ranks) {
-        std::map<Key, std::int64_t> places;  // how many of this key without a number came before
+        std::map<OrderKey, std::int64_t> places;  // how many of this key without a number came before
         for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
             const JobSync& sync = job.syncs[i];
             if (sync.group == kNone) continue;
+            if (job.groups[sync.group].shared) {
+                ++matched.shared;
+                continue;
+            }
             if (sync.seq && !sync.is_pair()) {
                 keyed.push_back({{sync.group, -1, -1, -1, *sync.seq, 0}, i, MatchRule::exact});
                 continue;
             }
             bool assumed = job.groups[sync.group].assumed;
             if (sync.step < 0 || (assumed && sync.is_pair())) continue;
-            Key key{sync.group,
-                    sync.is_pair() ? sync.from_rank
-                    : assumed      ? sync.bytes
-                                   : -1,
-                    sync.is_pair() ? sync.to_rank : -1,
-                    static_cast<std::int64_t>(sync.kind),
-                    sync.step,
-                    0};
+            OrderKey key{sync.group,
+                         sync.is_pair() ? sync.from_rank
+                         : assumed      ? sync.bytes
+                                        : -1,
+                         sync.is_pair() ? sync.to_rank : -1,
+                         static_cast<std::int64_t>(sync.kind),
+                         sync.step,
+                         0};
             std::int64_t place = places[key]++;
             key.back() = place;
             keyed.push_back({key, i, assumed ? MatchRule::guessed : MatchRule::order});
         }
     }
-    std::sort(keyed.begin(), keyed.end(),
-              [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.sync < b.sync; });
-    return keyed;
+    return sorted(keyed, job.groups.size());
 }
 
-// Counted collectives of one group, kind and step; their keys differ in the place only.
-bool same_but_place(const Keyed& a, const Keyed& b) {
-    return std::equal(a.key.begin(), a.key.end() - 1, b.key.begin());
-}
-
-// Where the ranks do not have equally many, one lost some, or its recording begins or ends there: the k-th of one may be
-// the next one's k+1st. Such rows are left alone; returns their number.
+// Rows whose order does not tell which collective they are of are left alone; returns their number.
 std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
-    auto kept = keyed.begin();
-    for (auto begin = keyed.begin(), end = begin; begin != keyed.end(); begin = end) {
-        std::map<std::uint32_t, std::size_t> counts;  // by rank
-        while (end != keyed.end() && same_but_place(*end, *begin)) ++counts[job.syncs[end++->sync].rank];
-        bool equal = std::all_of(counts.begin(), counts.end(),
-                                 [&](const auto& each) { return each.second == counts.begin()->second; });
-        if (equal || begin->rule == MatchRule::exact) kept = kept == begin ? end : std::copy(begin, end, kept);
-    }
-    auto dropped = static_cast<std::size_t>(keyed.end() - kept);
-    keyed.erase(kept, keyed.end());
-    return dropped;
+    std::vector<OrderedSync> numbered, ordered;
+    for (const Keyed& each : keyed)
+        (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.sync});
+    if (ordered.empty()) return 0;
+    std::vector<bool> trusted = trusted_orders(job, ordered, whole_recordings(job, numbered));
+    std::size_t at = 0;
+    return std::erase_if(keyed, [&](const Keyed& each) { return each.rule != MatchRule::exact && !trusted[at++]; });
 }
 
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
@@ -83,8 +90,8 @@ void count_lost(const RankJob& job, MatchedJob& matched) {
         matched.expected += should - instance.count;
         matched.lost += should - instance.count;
     }
-    matched.expected += matched.uncertain;
-    matched.lost += matched.uncertain;
+    matched.expected += matched.uncertain + matched.shared;
+    matched.lost += matched.uncertain + matched.shared;
 }
 
 }  // namespace
@@ -102,7 +109,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
     MatchedJob matched;
     matched.instance_of.assign(job.syncs.size(), kNone);
-    std::vector<Keyed> keyed = keys_of(job);
+    std::vector<Keyed> keyed = keys_of(job, matched);
     matched.uncertain = drop_uncertain(job, keyed);
     for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
         while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;
@@ -111,7 +118,9 @@ MatchedJob MatchedJob::make(const Facts& facts) {
         for (std::size_t i = begin; i < end; ++i) {
             const JobSync& sync = job.syncs[keyed[i].sync];
             bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
-            if (sync.kind != first.kind || twice) {
+            bool other = sync.kind != first.kind || (has_equal_messages(sync.kind) && sync.bytes >= 0 &&
+                                                     first.bytes >= 0 && sync.bytes != first.bytes);
+            if (other || twice) {
                 ++matched.mismatched;
                 continue;
             }

@@ -1,7 +1,7 @@
 // Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
 // kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step.
-// Rows that differ in kind are never one collective. Where the order decides, ranks with unequal numbers of them in a
-// step lost some, and none of that step is matched.
+// Rows that differ in kind or in the size of a message are never one collective. Where the order decides, nothing may
+// contradict it (match_order.h). A group of more ranks than its size is several groups of one name and is not matched.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct MatchedJob {
     std::vector<std::uint32_t> instance_of;  // by sync; kNone: alone
     std::size_t mismatched = 0;              // rows whose kind contradicts the others of their key
     std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
-    std::size_t uncertain = 0;               // rows of steps of which ranks have unequal numbers
+    std::size_t uncertain = 0;               // rows whose order does not tell which collective they are of
+    std::size_t shared = 0;                  // rows of a name that several groups have
 
     std::span<const std::uint32_t> of(const Instance& instance) const {
         return {members.data() + instance.first, instance.count};

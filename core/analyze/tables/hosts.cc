@@ -17,8 +17,8 @@ constexpr ResultColumn kColumns[] = {
     {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million."},
     {"jump_ns", CellType::real, Unit::ns, "By how much it was set forward during the recording; absent if it was not."},
     {"error_ns", CellType::real, Unit::ns,
-     "Error of an aligned time: 95 % of the difference between fits to two halves of the data, plus the 95th "
-     "percentile of the residuals."},
+     "Error of an aligned time: 95 % of the difference between fits to two halves of the data, or what noise and an "
+     "unknown rate leave open if that is more, plus the 95th percentile of the residuals."},
     {"residual_ns", CellType::real, Unit::ns,
      "Median distance of its ends of collectives from those of the other hosts after alignment."},
     {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used."},

@@ -84,9 +84,14 @@ Result<ResultTable> run(const Facts& facts) {
                        any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
     }
     if (matched.uncertain > 0)
-        table.notes.push_back(std::to_string(matched.uncertain) +
-                              " records without sequence numbers were not matched: their ranks have unequal numbers of "
-                              "them in a step, so some were not recorded.");
+        table.notes.push_back(
+            std::to_string(matched.uncertain) +
+            " records without sequence numbers were not matched: some of a step were lost, or the pauses "
+            "between them are not those of the other ranks.");
+    if (matched.shared > 0)
+        table.notes.push_back(std::to_string(matched.shared) +
+                              " records were not matched: several groups have their group's name, and its ranks were "
+                              "not recorded.");
     if (matched.mismatched > 0)
         table.notes.push_back(std::to_string(matched.mismatched) +
                               " records contradict the others of their collective and were skipped.");

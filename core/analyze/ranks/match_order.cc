@@ -1,0 +1,272 @@
+#include "core/analyze/ranks/match_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/analyze/ranks/quantile.h"
+
+namespace gpuprof {
+namespace {
+
+// Too few pauses tell nothing.
+constexpr std::size_t kFewestPauses = 8;
+// Of a place in the step, so that its usual pause is known.
+constexpr std::size_t kFewestOfPlace = 4;
+// Correlation of the pauses of two ranks. If each recorded every k-th collective only, but not the same ones, it is at most
+// 1 - 1/k; noise of the ends takes some away.
+constexpr double kSameCollectives = 0.9;
+// Of its numbered collectives, the part that a rank may count to other steps than most ranks.
+constexpr double kOtherSteps = 0.1;
+constexpr double kMostUsual = 3;  // times the median size: a checkpoint alone must not decide
+constexpr std::size_t kMostReferences = 3;
+
+bool equal_until(const OrderKey& a, const OrderKey& b, std::size_t fields) {
+    return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(fields), b.begin());
+}
+
+// Records of one group, kind and direction in one step.
+struct Bucket {
+    std::size_t begin = 0, end = 0;
+    std::int64_t step = 0;
+    std::map<std::uint32_t, std::size_t> counts;  // by rank
+    bool even() const {
+        return std::all_of(counts.begin(), counts.end(),
+                           [&](const auto& each) { return each.second == counts.begin()->second; });
+    }
+    std::size_t most() const {
+        std::size_t most = 0;
+        for (const auto& [rank, count] : counts) most = std::max(most, count);
+        return most;
+    }
+};
+
+// When a rank's records ended, and at which place of the step.
+struct Ends {
+    struct End {
+        std::int64_t step, place;
+        TimeNs time;
+        auto position() const { return std::pair(step, place); }
+    };
+    std::vector<End> ends;
+};
+
+// Pauses before the records that two ranks share, without what is usual at their place of the step.
+struct Pauses {
+    std::vector<double> first, second;
+
+    Pauses(const Ends& a, const Ends& b) {
+        std::vector<std::int64_t> places;
+        const Ends::End *last_a = nullptr, *last_b = nullptr;
+        for (auto i = a.ends.begin(), k = b.ends.begin(); i != a.ends.end() && k != b.ends.end();) {
+            if (i->position() < k->position()) {
+                ++i;
+            } else if (k->position() < i->position()) {
+                ++k;
+            } else {
+                if (last_a != nullptr) {
+                    first.push_back(static_cast<double>(i->time - last_a->time));
+                    second.push_back(static_cast<double>(k->time - last_b->time));
+                    places.push_back(i->place);
+                }
+                last_a = &*i++, last_b = &*k++;
+            }
+        }
+        for (std::vector<double>* pauses : {&first, &second}) remove_usual(*pauses, places), clip(*pauses);
+    }
+    // Of independent values 0; of equal ones 1. Absent if nothing varies.
+    std::optional<double> correlation() const {
+        double product = 0, square_a = 0, square_b = 0;
+        for (std::size_t i = 0; i < first.size(); ++i) {
+            product += first[i] * second[i];
+            square_a += first[i] * first[i];
+            square_b += second[i] * second[i];
+        }
+        if (square_a <= 0 || square_b <= 0) return std::nullopt;
+        return product / std::sqrt(square_a * square_b);
+    }
+
+private:
+    static void remove_usual(std::vector<double>& pauses, const std::vector<std::int64_t>& places) {
+        std::map<std::int64_t, std::vector<double>> by_place;
+        for (std::size_t i = 0; i < pauses.size(); ++i) by_place[places[i]].push_back(pauses[i]);
+        double all = median_of(pauses);
+        std::map<std::int64_t, double> usual;
+        for (auto& [place, values] : by_place)
+            usual[place] = values.size() >= kFewestOfPlace ? median_of(std::move(values)) : all;
+        for (std::size_t i = 0; i < pauses.size(); ++i) pauses[i] -= usual[places[i]];
+    }
+    static void clip(std::vector<double>& pauses) {
+        std::vector<double> sizes;
+        for (double pause : pauses) sizes.push_back(std::abs(pause));
+        double most = kMostUsual * median_of(std::move(sizes));
+        for (double& pause : pauses) pause = std::clamp(pause, -most, most);
+    }
+};
+
+bool are_same(const Ends& a, const Ends& b) {
+    Pauses pauses(a, b);
+    if (pauses.first.size() < kFewestPauses) return true;
+    std::optional<double> correlation = pauses.correlation();
+    return !correlation || *correlation >= kSameCollectives;
+}
+
+// All buckets of one group, kind and direction.
+class Series {
+public:
+    Series(const RankJob& job, std::span<const OrderedSync> records, std::size_t begin, std::size_t end,
+           std::vector<bool>& trusted)
+        : job_(job), records_(records), trusted_(trusted) {
+        for (std::size_t i = begin; i < end; ++i) {
+            if (buckets_.empty() || !equal_until(records[i].key, records[buckets_.back().begin].key, 5))
+                buckets_.push_back({i, i, records[i].key[4], {}});
+            buckets_.back().end = i + 1;
+            ++buckets_.back().counts[job.syncs[records[i].sync].rank];
+        }
+    }
+
+    void find_losers(std::set<std::uint32_t>& losers) const {
+        std::set<std::int64_t> edges = edges_of_recordings();
+        for (const Bucket& bucket : buckets_)
+            for (const auto& [rank, count] : bucket.counts)
+                if (count < bucket.most() && !edges.contains(bucket.step)) losers.insert(rank);
+    }
+
+    void judge_counts(const std::set<std::uint32_t>& losers) {
+        std::size_t full = 0;
+        for (const Bucket& bucket : buckets_) full = std::max(full, bucket.most());
+        for (const Bucket& bucket : buckets_) {
+            bool lost = std::any_of(bucket.counts.begin(), bucket.counts.end(), [&](const auto& each) {
+                return each.second < full && losers.contains(each.first);
+            });
+            if (!bucket.even() || lost || !has_equal_messages(bucket)) distrust(bucket);
+        }
+    }
+
+    std::int64_t group() const { return records_[buckets_.front().begin].key[0]; }
+
+    // Ranks whose pauses are not those of most others.
+    std::set<std::uint32_t> strangers(const std::vector<bool>& whole) const {
+        if (buckets_.empty() || !ends_together(job_.syncs[records_[buckets_.front().begin].sync].kind)) return {};
+        std::map<std::uint32_t, Ends> ends;
+        for (const Bucket& bucket : buckets_)
+            for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
+                const JobSync& sync = job_.syncs[records_[i].sync];
+                if (trusted_[i]) ends[sync.rank].ends.push_back({bucket.step, records_[i].key[5], sync.span.end});
+            }
+        std::optional<std::set<std::uint32_t>> fewest;
+        std::size_t tried = 0;
+        for (const auto& [reference, its] : ends) {
+            if (tried++ == kMostReferences) break;
+            std::set<std::uint32_t> others;
+            for (const auto& [rank, found] : ends)
+                if (rank != reference && !(whole[rank] && whole[reference]) && !are_same(its, found))
+                    others.insert(rank);
+            if (!fewest || others.size() < fewest->size()) fewest = others;
+            if (2 * fewest->size() < ends.size()) break;
+        }
+        if (!fewest) return {};
+        if (2 * fewest->size() < ends.size()) return *fewest;
+        std::set<std::uint32_t> all;  // nothing tells who is right
+        for (const auto& [rank, its] : ends) all.insert(rank);
+        return all;
+    }
+
+private:
+    // The first and the last step of each rank: its recording may begin or end within.
+    std::set<std::int64_t> edges_of_recordings() const {
+        std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> steps;
+        for (const Bucket& bucket : buckets_)
+            for (const auto& [rank, count] : bucket.counts) {
+                auto [known, fresh] = steps.try_emplace(rank, bucket.step, bucket.step);
+                if (!fresh) known->second.second = bucket.step;
+            }
+        std::set<std::int64_t> edges;
+        for (const auto& [rank, span] : steps) edges.insert({span.first, span.second});
+        return edges;
+    }
+    bool has_equal_messages(const Bucket& bucket) const {
+        std::map<std::int64_t, std::int64_t> bytes;  // by place
+        for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
+            const JobSync& sync = job_.syncs[records_[i].sync];
+            if (!gpuprof::has_equal_messages(sync.kind) || sync.bytes < 0) continue;
+            if (bytes.try_emplace(records_[i].key[5], sync.bytes).first->second != sync.bytes) return false;
+        }
+        return true;
+    }
+    void distrust(const Bucket& bucket) {
+        std::fill(trusted_.begin() + static_cast<std::ptrdiff_t>(bucket.begin),
+                  trusted_.begin() + static_cast<std::ptrdiff_t>(bucket.end), false);
+    }
+
+    const RankJob& job_;
+    std::span<const OrderedSync> records_;
+    std::vector<bool>& trusted_;
+    std::vector<Bucket> buckets_;
+};
+
+}  // namespace
+
+bool has_equal_messages(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+           kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::broadcast ||
+           kind == CollectiveKind::send_recv;
+}
+
+bool ends_together(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+           kind == CollectiveKind::send_recv;
+}
+
+std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
+                                 const std::vector<bool>& whole) {
+    std::vector<bool> trusted(records.size(), true);
+    std::vector<Series> all;
+    for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
+        while (end < records.size() && equal_until(records[end].key, records[begin].key, 4)) ++end;
+        all.emplace_back(job, records, begin, end, trusted);
+    }
+    std::set<std::uint32_t> losers;
+    for (const Series& series : all) series.find_losers(losers);
+    std::set<std::pair<std::int64_t, std::uint32_t>> strangers;  // group and rank
+    for (Series& series : all) {
+        series.judge_counts(losers);
+        for (std::uint32_t rank : series.strangers(whole)) strangers.emplace(series.group(), rank);
+    }
+    // A rank that counts other steps does so in all of its collectives.
+    for (std::size_t i = 0; i < records.size(); ++i)
+        if (strangers.contains({records[i].key[0], job.syncs[records[i].sync].rank})) trusted[i] = false;
+    return trusted;
+}
+
+std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered) {
+    struct Seen {
+        std::int64_t group = -1, last = 0;
+        std::size_t count = 0, gaps = 0, other_steps = 0;
+    };
+    std::vector<Seen> ranks(job.ranks.size());
+    for (std::size_t begin = 0, end = 0; begin < numbered.size(); begin = end) {
+        std::vector<std::int64_t> steps;
+        for (; end < numbered.size() && numbered[end].key == numbered[begin].key; ++end)
+            steps.push_back(job.syncs[numbered[end].sync].step);
+        std::int64_t usual = median_of(std::move(steps)), group = numbered[begin].key[0],
+                     number = numbered[begin].key[4];
+        for (std::size_t i = begin; i < end; ++i) {
+            const JobSync& sync = job.syncs[numbered[i].sync];
+            Seen& seen = ranks[sync.rank];
+            seen.gaps += seen.group == group && number != seen.last + 1;
+            seen.other_steps += sync.step != usual;
+            seen.group = group, seen.last = number;
+            ++seen.count;
+        }
+    }
+    std::vector<bool> whole;
+    for (const Seen& seen : ranks)
+        whole.push_back(seen.count >= kFewestPauses && seen.gaps == 0 &&
+                        static_cast<double>(seen.other_steps) <= kOtherSteps * static_cast<double>(seen.count));
+    return whole;
+}
+
+}  // namespace gpuprof

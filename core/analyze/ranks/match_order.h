@@ -1,0 +1,41 @@
+// Whether the order of records says which of them are one collective. Without sequence numbers the k-th record of a rank
+// in a step is taken for the k-th of the others. That is wrong for recordings that lost records, begin elsewhere, or
+// count their steps from another one, and no clock shows it: what is wrong by the same time everywhere looks like an
+// offset. So the order counts only where nothing contradicts it. Private to match.cc and its tests.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/analyze/ranks/job.h"
+
+namespace gpuprof {
+
+// Equal for the members of one collective: group, the two ends or -1, kind, step, and place in the step.
+using OrderKey = std::array<std::int64_t, 6>;
+
+struct OrderedSync {
+    OrderKey key;
+    std::uint32_t sync;  // index in RankJob::syncs
+};
+
+// Whether each of these records, sorted by key, may be matched by its order. Not where
+// - ranks have unequal numbers of them in a step, or unequal messages at one place;
+// - one of the ranks lost some elsewhere, and this step has fewer than the fullest one;
+// - the pauses between a rank's records differ from those of the others as if they were other collectives. Pauses as even
+//   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`.
+std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
+                                 const std::vector<bool>& whole);
+
+// Whether the numbered records of each rank, by index in RankJob::ranks, show that it lost nothing and counts steps as
+// the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
+std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered);
+
+// Kinds whose members have messages of the same size.
+bool has_equal_messages(CollectiveKind kind);
+// Kinds whose ends agree. The ends of others may differ by milliseconds, another way in each step.
+bool ends_together(CollectiveKind kind);
+
+}  // namespace gpuprof
