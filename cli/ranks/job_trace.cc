@@ -51,7 +51,11 @@ public:
             return;
         }
         files_.push_back(JobFile::of(*summary, file.file.path));
+        PodVector<Row> there;
+        for (Row row = 0; row < summary->tables().rank.rows; ++row)
+            if (!is_missing(*summary, row)) there.push_back(row);
         summaries_.push_back(batch_of(std::move(summary).value()));
+        keep_rows(summaries_.back().tables.rank, there);
         if (!steps_.empty()) keep_steps(summaries_.back().tables.rank_sync, steps_);
     }
 
@@ -136,12 +140,18 @@ private:
         const RankTable& about = summary.tables().rank;
         bool copy = false;
         for (Row row = 0; row < about.rows; ++row)
-            if (about.rank.has(row))
+            if (about.rank.has(row) && !is_missing(summary, row))
                 copy |= !recordings_
                              .insert({about.rank[row], about.from_time.value_or(row, 0), about.to_time.value_or(row, 0),
                                       summary.tables().rank_sync.rows})
                              .second;
         return copy;
+    }
+
+    static void keep_rows(RankTable& table, const PodVector<Row>& kept) {
+        if (kept.size() == table.rows) return;
+        table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+        table.rows = kept.size();
     }
 
     void add_row(std::optional<std::int32_t> rank, std::string_view file, std::string_view status,

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "core/base/rank_list.h"
@@ -59,23 +60,20 @@ private:
 
     // Files that know a common group, directly or through others.
     std::vector<JobFiles> connected(const JobFiles& files) const {
-        std::map<std::int64_t, std::size_t> part_of_group;
-        std::map<std::size_t, JobFiles> parts;
-        for (std::size_t file : files) {
-            JobFiles joined{file};
-            std::set<std::size_t> met;
-            for (std::int64_t group : files_[file].groups)
-                if (auto known = part_of_group.find(group); known != part_of_group.end()) met.insert(known->second);
-            for (std::size_t part : met) {
-                joined.insert(joined.end(), parts[part].begin(), parts[part].end());
-                parts.erase(part);
-            }
-            for (std::size_t each : joined)
-                for (std::int64_t group : files_[each].groups) part_of_group[group] = file;
-            parts[file] = std::move(joined);
-        }
+        std::vector<std::size_t> root(files.size());  // positions in `files`
+        std::iota(root.begin(), root.end(), std::size_t{0});
+        auto find = [&](std::size_t at) {
+            while (root[at] != at) at = root[at] = root[root[at]];
+            return at;
+        };
+        std::unordered_map<std::int64_t, std::size_t> knows;  // by group: a file
+        for (std::size_t i = 0; i < files.size(); ++i)
+            for (std::int64_t group : files_[files[i]].groups)
+                root[find(knows.try_emplace(group, i).first->second)] = i;
+        std::map<std::size_t, JobFiles> parts;  // by the last file
+        for (std::size_t i = files.size(); i-- > 0;) parts[find(i)].push_back(files[i]);
         std::vector<JobFiles> found;
-        for (auto& [first, part] : parts) found.push_back(std::move(part));
+        for (auto& [last, part] : parts) found.push_back(std::move(part));
         return found;
     }
 
@@ -84,7 +82,7 @@ private:
             return files_[file].whole && std::any_of(other.begin(), other.end(), [&](std::size_t each) {
                        const std::vector<std::int32_t>& ranks = files_[each].ranks;
                        return files_[each].whole && std::any_of(ranks.begin(), ranks.end(), [&](std::int32_t rank) {
-                                  return files_[file].group_ranks.contains(rank);
+                                  return files_[file].lists(rank);
                               });
                    });
         });
@@ -154,14 +152,21 @@ std::string common_name(const std::string& path) { return path.substr(path.rfind
 
 }  // namespace
 
+bool is_missing(const Trace& summary, Row rank) {
+    return summary.text(summary.tables().rank.status.value_or(rank, kNoString)) == "missing";
+}
+
 JobFile JobFile::of(const Trace& summary, std::string path) {
     JobFile file;
     file.path = std::move(path);
+    bool timed = false;
     const RankTable& ranks = summary.tables().rank;
     for (Row row = 0; row < ranks.rows; ++row) {
-        if (!ranks.rank.has(row)) continue;
-        if (file.ranks.empty() || ranks.from_time.value_or(row, 0) < file.from)
-            file.from = ranks.from_time.value_or(row, 0);
+        if (!ranks.rank.has(row) || is_missing(summary, row)) continue;
+        if (ranks.from_time.has(row)) {
+            bool first = std::exchange(timed, true);
+            file.from = first ? std::min(file.from, ranks.from_time[row]) : ranks.from_time[row];
+        }
         file.to = std::max(file.to, ranks.to_time.value_or(row, 0));
         file.world = std::max(file.world, std::int64_t{ranks.world_size.value_or(row, 0)});
         file.whole &= summary.text(ranks.status.value_or(row, kNoString)) == "whole";
@@ -172,8 +177,10 @@ JobFile JobFile::of(const Trace& summary, std::string path) {
         if (groups.group_id.has(row)) file.groups.insert(groups.group_id[row]);
         if (!groups.ranks.has(row)) continue;
         std::optional<RankList> listed = parse_ranks(summary.text(groups.ranks[row]));
-        if (listed) file.group_ranks.insert(listed->begin(), listed->end());
+        if (listed) file.group_ranks.insert(file.group_ranks.end(), listed->begin(), listed->end());
     }
+    std::sort(file.group_ranks.begin(), file.group_ranks.end());
+    file.group_ranks.erase(std::unique(file.group_ranks.begin(), file.group_ranks.end()), file.group_ranks.end());
     return file;
 }
 

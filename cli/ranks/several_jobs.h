@@ -9,6 +9,7 @@
 //      recorded for longest.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -20,6 +21,9 @@
 
 namespace gpuprof {
 
+// A rank of a saved job that had no file. Another file may be of it.
+bool is_missing(const Trace& summary, Row rank);
+
 // What tells the job of a summary.
 struct JobFile {
     std::string path;
@@ -27,8 +31,10 @@ struct JobFile {
     std::int64_t world = 0;           // ranks of the job; 0: unknown
     TimeNs from = 0, to = 0;
     bool whole = true;
-    std::set<std::int64_t> groups;       // identities of groups
-    std::set<std::int32_t> group_ranks;  // all ranks that these list
+    std::set<std::int64_t> groups;          // identities of groups
+    std::vector<std::int32_t> group_ranks;  // all ranks that these list, ascending
+
+    bool lists(std::int32_t rank) const { return std::binary_search(group_ranks.begin(), group_ranks.end(), rank); }
 
     static JobFile of(const Trace& summary, std::string path);
 };

@@ -117,6 +117,27 @@ def test_summaries_made_elsewhere_are_a_job(program, ranks, tmp_path):
     assert program.report(job, "stragglers")["stragglers"].rows[0]["unit"] == "rank 5"
 
 
+def test_parts_of_a_job_are_merged_in_any_order(program, ranks, tmp_path):
+    """Saved parts hold rows of ranks that they lack; together they are the job, whatever the tree, the order and what is given twice."""
+    files = sorted(EXAMPLE.iterdir())
+
+    def merged(name, *parts):
+        assert program.run("ranks", *parts, "ranks", "--save", tmp_path / name, "--cache", tmp_path / "cache").status == 0
+        return tmp_path / name
+
+    odd, even = merged("odd.gpuprof", *files[1::2]), merged("even.gpuprof", *files[::2])
+    low, high = merged("low.gpuprof", *files[:3]), merged("high.gpuprof", *files[3:])
+    nested = merged("nested.gpuprof", merged("two.gpuprof", low, files[3]), merged("rest.gpuprof", *files[6:], *files[4:6]))
+    whole = merged("whole.gpuprof", *files)
+    tables = ("stragglers", "ranks", "job_steps", "rank_collectives", "hosts", "imbalance", "links")
+    expected = ranks(EXAMPLE, *tables)
+    for parts in ([odd, even], [even, odd], [high, low], [nested], [high, low, low], [odd, *files[::2]]):
+        assert ranks(*parts, *tables) == expected, parts
+    assert merged("again.gpuprof", high, low).read_bytes() == merged("once.gpuprof", low, high).read_bytes()
+    assert ranks(whole, whole, *tables) == expected
+    assert [row["status"] for row in ranks(odd, "ranks")["ranks"]] == ["missing", "whole"] * 4
+
+
 def test_a_second_run_reads_the_cache(ranks, tmp_path):
     place = shutil.copytree(EXAMPLE, tmp_path / "job")
     first = ranks(place, "ranks", cache=tmp_path / "cache")

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <csignal>
 
 #include "cli/ranks/job_conditions.h"
@@ -24,8 +26,9 @@ JobFile file_of(std::int32_t rank, std::int64_t world, TimeNs from, std::vector<
     file.to = from + 2 * kSecond;
     for (const RankList& group : groups) {
         file.groups.insert(static_cast<std::int64_t>(hash_ranks(group) >> 1));
-        file.group_ranks.insert(group.begin(), group.end());
+        file.group_ranks.insert(file.group_ranks.end(), group.begin(), group.end());
     }
+    std::sort(file.group_ranks.begin(), file.group_ranks.end());
     return file;
 }
 
