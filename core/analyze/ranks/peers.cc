@@ -9,12 +9,16 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/quantile.h"
+#include "core/base/parallel.h"
 
 namespace gpuprof {
 namespace {
 
 // How a collective looks to its rank: kind of group, kind, direction, and place in the group if that is a pipeline.
 using Shape = std::array<std::int64_t, 5>;
+constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
+// Syncs that a thread settles at once.
+constexpr std::size_t kOfTask = 4096;
 
 class PeerFinder {
 public:
@@ -26,6 +30,7 @@ public:
         peers_.by_peers.assign(job_.syncs.size(), false);
         peers_.role.assign(job_.syncs.size(), 0);
         place_all();
+        find_cells();
         settle_own();
         settle_transfers();
         settle_steps();
@@ -41,29 +46,42 @@ private:
         auto operator<=>(const Place&) const = default;
     };
 
-    std::uint32_t number_of(std::map<Shape, std::uint32_t>& numbers, const Shape& shape) {
-        return numbers.try_emplace(shape, static_cast<std::uint32_t>(numbers.size())).first->second;
+    std::uint32_t number_of(const JobSync& sync) {
+        auto number = [&] {
+            return shapes_.try_emplace(shape_of(sync), static_cast<std::uint32_t>(shapes_.size())).first->second;
+        };
+        if (sync.group == kNone || sync.is_pair()) return number();
+        std::uint32_t& known = shape_in_group_[sync.group * kKinds + static_cast<std::size_t>(sync.kind)];
+        if (known == kNone) known = number();
+        return known;
     }
 
-    Shape shape_of(const JobSync& sync) {
+    void number_descriptions() {
+        std::map<std::string, std::int64_t> numbers;
+        for (const JobGroup& group : job_.groups)
+            description_.push_back(
+                numbers.try_emplace(group.description, static_cast<std::int64_t>(numbers.size())).first->second);
+        shape_in_group_.assign(job_.groups.size() * kKinds, kNone);
+    }
+
+    Shape shape_of(const JobSync& sync) const {
         if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
         const JobGroup& group = job_.groups[sync.group];
-        auto description =
-            static_cast<std::int64_t>(descriptions_.try_emplace(group.description, descriptions_.size()).first->second);
         std::int32_t own = job_.ranks[sync.rank].rank;
         std::int64_t direction = !sync.is_pair() ? 0 : sync.from_rank == own ? 1 : 2;
         std::int64_t stage = 0;
         if (sync.is_pair()) stage = std::lower_bound(group.ranks.begin(), group.ranks.end(), own) - group.ranks.begin();
-        return {description, group.size, static_cast<std::int64_t>(sync.kind), direction, stage};
+        return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), direction, stage};
     }
 
     void place_all() {
         places_.resize(job_.syncs.size());
+        number_descriptions();
         for (const JobRank& rank : job_.ranks)
             for (std::uint32_t i = rank.first, end = rank.first + rank.syncs, next = i; i < end; i = next) {
                 std::map<std::uint32_t, std::int64_t> turns;
                 for (; next < end && job_.syncs[next].step == job_.syncs[i].step; ++next) {
-                    std::uint32_t shape = number_of(shapes_, shape_of(job_.syncs[next]));
+                    std::uint32_t shape = number_of(job_.syncs[next]);
                     places_[next] = {0, shape, job_.syncs[next].step, turns[shape]++};
                 }
                 std::vector<std::int64_t> signature;
@@ -80,28 +98,59 @@ private:
                   [this](std::uint32_t sync, std::uint32_t from) { return own_after(sync, from); }};
         After lead{replay_.recorded.waited_for, times.lead, times.waited_for,
                    [this](std::uint32_t sync, std::uint32_t from) { return lead_after(sync, from); }};
-        std::vector<std::uint32_t> order(job_.syncs.size());
-        for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-        auto settle = [&](auto&& key, std::size_t fewest, bool by_peers) {
-            std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-                auto ka = key(a), kb = key(b);
-                return ka != kb ? ka < kb : a < b;
-            });
-            for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-                while (end < order.size() && key(order[end]) == key(order[begin])) ++end;
-                if (end - begin < fewest) continue;
-                std::span<const std::uint32_t> equals(order.data() + begin, end - begin);
+        // First the rank's own other steps, then, where there are enough, the peers.
+        std::vector<Sorted> sorted(job_.syncs.size());
+        for (std::uint32_t i = 0; i < sorted.size(); ++i)
+            sorted[i] = {pack(job_.syncs[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
+        for (const JobRank& rank : job_.ranks)
+            std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.syncs);
+        settle(sorted, own, lead, 3, false);
+        std::vector<std::uint32_t> steps = numbered_steps();
+        for (std::uint32_t i = 0; i < sorted.size(); ++i)
+            sorted[i] = {pack(places_[i].role, places_[i].shape), pack(steps[i], places_[i].turn), i};
+        std::sort(sorted.begin(), sorted.end());
+        settle(sorted, own, lead, kFewestPeers, true);
+    }
+
+    // Syncs with equal keys are adjacent.
+    struct Sorted {
+        std::uint64_t high, low;
+        std::uint32_t sync;
+        auto operator<=>(const Sorted&) const = default;
+        bool equals(const Sorted& other) const { return high == other.high && low == other.low; }
+    };
+    static std::uint64_t pack(std::uint64_t high, std::int64_t low) {
+        return high << 32 | (static_cast<std::uint64_t>(low) & 0xFFFFFFFFu);
+    }
+    // By sync: equal for equal steps.
+    std::vector<std::uint32_t> numbered_steps() const {
+        std::map<std::int64_t, std::uint32_t> numbers;
+        std::vector<std::uint32_t> found(job_.syncs.size());
+        for (std::uint32_t i = 0; i < found.size(); ++i)
+            found[i] =
+                i > 0 && places_[i].step == places_[i - 1].step
+                    ? found[i - 1]
+                    : numbers.try_emplace(places_[i].step, static_cast<std::uint32_t>(numbers.size())).first->second;
+        return found;
+    }
+
+    struct After;
+    void settle(const std::vector<Sorted>& sorted, const After& own, const After& lead, std::size_t fewest,
+                bool by_peers) {
+        std::vector<std::size_t> tasks{0};  // where they begin: never between equals
+        for (std::size_t i = 1; i < sorted.size(); ++i)
+            if (i - tasks.back() >= kOfTask && !sorted[i].equals(sorted[i - 1])) tasks.push_back(i);
+        tasks.push_back(sorted.size());
+        run_parallel(tasks.size() - 1, default_threads(), [&](std::size_t task, unsigned) {
+            std::vector<std::uint32_t> equals;
+            for (std::size_t begin = tasks[task], end = begin; begin < tasks[task + 1]; begin = end) {
+                equals.clear();
+                while (end < sorted.size() && sorted[end].equals(sorted[begin])) equals.push_back(sorted[end++].sync);
+                if (equals.size() < fewest) continue;
                 settle_equals(own, equals, by_peers);
                 settle_equals(lead, equals, by_peers);
             }
-        };
-        // First the rank's own other steps, then, where there are enough, the peers.
-        settle(
-            [&](std::uint32_t i) {
-                return std::tuple(job_.syncs[i].rank, places_[i].role, places_[i].shape, places_[i].turn);
-            },
-            3, false);
-        settle([&](std::uint32_t i) { return places_[i]; }, kFewestPeers, true);
+        });
     }
 
     // A sync begins some time after the end of another one: its own time after the one that it follows, its launch after
@@ -130,14 +179,27 @@ private:
         return kNone;
     }
 
+    // Of equally many, the least.
+    Base most_frequent_base(const After& after, std::span<const std::uint32_t> equals) const {
+        std::vector<std::pair<Base, std::size_t>> counts;  // few
+        for (std::uint32_t sync : equals) {
+            Base base = base_of(sync, after.from[sync]);
+            auto known =
+                std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == base; });
+            if (known == counts.end()) known = counts.insert(counts.end(), {base, 0});
+            ++known->second;
+        }
+        return std::min_element(counts.begin(), counts.end(),
+                                [](const auto& a, const auto& b) {
+                                    return a.second != b.second ? a.second > b.second : a.first < b.first;
+                                })
+            ->first;
+    }
+
     // Where the times of most equals count from, and the median of these times. One that counts from another sync,
     // because it is late or early, would count from there as they do.
     void settle_equals(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
-        std::map<Base, std::size_t> counts;
-        for (std::uint32_t sync : equals) ++counts[base_of(sync, after.from[sync])];
-        const Base most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
-                              return a.second < b.second;
-                          })->first;
+        const Base most = most_frequent_base(after, equals);
         std::vector<DurNs> times;
         std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, from where
         for (std::uint32_t sync : equals) {
@@ -153,7 +215,7 @@ private:
         for (auto [sync, from] : settled) {
             after.time[sync] = median;
             after.settled[sync] = from;
-            peers_.by_peers[sync] = by_peers;
+            if (by_peers) peers_.by_peers[sync] = true;
         }
     }
 
@@ -172,7 +234,7 @@ private:
     void settle_steps() {
         std::vector<std::uint32_t> roles(job_.rank_steps.size(), kNone);
         for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
-            if (std::optional<std::size_t> cell = cell_of(i)) roles[*cell] = peers_.role[i];
+            if (cells_[i] != kNone) roles[cells_[i]] = peers_.role[i];
         for (std::uint32_t i = 0; i < roles.size(); ++i)
             if (roles[i] != kNone) peers_.alike[{job_.rank_steps[i].step, roles[i]}].push_back(i);
         std::vector<DurNs> spreads;
@@ -203,11 +265,11 @@ private:
         std::vector<DurNs> input(job_.rank_steps.size(), 0);
         for (std::uint32_t i = 0; i < job_.syncs.size(); ++i) {
             std::uint32_t from = peers_.times.waited_for[i];
-            std::optional<std::size_t> cell = cell_of(i);
-            if (!cell || from == kNone || !peers_.by_peers[i]) continue;
-            input[*cell] = std::max(input[*cell], job_.syncs[i].lead_input);
+            std::uint32_t cell = cells_[i];
+            if (cell == kNone || from == kNone || !peers_.by_peers[i]) continue;
+            input[cell] = std::max(input[cell], job_.syncs[i].lead_input);
             DurNs more = lead_after(i, from).value_or(0) - peers_.times.lead[i];
-            peers_.late[*cell].host = std::max(peers_.late[*cell].host, more);
+            peers_.late[cell].host = std::max(peers_.late[cell].host, more);
         }
         for (const auto& [key, steps] : peers_.alike) {
             if (steps.size() < kFewestPeers) continue;
@@ -221,10 +283,17 @@ private:
             }
         }
     }
-    std::optional<std::size_t> cell_of(std::uint32_t sync) const {
-        const JobRankStep* step = job_.find_step(job_.syncs[sync].rank, job_.syncs[sync].step);
-        if (step == nullptr) return std::nullopt;
-        return static_cast<std::size_t>(step - job_.rank_steps.data());
+    void find_cells() {
+        cells_.resize(job_.syncs.size());
+        for (std::uint32_t i = 0; i < cells_.size(); ++i) {
+            const JobSync& sync = job_.syncs[i];
+            if (i > 0 && job_.syncs[i - 1].rank == sync.rank && job_.syncs[i - 1].step == sync.step) {
+                cells_[i] = cells_[i - 1];
+                continue;
+            }
+            const JobRankStep* step = job_.find_step(sync.rank, sync.step);
+            cells_[i] = step == nullptr ? kNone : static_cast<std::uint32_t>(step - job_.rank_steps.data());
+        }
     }
 
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
@@ -263,7 +332,9 @@ private:
     Peers peers_;
     std::vector<Place> places_;
     std::map<Shape, std::uint32_t> shapes_;
-    std::map<std::string, std::size_t> descriptions_;
+    std::vector<std::int64_t> description_;      // by group: equal for equal texts
+    std::vector<std::uint32_t> shape_in_group_;  // by group and kind; kNone: not numbered yet
+    std::vector<std::uint32_t> cells_;  // by sync: index in RankJob::rank_steps; kNone: its step was not recorded
     std::map<std::vector<std::int64_t>, std::uint32_t> roles_;
 };
 

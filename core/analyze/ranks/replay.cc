@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 #include "core/analyze/facts/facts.h"
@@ -82,15 +83,18 @@ ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched,
         arrival.push_back(common[sync].start);
         made.members.push_back(sync);
     }
-    std::vector<std::vector<std::uint32_t>> next(nodes);
-    std::vector<std::uint32_t> waiting(nodes, 0);
-    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
-        for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others.follows[sync],
-                                    job.syncs[sync].waited_for, others.waited_for[sync]})
-            if (other != kNone && node_of[other] != node_of[sync]) {
-                next[node_of[other]].push_back(node_of[sync]);
-                ++waiting[node_of[sync]];
-            }
+    auto each_edge = [&](auto&& visit) {
+        for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
+            for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others.follows[sync],
+                                        job.syncs[sync].waited_for, others.waited_for[sync]})
+                if (other != kNone && node_of[other] != node_of[sync]) visit(node_of[other], node_of[sync]);
+    };
+    // By node: next[first[node]], ... are those after it.
+    std::vector<std::uint32_t> first(nodes + 1, 0), waiting(nodes, 0);
+    each_edge([&](std::uint32_t from, std::uint32_t to) { ++first[from + 1], ++waiting[to]; });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    std::vector<std::uint32_t> next(first.back()), filled(first.begin(), first.end() - 1);
+    each_edge([&](std::uint32_t from, std::uint32_t to) { next[filled[from]++] = to; });
     using Entry = std::pair<TimeNs, std::uint32_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     for (std::uint32_t node = 0; node < nodes; ++node)
@@ -101,8 +105,8 @@ ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched,
         ready.pop();
         done[node] = true;
         made.nodes.push_back(found[node]);
-        for (std::uint32_t other : next[node])
-            if (--waiting[other] == 0) ready.emplace(arrival[other], other);
+        for (std::uint32_t i = first[node]; i < first[node + 1]; ++i)
+            if (--waiting[next[i]] == 0) ready.emplace(arrival[next[i]], next[i]);
     }
     std::vector<std::uint32_t> cyclic;
     for (std::uint32_t node = 0; node < nodes; ++node)
