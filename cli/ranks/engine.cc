@@ -51,7 +51,10 @@ bool is_summary(const RankFile& file) {
     std::error_code unknown;
     if (file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
     if (!fs::is_regular_file(file.path, unknown)) return false;  // a pipe may never end
-    Result<Trace> trace = open_file(file.path);
+    static const ColumnSelection about{{"rank", "*"}};
+    Result<OpenedFile> opened = recognise_file(file.path, file.path, {});
+    if (!opened.ok() || opened->is_foreign()) return false;
+    Result<Trace> trace = import_file(*opened, about);
     return trace.ok() && trace->tables().rank.rows > 0;
 }
 
