@@ -24,8 +24,7 @@ Return list_processes(const char* function, Device handle, bool graphics, unsign
             if (process.graphics != graphics || pid == 0) continue;
             if (out && found < room) {
                 unsigned char entry[64] = {};
-                Process common{pid, static_cast<unsigned long long>(process.memory_mib * 1024 * 1024), ~0u,
-                               ~0u};
+                Process common{pid, static_cast<unsigned long long>(process.memory_mib * 1024 * 1024), ~0u, ~0u};
                 std::memcpy(entry, &common, bytes < sizeof common ? bytes : sizeof common);
                 std::memcpy(static_cast<char*>(out) + std::size_t{found} * bytes, entry, bytes);
             }

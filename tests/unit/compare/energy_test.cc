@@ -39,7 +39,8 @@ Trace trace_of(const Board& board, std::uint64_t seed) {
 }
 
 Change change_between(const Board& base, const Board& next, std::uint64_t seed = 1) {
-    compare::Run before = compare::run_of(trace_of(base, seed), Options{}), after = compare::run_of(trace_of(next, seed + 100), Options{});
+    compare::Run before = compare::run_of(trace_of(base, seed), Options{}),
+                 after = compare::run_of(trace_of(next, seed + 100), Options{});
     return changes_of(before, after, {}, {})[static_cast<std::size_t>(Metric::energy)];
 }
 
