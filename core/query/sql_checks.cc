@@ -95,6 +95,8 @@ constexpr SqlCheck kChecks[] = {
      "SELECT device, max(total_allocated) AS bytes FROM memory_event WHERE device_type <> 0 GROUP BY device",
      "SELECT device, sum(bytes) AS bytes FROM allocations WHERE device IS NOT NULL GROUP BY device", ""},
     {"growth", "", "", "A release belongs to the last allocation at its address; SQL can find it only row by row."},
+    {"memory_account", "", "", "The parts come from three sources, joined by time, process and address, row by row."},
+    {"memory_curve", "", "", "The parts come from three sources, joined by time, process and address, row by row."},
     {"fragmentation",
      "SELECT device, sum(bytes) AS reserved_bytes, "
      "sum(CASE WHEN state = 'active_allocated' THEN bytes ELSE 0 END) AS allocated_bytes, "
