@@ -68,14 +68,9 @@ std::string details_only_in(const Run& one, const Run& other) {
 
 // "--debug-env sync,nccl", "CUDA_LAUNCH_BLOCKING"; empty without variables for debugging.
 std::string debugging_of(const Run& run) {
-    std::string text;
-    const MetaTable& meta = run.trace->tables().meta;
-    for (Row row = 0; row < meta.rows; ++row) {
-        std::string_view key = run.trace->text(meta.key[row]);
-        if (key == debug_env::kGroups) return fmt::format("--debug-env {}", run.trace->text(meta.value[row]));
-        if (key == debug_env::kLaunchBlocking) text = "CUDA_LAUNCH_BLOCKING";
-    }
-    return text;
+    if (std::string_view groups = run.trace->meta(debug_env::kGroups); !groups.empty())
+        return fmt::format("--debug-env {}", groups);
+    return run.trace->meta(debug_env::kLaunchBlocking).empty() ? "" : "CUDA_LAUNCH_BLOCKING";
 }
 
 bool other_tool(const Run& base, const Run& next) {

@@ -84,23 +84,20 @@ private:
 
 void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments) {
     line.text_option(
-            "--debug-env",
-            [&arguments](const std::string& groups) {
-                arguments.given = true;
-                arguments.groups = groups;
-            },
-            "Set variables for debugging in CMD's environment, and record the logs that libraries write then, by "
-            "group, "
-            "separated by commas: sync (CUDA_LAUNCH_BLOCKING), torch, cudnn, cublas, nccl (default: all).")
+            "--debug-env", [&arguments](const std::string& groups) { arguments.groups = groups; },
+            "Set variables for debugging in CMD's environment, and record the logs that libraries write then, "
+            "by group, separated by commas: sync (CUDA_LAUNCH_BLOCKING), torch, cudnn, cublas, nccl (default: all).")
         .optional_value()
         .value("GROUPS");
 }
 
+std::vector<std::string_view> debug_group_names() { return {std::begin(kGroups), std::end(kGroups)}; }
+
 Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments) {
     std::vector<std::string> groups;
-    if (!arguments.given) return groups;
-    if (arguments.groups.empty()) return std::vector<std::string>(std::begin(kGroups), std::end(kGroups));
-    for (std::string_view rest = arguments.groups; !rest.empty();) {
+    if (!arguments.groups) return groups;
+    if (arguments.groups->empty()) return std::vector<std::string>(std::begin(kGroups), std::end(kGroups));
+    for (std::string_view rest = *arguments.groups; !rest.empty();) {
         std::string_view word = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(word.size() + 1, rest.size()));
         if (std::find(std::begin(kGroups), std::end(kGroups), word) == std::end(kGroups))

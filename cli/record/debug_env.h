@@ -3,7 +3,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/command_line.h"
@@ -13,11 +15,11 @@
 namespace gpuprof {
 
 struct DebugEnvArguments {
-    bool given = false;
-    std::string groups;  // as the user wrote it; "": all
+    std::optional<std::string> groups;  // as the user wrote it; "": all; absent: the option was not given
 };
 void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments);
 
+std::vector<std::string_view> debug_group_names();
 // The names of the groups, each once; an error lists the choices. Empty if the option was not given.
 Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments);
 

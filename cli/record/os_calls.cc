@@ -77,11 +77,7 @@ void add_facts(CapturePart& part, const Sums& sums) {
 
 void declare_os_calls(CommandLine& line, OsCallArguments& arguments) {
     line.text_option(
-            "--os-calls",
-            [&arguments](const std::string& least) {
-                arguments.given = true;
-                arguments.least = least;
-            },
+            "--os-calls", [&arguments](const std::string& least) { arguments.least = least; },
             "Record calls of the operating system that take at least MS milliseconds, such as read, poll and sem_wait "
             "(default: 1); shorter ones are counted.")
         .optional_value()
@@ -89,9 +85,9 @@ void declare_os_calls(CommandLine& line, OsCallArguments& arguments) {
 }
 
 Result<std::int64_t> os_calls_least_ns(const OsCallArguments& arguments) {
-    if (!arguments.given) return std::int64_t{0};
+    if (!arguments.least) return std::int64_t{0};
     double ms = kDefaultMs;
-    const std::string& text = arguments.least;
+    const std::string& text = *arguments.least;
     const char* end = text.data() + text.size();
     std::from_chars_result read{end, std::errc()};
     if (!text.empty()) read = std::from_chars(text.data(), end, ms);
@@ -112,7 +108,7 @@ std::optional<PreloadPath> os_calls_preload() {
 }
 
 Status write_os_calls(const std::string& folder) {
-    std::vector<std::string> logs = files_in(folder, os_calls::kLogSuffix);
+    std::vector<std::string> logs = files_in(folder, fact::kOsCallLogSuffix);
     if (logs.empty()) return {};
     Result<std::unique_ptr<CapturePart>> opened =
         CapturePart::open(companion_part(folder, "os_calls"), fact::kRecorderTool, CapturePart::Publish::at_close);

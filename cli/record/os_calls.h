@@ -13,8 +13,7 @@
 namespace gpuprof {
 
 struct OsCallArguments {
-    bool given = false;
-    std::string least;  // in ms, as the user wrote it; "": the default
+    std::optional<std::string> least;  // in ms, as the user wrote it; "": the default; absent: the option was not given
 };
 void declare_os_calls(CommandLine& line, OsCallArguments& arguments);
 

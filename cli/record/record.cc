@@ -244,13 +244,12 @@ const Command kRecordCommand{"record",
                              "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
                              declare,
                              [] {
-                                 return std::vector<Choices>{
-                                     {"--api", {"selected", "all"}},
-                                     {"--graph", {"node", "graph"}},
-                                     {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
-                                     {"--cupti", {"share", "own", "yield"}},
-                                     {"--debug-env", {"sync", "torch", "cudnn", "cublas", "nccl"}},
-                                     {"--sample", {"pm", "pm:memory", "pm:sm"}}};
+                                 return std::vector<Choices>{{"--api", {"selected", "all"}},
+                                                             {"--graph", {"node", "graph"}},
+                                                             {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
+                                                             {"--cupti", {"share", "own", "yield"}},
+                                                             {"--debug-env", debug_group_names()},
+                                                             {"--sample", {"pm", "pm:memory", "pm:sm"}}};
                              },
                              "command"};
 

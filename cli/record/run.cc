@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include <algorithm>
 #include <memory>
 #include <mutex>
 
@@ -26,6 +25,8 @@
 
 namespace gpuprof {
 namespace {
+
+std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
 
 // The companions that could be prepared.
 class Companions {
@@ -73,9 +74,7 @@ void prepare(Companions& companions, const RecordingRequest& request, const Spoo
     if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
     if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
-    bool logs = std::any_of(request.debug_groups.begin(), request.debug_groups.end(),
-                            [](const std::string& group) { return group != "sync"; });
-    if (logs) companions.prepare(record_logs(folder.path()));
+    if (debug_env::wants_logs(joined(request.debug_groups))) companions.prepare(record_logs(folder.path()));
     if (sample.counters) companions.prepare(record_counters(sample, request.command.front()));
 }
 
@@ -133,7 +132,7 @@ Batch own_facts(const RecordedRun& run) {
         meta.value.set(fact, facts.intern(value));
     };
     if (run.full_after) add("record.full_after_ns", std::to_string(*run.full_after));
-    if (!run.debug_groups.empty()) add(debug_env::kGroups, fmt::format("{}", fmt::join(run.debug_groups, ",")));
+    if (!run.debug_groups.empty()) add(debug_env::kGroups, joined(run.debug_groups));
     if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
     add_clock_facts(facts, "start", run.clock_at_start);
     add_clock_facts(facts, "end", read_clock_state());

@@ -8,6 +8,7 @@
 #include "core/base/ascii.h"
 #include "core/base/shell_words.h"
 #include "core/model/kept_steps.h"
+#include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -21,15 +22,6 @@ bool all_digits(std::string_view text) {
     for (char c : text)
         if (!is_digit(c)) return false;
     return !text.empty();
-}
-
-std::vector<std::string_view> values_of(const Trace& trace, std::string_view key) {
-    std::vector<std::string_view> values;
-    const MetaTable& meta = trace.tables().meta;
-    for (Row row = 0; row < meta.rows; ++row)
-        if (trace.text(meta.key.value_or(row, kNoString)) == key)
-            values.push_back(trace.text(meta.value.value_or(row, kNoString)));
-    return values;
 }
 
 // "gpu-profile report FILE --from 1.204331s --to 1.297440s", rounded outwards to microseconds.
@@ -110,8 +102,8 @@ Status apply_slow_steps(const SlowStepArguments& arguments, InjectionOptions& op
 
 std::vector<std::string> about_slow_steps(const Trace& trace, const std::string& file, bool wanted) {
     std::vector<std::string> lines;
-    for (std::string_view sentence : values_of(trace, fact::kSlowSteps)) lines.emplace_back(sentence);
-    std::vector<std::string_view> without = values_of(trace, fact::kNoSteps);
+    for (std::string_view sentence : meta_values(trace, fact::kSlowSteps)) lines.emplace_back(sentence);
+    std::vector<std::string_view> without = meta_values(trace, fact::kNoSteps);
     if (lines.empty() && without.empty()) {
         if (wanted) lines.emplace_back("no process reported its steps, so what was kept is unknown");
         return lines;

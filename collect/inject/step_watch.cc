@@ -12,8 +12,7 @@ Moment Moment::now() noexcept { return {realtime_ns(), monotonic_ns()}; }
 void StepWatch::start() noexcept {
     if (settings().keep_slow <= 0) return;
     void* memory = std::malloc(kCells * sizeof(Cell));
-    no_memory_ = memory == nullptr;
-    if (no_memory_) return;
+    if (memory == nullptr) return;
     cells_ = static_cast<Cell*>(memory);
     for (std::uint64_t i = 0; i < kCells; ++i) new (&cells_[i]) Cell{{i}, {}};
 }

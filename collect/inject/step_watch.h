@@ -43,10 +43,9 @@ public:
     StepWatch(const StepWatch&) = delete;
     StepWatch& operator=(const StepWatch&) = delete;
 
-    // If steps are wanted. Out of memory: none are seen, which no_memory() says.
+    // If steps are to be kept. Out of memory: wanted() stays false.
     void start() noexcept;
     bool wanted() const noexcept { return cells_ != nullptr; }
-    bool no_memory() const noexcept { return no_memory_; }
 
     // By the thread that owns `open`, for annotations of the wanted name. `recorded`: the window is open.
     void push(OpenStep& open, std::uint32_t thread, int depth) noexcept;
@@ -96,7 +95,6 @@ private:
     std::uint64_t taken_ = 0;
     Range ranges_[kRanges];
     std::atomic<std::uint64_t> nested_{0}, missed_{0};
-    bool no_memory_ = false;
 };
 
 }  // namespace gpuprof::inject

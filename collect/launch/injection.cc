@@ -1,6 +1,5 @@
 #include "collect/launch/injection.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,19 +8,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 
+#include "core/base/names_in.h"
 #include "core/base/path_search.h"
+#include "core/schema/os_call_facts.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr const char* kOsCallLog = ".oscalls";  // collect/os_calls/log.h
+constexpr std::string_view kSuffixes[] = {".gpuprof", fact::kOsCallLogSuffix};  // of what processes write
 
 std::string absolute(const std::string& path) {
     if (!path.empty() && path[0] == '/') return path;
@@ -33,14 +32,8 @@ std::string absolute(const std::string& path) {
 
 std::vector<std::string> files_in(const std::string& path, std::string_view suffix) {
     std::vector<std::string> files;
-    std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-    while (folder) {
-        const dirent* entry = readdir(folder.get());
-        if (entry == nullptr) break;
-        std::string name = entry->d_name;
+    for (const std::string& name : names_in(path))
         if (name.size() > suffix.size() && name.ends_with(suffix)) files.push_back(path + "/" + name);
-    }
-    std::sort(files.begin(), files.end());
     return files;
 }
 
@@ -57,7 +50,7 @@ Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
 std::uint64_t SpoolFolder::bytes() const {
     std::uint64_t bytes = 0;
     struct stat about {};
-    for (std::string_view suffix : {".gpuprof", kOsCallLog})
+    for (std::string_view suffix : kSuffixes)
         for (const std::string& file : files_in(path_, suffix))
             if (stat(file.c_str(), &about) == 0) bytes += static_cast<std::uint64_t>(about.st_size);
     return bytes;
@@ -74,7 +67,7 @@ SpoolFolder::~SpoolFolder() {
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;
     std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_env.h; follows no links
-    for (std::string_view suffix : {".gpuprof", kOsCallLog})
+    for (std::string_view suffix : kSuffixes)
         for (const std::string& file : files_in(path_, suffix)) unlink(file.c_str());
     rmdir(path_.c_str());
 }

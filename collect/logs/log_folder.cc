@@ -1,6 +1,5 @@
 #include "collect/logs/log_folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/base/names_in.h"
 #include "core/base/utf8.h"
 #include "core/format/capture_part.h"
 #include "core/schema/debug_env.h"
@@ -25,18 +25,6 @@ namespace {
 constexpr auto kInterval = std::chrono::milliseconds(100);
 constexpr std::size_t kMaxLine = 8192;  // bytes; the rest of a longer line is skipped
 constexpr std::size_t kRowsPerFlush = 4096;
-
-std::vector<std::string> names_in(const std::string& path) {
-    std::vector<std::string> names;
-    std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-    while (folder) {
-        const dirent* entry = readdir(folder.get());
-        if (entry == nullptr) break;
-        if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-    }
-    std::sort(names.begin(), names.end());
-    return names;
-}
 
 // A regular file; links, pipes and devices are not opened.
 class File {

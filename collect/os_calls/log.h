@@ -37,7 +37,6 @@ constexpr std::uint64_t build_of_log() {
 }
 
 inline constexpr std::uint64_t kLogMagic = 0x736C6C61636F7067u;  // "gpocalls"
-inline constexpr std::string_view kLogSuffix = ".oscalls";       // ends in a zero
 
 struct ShortCalls {
     std::atomic<std::uint64_t> count, ns;

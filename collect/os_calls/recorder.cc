@@ -11,6 +11,7 @@
 #include <new>
 
 #include "collect/inject/settings.h"
+#include "core/schema/os_call_facts.h"
 
 namespace gpuprof::os_calls {
 
@@ -86,7 +87,7 @@ LogHeader* map_log(OwnPage* page, std::size_t capacity) noexcept {
     if (is_full(page)) return nullptr;
     Path path(page);
     path.add("/"), path.add(static_cast<std::uint64_t>(page->process)), path.add("-");
-    path.add(static_cast<std::uint64_t>(realtime_ns())), path.add(kLogSuffix.data());
+    path.add(static_cast<std::uint64_t>(realtime_ns())), path.add(fact::kOsCallLogSuffix);
     long file = call(SYS_openat, AT_FDCWD, word(path.text()), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return nullptr;
     std::size_t bytes = log_bytes(capacity);

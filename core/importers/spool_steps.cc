@@ -64,19 +64,10 @@ bool SpoolSteps::take(std::string_view payload) {
 }
 
 std::map<TimeNs, TimeNs> SpoolSteps::windows() const {
-    std::map<TimeNs, TimeNs> spans;
-    for (const KeptStep& step : kept_) {
-        TimeNs& end = spans[step.since];
-        end = std::max(end, step.end);
-    }
-    // Joined where they overlap.
+    Intervals spans;
+    for (const KeptStep& step : kept_) spans.push_back({step.since, step.end});
     std::map<TimeNs, TimeNs> joined;
-    for (auto [start, end] : spans) {
-        if (!joined.empty() && start <= joined.rbegin()->second)
-            joined.rbegin()->second = std::max(joined.rbegin()->second, end);
-        else
-            joined[start] = end;
-    }
+    for (const Interval& each : unite(std::move(spans))) joined[each.start] = each.end;
     if (!seen_ || seen_->since == 0) return joined;
     TimeNs since = seen_->since;
     while (!joined.empty() && joined.rbegin()->second >= since) {
@@ -103,9 +94,7 @@ KeptStepFact SpoolSteps::fact_of(const KeptStep& step) const {
 std::vector<KeptStepFact> SpoolSteps::slowest_first() const {
     std::vector<KeptStepFact> steps;
     for (const KeptStep& step : kept_) steps.push_back(fact_of(step));
-    std::stable_sort(steps.begin(), steps.end(), [](const KeptStepFact& a, const KeptStepFact& b) {
-        return a.warm_up != b.warm_up ? b.warm_up : a.duration > b.duration;
-    });
+    sort_slowest_first(steps);
     return steps;
 }
 

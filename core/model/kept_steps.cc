@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/base/readable.h"
+#include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -65,18 +66,20 @@ std::string kept_step_text(const KeptStepFact& step) {
     return text + ")";
 }
 
-std::vector<KeptStepFact> kept_steps(const Trace& trace) {
-    std::vector<KeptStepFact> steps;
-    const MetaTable& meta = trace.tables().meta;
-    for (Row row = 0; row < meta.rows; ++row) {
-        if (trace.text(meta.key.value_or(row, kNoString)) != fact::kKeptStep) continue;
-        std::optional<KeptStepFact> step = decode_kept_step(trace.text(meta.value.value_or(row, kNoString)));
-        Interval whole = trace.full_window();
-        if (step && step->span.start < whole.end && step->span.end > whole.start) steps.push_back(*step);
-    }
+void sort_slowest_first(std::vector<KeptStepFact>& steps) {
     std::stable_sort(steps.begin(), steps.end(), [](const KeptStepFact& a, const KeptStepFact& b) {
         return a.warm_up != b.warm_up ? b.warm_up : a.duration > b.duration;
     });
+}
+
+std::vector<KeptStepFact> kept_steps(const Trace& trace) {
+    std::vector<KeptStepFact> steps;
+    Interval whole = trace.full_window();
+    for (std::string_view value : meta_values(trace, fact::kKeptStep)) {
+        std::optional<KeptStepFact> step = decode_kept_step(value);
+        if (step && step->span.start < whole.end && step->span.end > whole.start) steps.push_back(*step);
+    }
+    sort_slowest_first(steps);
     return steps;
 }
 

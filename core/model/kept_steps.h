@@ -30,6 +30,9 @@ std::optional<KeptStepFact> decode_kept_step(std::string_view value);
 // "step 812 (93.1 ms, 1.86x the median)"
 std::string kept_step_text(const KeptStepFact& step);
 
+// By duration, those of the warm-up last.
+void sort_slowest_first(std::vector<KeptStepFact>& steps);
+
 // The kept steps that overlap the recording's window, slowest first, those of the warm-up last.
 std::vector<KeptStepFact> kept_steps(const Trace& trace);
 

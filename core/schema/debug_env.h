@@ -17,6 +17,9 @@ inline constexpr std::string_view kLogDomain = "log:";
 inline constexpr std::string_view kLibraries[] = {"cudnn", "cublas", "nccl", "torch"};
 inline constexpr std::string_view kError = "error", kWarning = "warning", kInfo = "info";
 
+// Whether libraries were told to write logs.
+inline bool wants_logs(std::string_view groups) { return !groups.empty() && groups != "sync"; }
+
 // The start of the name of a log line, "nccl warning: "; empty for other names.
 inline std::string_view head_of_log_line(std::string_view name) {
     std::size_t colon = name.find(": ");

@@ -1,5 +1,4 @@
-// Keys of the `meta` table about calls of the operating system (`record --os-calls`), which the recorder writes and
-// `os_calls` reads.
+// What `record --os-calls` leaves: keys of the `meta` table, which `os_calls` reads, and until then the logs of processes.
 #pragma once
 
 namespace gpuprof::fact {
@@ -9,5 +8,8 @@ inline constexpr const char* kOsCallsLeastNs = "os_calls.least_ns";
 // Then the name of a function: the number of its shorter calls and the sum of their durations in ns, over all processes:
 // "1204 33001000".
 inline constexpr const char* kShortOsCalls = "os_calls.short.";
+
+// How the name of a process's log in the folder of the recording ends (collect/os_calls/log.h).
+inline constexpr const char* kOsCallLogSuffix = ".oscalls";
 
 }  // namespace gpuprof::fact

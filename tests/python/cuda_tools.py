@@ -7,20 +7,16 @@ with them. What cannot be had is a reason to skip.
 import ctypes
 import fcntl
 import os
-import platform
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
+
+from wheels import Unavailable, need_x86_linux, pip
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "tests/cuda-requirements.txt"
 SECONDS = 900
-
-
-class Unavailable(Exception):
-    """Why there are no tools."""
 
 
 def install(folder):
@@ -28,21 +24,13 @@ def install(folder):
     if stamp.exists() and stamp.read_text() == REQUIREMENTS.read_text():
         return
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
-               "--retries", "1", "--target", str(folder), "-r", str(REQUIREMENTS)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"pip did not install {REQUIREMENTS.name} within {SECONDS} s") from None
-    if done.returncode != 0:
-        raise Unavailable(f"pip cannot install {REQUIREMENTS.name}: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    pip("install", REQUIREMENTS.name, SECONDS, "--target", folder, "-r", REQUIREMENTS)
     stamp.write_text(REQUIREMENTS.read_text())
 
 
 def find_tools():
     """Raises Unavailable with the reason."""
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        raise Unavailable("the pinned CUDA wheels are for x86-64 Linux")
+    need_x86_linux()
     if shutil.which("g++") is None:
         raise Unavailable("nvcc needs g++")
     named = os.environ.get("GPUPROF_CUDA_TOOLS")

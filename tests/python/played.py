@@ -7,6 +7,15 @@ from injected import SANITIZERS
 from program import Outcome
 
 
+# The start of a Python program that can play its script, sys.argv[1].
+PLAY = """
+import ctypes, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+def play(turn, how=b"paced"): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=%s live inline first=%d" % (how, turn)) == 0
+"""
+
+
 def fake_environment(program, rules="", **variables):
     """Put the fake libcuda and libcupti first in the search path; `rules` are their faults
     (tests/fakes/cupti/faults.h)."""

@@ -6,13 +6,12 @@ What cannot be had is a reason to skip. Such an interpreter runs one file, as `b
 
 import fcntl
 import os
-import platform
 import shutil
-import subprocess
-import sys
 import sysconfig
 import zipfile
 from pathlib import Path
+
+from wheels import need_x86_linux, pip
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = {"3.13t": ("0.6.1", "3.13", "cp313t"), "3.14": ("0.8.1", "3.14", "cp314"), "3.14t": ("0.8.1", "3.14", "cp314t")}
@@ -20,7 +19,6 @@ SECONDS = 300
 
 # What the frozen program starts: it runs the file that its first argument names.
 START = """
-import sys
 
 def init():
     pass
@@ -33,21 +31,10 @@ def run(*_):
 """
 
 
-class Unavailable(Exception):
-    """Why there is no such interpreter."""
-
-
 def download(name, folder):
     version, python, abi = WHEELS[name]
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
-               "--retries", "1", "--dest", str(folder), "--python-version", python, "--implementation", "cp", "--abi", abi,
-               "--platform", "manylinux_2_17_x86_64", f"freeze-core=={version}"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        raise Unavailable(f"pip did not download freeze-core within {SECONDS} s") from None
-    if done.returncode != 0:
-        raise Unavailable(f"pip cannot download freeze-core: {(done.stderr.strip().splitlines() or ['no message'])[-1]}")
+    pip("download", "freeze-core", SECONDS, "--dest", folder, "--python-version", python, "--implementation", "cp", "--abi", abi,
+        "--platform", "manylinux_2_17_x86_64", f"freeze-core=={version}")
     return next(folder.glob("*.whl"))
 
 
@@ -69,8 +56,7 @@ def install(name, folder):
 
 def find_build(name):
     """The path of the interpreter; raises Unavailable with the reason."""
-    if (platform.system(), platform.machine()) != ("Linux", "x86_64"):
-        raise Unavailable("the wheels are for x86-64 Linux")
+    need_x86_linux()
     folder = Path(os.environ.get("GPUPROF_PYTHON_BUILDS", ROOT / "build/pythons"))
     folder.mkdir(parents=True, exist_ok=True)
     program = folder / name / f"python{name}"

@@ -40,6 +40,17 @@ def script_of_records(records, folder, version="13.0", lanes=1):
     return script
 
 
+def burst(records, kernels=40, each_ns=20_000):
+    """Launches and kernels of one kind, close to one another."""
+    kernel = next(r for r in records if r["kind"] == "KERNEL")
+    launch = next(r for r in records if r["kind"] == "RUNTIME" and r["correlationId"] == kernel["correlationId"])
+    for i in range(kernels):
+        at = launch["start"] + i * each_ns
+        yield {**launch, "start": at, "end": at + 2000, "correlationId": i + 1}
+        yield {**kernel, "start": at + 4000, "end": at + each_ns, "completed": at + each_ns, "correlationId": i + 1}
+    yield from (r for r in records if r["kind"] == "DEVICE")
+
+
 def quick_script(folder, times=500):
     """Return the recording of kernels, accelerated enough to be played at its own pace (time=paced)."""
     records = lines()

@@ -2,14 +2,11 @@
 
 import sys
 
-from played import fake_environment
+from played import PLAY, fake_environment
 from recordings_of_cupti import ROOT
 
-PLAY = """
-import ctypes, os, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-assert cuda.cuInit(0) == 0
-def play(turn, how=b"paced"): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=%s live inline first=%d" % (how, turn)) == 0
+START = PLAY + """
+import os
 def parts(): return sorted(name for name in os.listdir(os.environ["GPUPROF_RECORD_DIR"]) if name.startswith(f"{os.getpid()}-"))
 import nvtx, gpu_profile
 """
@@ -21,7 +18,6 @@ for number in range(1, 151):
         play(number)
         time.sleep(slow.get(number, 0.005))
 """
-
 
 
 class Recorded:
@@ -49,7 +45,7 @@ class Recorded:
 
 
 def command_line(program, capture, script, code, *options):
-    return [program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c", PLAY + code, script]
+    return [program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c", START + code, script]
 
 
 def python_environment(program, rules="", **variables):

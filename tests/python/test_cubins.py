@@ -6,7 +6,8 @@ import shutil
 import pytest
 
 from conftest import FIXTURES
-from cuda_tools import Unavailable, find_tools
+from cuda_tools import find_tools
+from wheels import Unavailable
 
 ARCHITECTURES = ("sm_80", "sm_90a", "sm_100a")
 INSTRUCTION = 16  # bytes

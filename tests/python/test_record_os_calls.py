@@ -10,7 +10,7 @@ import sys
 
 import pytest
 from played import fake_environment
-from recordings_of_cupti import FIXTURES, lines, script_of_records
+from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
 # Every step has its own duration, by which its row is found. The program checks what it gets, and says what differs.
 PROGRAM = r"""
@@ -240,17 +240,6 @@ for turn in range(6):
     os.read(ends[0], 1)
     assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=start live inline first=%d" % turn) == 0
 """
-
-
-def burst(records, kernels=40, each_ns=20_000):
-    """Launches and kernels of one kind, close to one another."""
-    kernel = next(r for r in records if r["kind"] == "KERNEL")
-    launch = next(r for r in records if r["kind"] == "RUNTIME" and r["correlationId"] == kernel["correlationId"])
-    for i in range(kernels):
-        at = launch["start"] + i * each_ns
-        yield {**launch, "start": at, "end": at + 2000, "correlationId": i + 1}
-        yield {**kernel, "start": at + 4000, "end": at + each_ns, "completed": at + each_ns, "correlationId": i + 1}
-    yield from (r for r in records if r["kind"] == "DEVICE")
 
 
 def test_idle_time_names_the_call(program, tmp_path):

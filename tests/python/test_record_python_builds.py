@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 
-from python_builds import WHEELS, Unavailable, find_build
+from python_builds import WHEELS, find_build
+from wheels import Unavailable
 
 # Two threads run at once. No module but those that are part of the interpreter.
 PROGRAM = """

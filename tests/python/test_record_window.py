@@ -7,15 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from played import fake_environment
+from played import PLAY, fake_environment
 from recordings_of_cupti import ROOT, kernels_in, lines, quick_script, slow_kernels
-
-PLAY = """
-import ctypes, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-assert cuda.cuInit(0) == 0
-def play(turn, how=b"paced"): assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=%s live inline first=%d" % (how, turn)) == 0
-"""
 
 
 @pytest.fixture(scope="module")

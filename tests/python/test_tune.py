@@ -163,14 +163,21 @@ def test_a_quiet_command_is_recorded_three_times_and_a_noisy_one_five_times(tune
     assert any("smaller changes than this cannot be shown" in line for line in said)
 
 
-def test_the_code_of_each_state_is_kept(tune, program, tmp_path):
+def repository(folder):
+    """Makes one with train.py, which is slow. Returns what runs git in it."""
+
     def git(*words):
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], cwd=folder, check=True, capture_output=True)
 
     git("init", "-q")
-    (tmp_path / "train.py").write_text("slow\n")
+    (folder / "train.py").write_text("slow\n")
     git("add", "train.py")
     git("commit", "-qm", "first")
+    return git
+
+
+def test_the_code_of_each_state_is_kept(tune, program, tmp_path):
+    git = repository(tmp_path)
     assert tune("--", sys.executable, "-c", "pass", GPUPROF_BIN=stand_in(program, tmp_path, [1, 1.001, 0.999]))[0] == 0
     git("config", "color.ui", "always")
     git("config", "diff.external", "false")
@@ -193,13 +200,7 @@ def test_the_code_of_each_state_is_kept(tune, program, tmp_path):
 
 
 def test_code_that_changes_during_a_recording_is_said(tune, program, tmp_path):
-    def git(*words):
-        subprocess.run(["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *words], cwd=tmp_path, check=True, capture_output=True)
-
-    git("init", "-q")
-    (tmp_path / "train.py").write_text("slow\n")
-    git("add", "train.py")
-    git("commit", "-qm", "first")
+    repository(tmp_path)
     command = [sys.executable, "-c", "open('train.py', 'a').write('more')"]
     assert tune("--repeat", "1", "--", *command, GPUPROF_BIN=stand_in(program, tmp_path, [1]))[0] == 0
     code = document(tmp_path / "tune")["states"][0]["code"]

@@ -11,6 +11,7 @@
 #include "core/base/readable.h"
 #include "core/model/damage.h"
 #include "core/model/kept_steps.h"
+#include "core/model/meta_values.h"
 #include "core/schema/debug_env.h"
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
@@ -188,20 +189,13 @@ void add_recorder(const Trace& trace, Trust& trust) {
 
 // Variables for debugging that slowed the program down.
 void add_debug_env(const Trace& trace, Trust& trust) {
-    std::string_view groups;
-    bool blocking = false;
-    const MetaTable& meta = trace.tables().meta;
-    for (Row row = 0; row < meta.rows; ++row) {
-        std::string_view key = trace.text(meta.key[row]);
-        if (key == debug_env::kGroups) groups = trace.text(meta.value[row]);
-        if (key == debug_env::kLaunchBlocking) blocking = true;
-    }
-    if (blocking)
+    std::string_view groups = trace.meta(debug_env::kGroups);
+    if (!trace.meta(debug_env::kLaunchBlocking).empty())
         trust.statements.push_back(
             {true,
              "timing is not representative: CUDA_LAUNCH_BLOCKING was set, so every launch waited "
              "for its kernel; record without it to measure"});
-    if (!groups.empty() && groups != "sync")
+    if (debug_env::wants_logs(groups))
         trust.statements.push_back(
             {false,
              fmt::format("libraries wrote logs during the recording, which slows the host (--debug-env {})", groups)});
@@ -209,14 +203,9 @@ void add_debug_env(const Trace& trace, Trust& trust) {
 
 // Steps that were chosen while recording, and the gaps between them.
 void add_kept_steps(const Trace& trace, Trust& trust) {
-    const MetaTable& meta = trace.tables().meta;
-    bool any = false;
-    for (Row row = 0; row < meta.rows; ++row) {
-        std::string_view key = trace.text(meta.key[row]);
-        if (key != fact::kSlowSteps && key != fact::kNoSteps) continue;
-        any = true;
-        if (key == fact::kSlowSteps) trust.statements.push_back({false, std::string(trace.text(meta.value[row]))});
-    }
+    std::vector<std::string_view> said = meta_values(trace, fact::kSlowSteps);
+    for (std::string_view sentence : said) trust.statements.push_back({false, std::string(sentence)});
+    bool any = !said.empty() || !trace.meta(fact::kNoSteps).empty();
     if (any && trace.range().rows == 0 && trace.kernel().rows == 0 && trace.api_call().rows == 0)
         trust.statements.push_back({true, "no step was kept, so the program's work is not in this recording"});
     if (any && !trace.is_part() && kept_steps(trace).size() > 1)

@@ -27,8 +27,8 @@ double seconds(DurNs ns) { return static_cast<double>(ns) / kNs; }
 
 }  // namespace
 
-std::string_view name_of(EnergySource basis) {
-    switch (basis) {
+std::string_view name_of(EnergySource source) {
+    switch (source) {
         case EnergySource::counter: return "counter";
         case EnergySource::power: return "power samples";
         case EnergySource::model: return "model";
@@ -228,7 +228,7 @@ EnergyEstimate EnergyCurve::raw(Interval within) const {
 
 EnergyEstimate EnergyCurve::over(Interval within) const {
     EnergyEstimate found = raw(within);
-    if (!found || found.uncertainty_j <= kMaxEnergyError * found.joules) return found;
+    if (!found || found.useful()) return found;
     return {EnergySource::none, 0, 0,
             fmt::format("{} is too short for the sensor: {:.3g} J +- {:.3g} J", readable_duration(within.length()),
                         found.joules, found.uncertainty_j)};
@@ -236,9 +236,8 @@ EnergyEstimate EnergyCurve::over(Interval within) const {
 
 DeviceEnergies DeviceEnergies::make(const Facts& facts) {
     DeviceEnergies all;
-    all.series_ = std::make_shared<const PowerSeriesOfDevices>(facts.get<PowerSeriesOfDevices>());
     const std::vector<DeviceActivity>& active = facts.get<Activity>().devices;
-    for (const PowerSeries& series : all.series_->devices) {
+    for (const PowerSeries& series : facts.get<PowerSeriesOfDevices>().devices) {
         auto works = std::find_if(active.begin(), active.end(),
                                   [&](const DeviceActivity& device) { return device.device == series.device; });
         all.curves.emplace_back(series, works == active.end() ? nullptr : &works->busy);

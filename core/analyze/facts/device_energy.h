@@ -14,7 +14,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +32,7 @@ inline constexpr double kMaxEnergyError = 0.5;
 
 // model: computed from the power of the classes of work (power_model.h).
 enum class EnergySource : std::uint8_t { none, counter, power, model };
-std::string_view name_of(EnergySource basis);
+std::string_view name_of(EnergySource source);
 
 struct EnergyEstimate {
     EnergySource basis = EnergySource::none;
@@ -41,6 +40,8 @@ struct EnergyEstimate {
     double uncertainty_j = 0;  // in either direction
     std::string because;       // why there is none
     explicit operator bool() const { return basis != EnergySource::none; }
+    // Whether its uncertainty leaves something to be said.
+    bool useful() const { return *this && uncertainty_j <= kMaxEnergyError * joules; }
     // The part of the uncertainty that does not cancel between two recordings of one board.
     double without_gain_j() const { return uncertainty_j - kSensorGain * joules; }
 };
@@ -91,9 +92,6 @@ struct DeviceEnergies {
     const EnergyCurve* of(std::int32_t device) const;
     // Why a device has no energy at all.
     static std::string absent_because(const Facts& facts, std::int32_t device);
-
-private:
-    std::shared_ptr<const PowerSeriesOfDevices> series_;
 };
 
 }  // namespace gpuprof

@@ -265,18 +265,6 @@ const std::pair<TimeNs, std::int64_t>& HeldBytes::step_at(TimeNs time) const {
     return *std::prev(after);
 }
 
-std::optional<HeldBytes::Range> HeldBytes::within(TimeNs from, TimeNs to) const {
-    if (steps_.empty() || to < steps_.front().first || from > until_) return std::nullopt;
-    auto first = std::upper_bound(steps_.begin(), steps_.end(), std::pair{from, std::int64_t{0}}, earlier);
-    if (first != steps_.begin()) --first;
-    Range range{first->second, first->second};
-    for (auto step = first; step != steps_.end() && step->first <= to; ++step) {
-        range.least = std::min(range.least, step->second);
-        range.most = std::max(range.most, step->second);
-    }
-    return range;
-}
-
 DeviceMemories DeviceMemories::make(const Facts& facts) {
     DeviceMemoryReader reader(facts);
     reader.read_samples();

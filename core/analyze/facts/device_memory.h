@@ -30,11 +30,6 @@ public:
     std::optional<std::int64_t> at(TimeNs time) const;
     // When the value at `time`, which must be known, was set.
     TimeNs set_at(TimeNs time) const;
-    // The least and the most within [from, to], where it is known.
-    struct Range {
-        std::int64_t least, most;
-    };
-    std::optional<Range> within(TimeNs from, TimeNs to) const;
     const std::vector<std::pair<TimeNs, std::int64_t>>& steps() const { return steps_; }
 
 private:

@@ -14,9 +14,7 @@ constexpr std::size_t kMaxMeasured = 1000;
 }  // namespace
 
 EnergyOfDevice::EnergyOfDevice(const Facts& facts, const PowerSeries& series, const EnergyCurve& curve)
-    : curve_(&curve),
-      states_(std::make_unique<WorkStates>(facts, series.device)),
-      model_(std::make_unique<PowerModel>(series, *states_, curve.most_w())) {}
+    : curve_(&curve), states_(facts, series.device), model_(series, states_, curve.most_w()) {}
 
 EnergyEstimate EnergyOfDevice::over(const IntervalSet& set) const {
     EnergyEstimate measured;
@@ -30,14 +28,11 @@ EnergyEstimate EnergyOfDevice::over(const IntervalSet& set) const {
         }
         if (measured && measured.uncertainty_j <= kGood * measured.joules) return measured;
     }
-    std::vector<double> seconds(states_->size(), 0);
-    for (const Interval& each : set) states_->add_seconds(each, seconds);
-    EnergyEstimate modelled = model_->energy(seconds);
-    auto useful = [](const EnergyEstimate& estimate) {
-        return estimate && estimate.uncertainty_j <= kMaxEnergyError * estimate.joules;
-    };
-    if (useful(modelled) && !(useful(measured) && measured.uncertainty_j < modelled.uncertainty_j)) return modelled;
-    if (useful(measured)) return measured;
+    std::vector<double> seconds(states_.size(), 0);
+    for (const Interval& each : set) states_.add_seconds(each, seconds);
+    EnergyEstimate modelled = model_.energy(seconds);
+    if (modelled.useful() && !(measured.useful() && measured.uncertainty_j < modelled.uncertainty_j)) return modelled;
+    if (measured.useful()) return measured;
     EnergyEstimate absent;
     absent.because = "shorter than the sensor resolves, and ";
     absent.because += modelled ? "the power of the work in it is too uncertain" : modelled.because;

@@ -23,13 +23,13 @@ public:
     EnergyEstimate over(const IntervalSet& set) const;
     EnergyEstimate over(Interval within) const { return over(IntervalSet{within}); }
     const EnergyCurve& curve() const { return *curve_; }
-    const WorkStates& states() const { return *states_; }
-    const PowerModel& model() const { return *model_; }
+    const WorkStates& states() const { return states_; }
+    const PowerModel& model() const { return model_; }
 
 private:
     const EnergyCurve* curve_;
-    std::unique_ptr<WorkStates> states_;
-    std::unique_ptr<PowerModel> model_;
+    WorkStates states_;
+    PowerModel model_;
 };
 
 // One entry per selected device with work and samples of power.

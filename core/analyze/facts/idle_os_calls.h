@@ -13,8 +13,6 @@
 
 namespace gpuprof {
 
-class Trace;
-
 // Time in one function.
 struct OsCallTime {
     StringId name = kNoString;

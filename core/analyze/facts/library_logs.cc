@@ -93,10 +93,8 @@ void read_line(std::string_view name, LibraryLogs& logs) {
 LibraryLogs LibraryLogs::make(const Facts& facts) {
     LibraryLogs logs;
     const Trace& trace = facts.trace();
-    const MetaTable& meta = trace.tables().meta;
-    for (Row row = 0; row < meta.rows; ++row)
-        if (trace.text(meta.key[row]) == debug_env::kGroups) logs.groups = trace.text(meta.value[row]);
-    logs.expected = !logs.groups.empty() && logs.groups != "sync";
+    logs.groups = trace.meta(debug_env::kGroups);
+    logs.expected = debug_env::wants_logs(logs.groups);
     if (!logs.expected) return logs;
     for (Row row = 0; row < trace.range().rows; ++row)
         read_line(trace.text(trace.range().name.value_or(row, kNoString)), logs);

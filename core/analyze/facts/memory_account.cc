@@ -51,13 +51,13 @@ bool same_sources(const ProcessAccount& a, const ProcessAccount& b) {
            a.calls.has_value() == b.calls.has_value();
 }
 
-std::optional<std::int64_t> used_near(const DeviceMemory& memory, TimeNs time) {
+// The sample nearest to a time, the later one of two; there is at least one.
+std::pair<TimeNs, std::int64_t> sample_near(const DeviceMemory& memory, TimeNs time) {
     const auto& used = memory.used;
     auto after = std::lower_bound(used.begin(), used.end(), time, [](const auto& a, TimeNs t) { return a.first < t; });
-    if (after == used.end() && after == used.begin()) return std::nullopt;
-    if (after == used.end()) return std::prev(after)->second;
-    if (after == used.begin() || after->first - time <= time - std::prev(after)->first) return after->second;
-    return std::prev(after)->second;
+    if (after == used.begin()) return *after;
+    bool is_nearer = after != used.end() && after->first - time <= time - std::prev(after)->first;
+    return is_nearer ? *after : *std::prev(after);
 }
 
 // The times at which the recorded memory of a process changed within [from, to].
@@ -128,7 +128,7 @@ Attribution attribute(const DeviceMemory& memory, MemoryAccount account, const P
     std::stable_sort(account.others.begin(), account.others.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     account.device_rest = *account.used - of_processes;
-    account.unexplained = *account.used - used_near(memory, poll.time).value_or(*account.used) - expected_change;
+    account.unexplained = *account.used - sample_near(memory, poll.time).second - expected_change;
     return {std::move(account), true};
 }
 
@@ -206,10 +206,8 @@ std::optional<MemoryAccount> account_at_peak(const DeviceMemory& memory) {
 
 MemoryAccount account_near(const DeviceMemory& memory, TimeNs time) {
     if (memory.used.empty()) return account_at(memory, time, std::nullopt);
-    auto nearest = std::min_element(memory.used.begin(), memory.used.end(), [&](const auto& a, const auto& b) {
-        return std::abs(a.first - time) < std::abs(b.first - time);
-    });
-    return account_at(memory, nearest->first, nearest->second);
+    auto [at, used] = sample_near(memory, time);
+    return account_at(memory, at, used);
 }
 
 void explain(MemoryAccount& account) {

@@ -44,7 +44,7 @@ struct MemoryAccount {
     std::string reason;            // why nothing is attributed to processes
 };
 
-// A sample's time is that of the turn in which NVML was asked for several values.
+// The sampler reads several values of NVML one after the other, and gives all of them one time.
 inline constexpr DurNs kSampleTolerance_ns = 10'000'000;
 // Lists of processes that are further away say nothing about a moment.
 inline constexpr DurNs kMaxListDistance_ns = 2'000'000'000;

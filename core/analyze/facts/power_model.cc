@@ -137,8 +137,8 @@ PowerModel::PowerModel(const PowerSeries& series, const WorkStates& states, doub
     if (!known()) return;
     find_groups(fitting, states);
     fit(fitting);
-    if (known()) add_extrapolated(fitting, chosen_);
-    if (known()) check_curves(fitting, chosen_, states);
+    if (known()) add_extrapolated(fitting);
+    if (known()) check_curves(fitting, states);
 }
 
 // Of the sensors that may be the true one, the one that tells the fewest states apart decides.
@@ -205,10 +205,11 @@ void PowerModel::fit(const Fitting& fitting) {
 
 // The ages of values differ by up to a renewal, which no sensor of the grid describes and which weakens the estimates.
 // Spreading the ages once more weakens them as much again: simulation-extrapolation (Cook and Stefanski, 1994).
-void PowerModel::add_extrapolated(const Fitting& fitting, PowerSensor chosen) {
-    chosen.jitter = fitting.readings().age_spread;
-    if (chosen.jitter == 0) return;
-    BlockFit fit(fitting.equations(fitting.rows(chosen), groups_.size(), Fitting::by_group(group_of_)));
+void PowerModel::add_extrapolated(const Fitting& fitting) {
+    PowerSensor spread = chosen_;
+    spread.jitter = fitting.readings().age_spread;
+    if (spread.jitter == 0) return;
+    BlockFit fit(fitting.equations(fitting.rows(spread), groups_.size(), Fitting::by_group(group_of_)));
     if (!fit.known()) return;
     const Candidate& best = candidates_.front();
     Candidate extrapolated{beyond(best.watts, *fit.solved), best.without};
@@ -218,8 +219,8 @@ void PowerModel::add_extrapolated(const Fitting& fitting, PowerSensor chosen) {
 }
 
 // A state whose power changes with its share does not have one power: the square of its share explains readings.
-void PowerModel::check_curves(const Fitting& fitting, PowerSensor chosen, const WorkStates& states) {
-    Rows rows = fitting.rows(chosen);
+void PowerModel::check_curves(const Fitting& fitting, const WorkStates& states) {
+    Rows rows = fitting.rows(chosen_);
     Fitting::Columns grouped = Fitting::by_group(group_of_);
     std::size_t last = groups_.size();
     for (std::size_t g = 0; g < last; ++g) {

@@ -50,8 +50,8 @@ private:
     };
     void find_groups(const Fitting& fitting, const WorkStates& states);
     void fit(const Fitting& fitting);
-    void add_extrapolated(const Fitting& fitting, PowerSensor chosen);
-    void check_curves(const Fitting& fitting, PowerSensor chosen, const WorkStates& states);
+    void add_extrapolated(const Fitting& fitting);
+    void check_curves(const Fitting& fitting, const WorkStates& states);
     EnergyEstimate combined(const std::vector<double>& seconds_of_group) const;
 
     std::string because_;

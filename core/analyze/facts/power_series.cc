@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/schema/metrics.h"
 
 namespace gpuprof {
 namespace {
@@ -20,7 +21,8 @@ struct Raw {
 std::map<std::int32_t, Raw> gather(const Facts& facts) {
     const Trace& trace = facts.trace();
     const SampleTable& samples = trace.tables().sample;
-    StringId power = trace.strings().find("power"), energy = trace.strings().find("energy");
+    StringId power = trace.strings().find(spec_of(Metric::power).name),
+             energy = trace.strings().find(spec_of(Metric::energy).name);
     std::int64_t only = facts.options().device;
     std::map<std::int32_t, Raw> found;
     for (Row row = 0; row < samples.rows; ++row) {

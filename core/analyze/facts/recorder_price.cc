@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -14,11 +15,8 @@ constexpr DurNs kMost = 1'000'000;  // no record costs a millisecond
 
 // The values of a fact, one per process.
 std::vector<DurNs> values_of(const Trace& trace, std::string_view key) {
-    const MetaTable& meta = trace.tables().meta;
     std::vector<DurNs> values;
-    for (Row row = 0; row < meta.rows; ++row) {
-        if (trace.text(meta.key[row]) != key) continue;
-        std::string_view text = trace.text(meta.value[row]);
+    for (std::string_view text : meta_values(trace, key)) {
         DurNs value = 0;
         auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
         if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value < kMost)

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNs = 1e9;
 constexpr std::size_t kCheckpoint = 256;  // stretches
-constexpr std::size_t kMaxStates = 14;    // idle and `other` included
+constexpr std::size_t kMaxStates = 14;    // idle and "everything else" included
 constexpr double kMinShare = 0.003;       // of the time in work
 
 constexpr std::uint32_t kMemcpy = 30, kMemset = 31;  // bits above those of kernel classes

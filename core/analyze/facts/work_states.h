@@ -1,6 +1,6 @@
 // What each device was doing at any time, as a partition of the window: the set of classes of work in flight (kernel
 // classes, memcpy, memset), or idle. Sets, not classes, because power does not add up: a copy that overlaps a matrix
-// product costs less than alone. Sets that take little time share one state, `other`.
+// product costs less than alone. Sets that take little time share one state, "everything else".
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ public:
     // Of one device.
     WorkStates(const Facts& facts, std::int32_t device);
 
-    // Names; state 0 is idle. "gemm", "gemm + memcpy", "other".
+    // Names; state 0 is idle. "gemm", "gemm + memcpy", "everything else".
     const std::vector<std::string>& names() const { return names_; }
     std::size_t size() const { return names_.size(); }
     Interval window() const { return window_; }

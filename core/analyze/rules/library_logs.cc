@@ -44,9 +44,9 @@ std::string title_of(const LibraryLogs& logs) {
 
 std::string remedy_of(const LibraryLogs& logs) {
     if (!logs.transports.empty())
-        return "Check why NCCL does not use the faster path: nvidia-smi topo -m for links between GPUs, ibv_devinfo "
-               "for "
-               "InfiniBand, and NCCL_P2P_DISABLE, NCCL_IB_DISABLE and NCCL_SOCKET_IFNAME in the environment.";
+        return "Check why NCCL does not use the faster path: nvidia-smi topo -m for links between GPUs, "
+               "ibv_devinfo for InfiniBand, and NCCL_P2P_DISABLE, NCCL_IB_DISABLE and NCCL_SOCKET_IFNAME in the "
+               "environment.";
     if (!logs.fallbacks.empty())
         return "Change shapes, types or layouts to what the rejected algorithm supports, as the reason says.";
     if (!logs.warnings.empty()) return "Read the lines in the table range (domain log:LIBRARY) and resolve them.";

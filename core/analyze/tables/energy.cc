@@ -74,7 +74,7 @@ private:
 
 // Absent if its uncertainty says that nothing is known.
 EnergyEstimate useful(EnergyEstimate found) {
-    if (!found || found.uncertainty_j <= kMaxEnergyError * found.joules) return found;
+    if (!found || found.useful()) return found;
     return {EnergySource::none, 0, 0,
             fmt::format("too uncertain: {:.3g} J +- {:.3g} J", found.joules, found.uncertainty_j)};
 }

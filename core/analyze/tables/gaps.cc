@@ -23,9 +23,8 @@ constexpr ResultColumn kColumns[] = {
     {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown."},
     {"host_what", CellType::text, Unit::none,
      "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
-     "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half of "
-     "the "
-     "gap is appended, as in `load_batch (in read)`, or stands alone."},
+     "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
+     "of the gap is appended, as in `load_batch (in read)`, or stands alone."},
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };

@@ -59,7 +59,7 @@ public:
 
 private:
     // A remainder is wrong by what changed between its sources.
-    std::optional<std::int64_t> remainder_error() const { return std::abs(account_.unexplained) + account_.churn; }
+    std::int64_t remainder_error() const { return std::abs(account_.unexplained) + account_.churn; }
 
     std::string list_time() const {
         DurNs before = account_.at - account_.listed_at.value_or(account_.at);
@@ -161,9 +161,8 @@ Result<ResultTable> run(const Facts& facts) {
     }
     if (result.rows() == 0)
         result.notes.push_back(
-            "Neither samples of device memory nor allocations were recorded; gpu-profile record --memory -- CMD "
-            "records "
-            "both.");
+            "Neither samples of device memory nor allocations were recorded; "
+            "gpu-profile record --memory -- CMD records both.");
     return result;
 }
 
