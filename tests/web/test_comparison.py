@@ -16,6 +16,8 @@ PAIRS = {
     "no steps": ("nsys/h100_2gpu_1s.sqlite.gz", "jax/mlp.xplane.pb.gz"),
 }
 
+WORDS = {"step_p50": "median step", "step_mean": "mean step", "step_total": "sum of steps"}  # others: spaces instead of _
+
 
 @pytest.fixture(scope="module")
 def pair(program, tmp_path_factory):
@@ -59,7 +61,7 @@ def test_the_page_says_what_compare_says(visit, pair, name):
     assert [line.inner_text() for line in page.locator(".data-quality .warning").all()] == [f"! {text}" for text in warnings]
     metrics = said["metrics"].rows
     shown = page.locator("section.verdict tbody tr").all()
-    assert [line.locator("th").inner_text() for line in shown] == [row["metric"] for row in metrics]
+    assert [line.locator("th").inner_text() for line in shown] == [WORDS.get(row["metric"], row["metric"].replace("_", " ")) for row in metrics]
     assert [line.locator("td").nth(4).inner_text() for line in shown] == [row["verdict"] for row in metrics]
     for line, row in zip(shown, metrics, strict=True):
         for cell, side in enumerate(("base_ns", "new_ns")):
@@ -71,6 +73,15 @@ def test_the_page_says_what_compare_says(visit, pair, name):
     for title, row in zip(titles, parts, strict=True):
         assert title.startswith(f"{row['kind']}: {row['name']}\n")
         assert f"{row['base_ns']:,} ns in BASE, {row['new_ns']:,} ns in NEW" in title
+
+
+def test_joules_per_step_are_a_metric(visit, program, tmp_path):
+    joined, out = tmp_path / "run.gpuprof", tmp_path / "pair.html"
+    assert program.run("export", "capture", *(FIXTURES / "nvml" / name for name in ("bursty.trace.json", "bursty.csv")), "-o", joined).status == 0
+    assert program.run("export", "html", joined, "--base", joined, "-o", out).status == 0
+    said = next(row for row in program.comparison(joined, joined, "metrics")["metrics"].rows if row["metric"] == "energy")
+    line = visit(out).locator("section.verdict tbody tr").filter(has_text="energy")
+    assert [line.locator("td").nth(cell).inner_text() for cell in (0, 1)] == [f"{said[side]:,.4g} J" for side in ("base_j", "new_j")]
 
 
 def test_steps_are_aligned(visit, pair, program):

@@ -66,7 +66,7 @@ def test_the_server_gives_rows_beyond_the_report(new_page, served, program, many
     page = new_page()
     page.goto(served(many))
     page.get_by_role("button", name="Tables", exact=True).click()
-    page.get_by_role("navigation", name="Tables").get_by_role("button", name="gpu_trace").click()
+    page.get_by_role("navigation", name="Tables").get_by_role("button", name="gpu trace").click()
     page.get_by_role("grid").focus()
     page.keyboard.press("End")
     last = page.locator(f"tr[aria-rowindex='{KERNELS + 1}']")

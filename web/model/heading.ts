@@ -1,9 +1,9 @@
-// Column names as people read them: words instead of names, without the unit, which a heading shows separately. A
+// Names of columns, metrics and tables as people read them: words, without the unit, which a heading shows separately. A
 // filter accepts a column's name, the name without its unit, and the heading with _ for spaces.
 
 import type { ReportColumn } from "./report.ts";
 
-const UNITS = /_(ns|pct|bytes_per_s|bytes|gb_per_s|flop_per_s|ppm)$/;
+const UNITS = /_(ns|pct|bytes_per_s|bytes|gb_per_s|flop_per_s|ppm|j|w)$/;
 
 const NAMES: Readonly<Record<string, string>> = {
   at_ns: "time",
@@ -20,6 +20,10 @@ const NAMES: Readonly<Record<string, string>> = {
   over_mean: "/ mean",
   blocks_per_sm: "blocks per SM",
   step_p50_ns: "median step",
+  step_p50: "median step",
+  step_mean: "mean step",
+  step_total: "sum of steps",
+  mean_w: "mean power",
   would_change_if: "would change if",
   seq: "sequence number",
   shared_bytes: "shared memory",
@@ -47,6 +51,11 @@ export function headingOf({ name, heading }: Pick<ReportColumn, "name" | "headin
   const whole = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined;
   const words = name.replace(UNITS, "").split("_");
   return whole ?? words.map((word) => (Object.hasOwn(WORDS, word) ? WORDS[word] : word)).join(" ");
+}
+
+/** "os_calls": "os calls"; the name of a table is also what `report` is asked for. */
+export function tableTitle(name: string): string {
+  return name.replaceAll("_", " ");
 }
 
 /** The column that a word of a filter means; -1: none. */

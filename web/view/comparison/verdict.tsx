@@ -2,6 +2,7 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
+import { headingOf } from "../../model/heading.ts";
 import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
 import { FiguresTable } from "../figures_table.tsx";
 
@@ -26,7 +27,7 @@ function Metrics({ table }: { table: ReportTable }) {
     <FiguresTable label="Metrics" heads={["metric", "BASE", "NEW", "change", "95 % interval", "verdict", "noise"]}>
       {table.rows.map((_, row) => (
         <tr key={row} title={textOf(table, row, "because") ?? undefined}>
-          <th scope="row">{textOf(table, row, "metric")}</th>
+          <th scope="row">{headingOf({ name: textOf(table, row, "metric") ?? "" })}</th>
           <Side table={table} row={row} side="base" />
           <Side table={table} row={row} side="new" />
           <td>{signed(numberOf(table, row, "change_pct"))}</td>
@@ -40,9 +41,10 @@ function Metrics({ table }: { table: ReportTable }) {
 }
 
 function Side({ table, row, side }: { table: ReportTable; row: number; side: "base" | "new" }) {
-  const [time, size] = [numberOf(table, row, `${side}_ns`), numberOf(table, row, `${side}_bytes`)];
+  const time = numberOf(table, row, `${side}_ns`);
   if (time !== null) return <td title={exact(Math.round(time))}>{amount(time, "ns")}</td>;
-  return <td>{size === null ? "–" : amount(size, "bytes")}</td>;
+  const [size, energy] = [numberOf(table, row, `${side}_bytes`), numberOf(table, row, `${side}_j`)];
+  return <td>{size !== null ? amount(size, "bytes") : energy !== null ? amount(energy, "J") : "–"}</td>;
 }
 
 const share = (value: number | null): string => (value === null ? "–" : pct(value));

@@ -1,6 +1,7 @@
 // A list of table names with row counts.
 
 import { grouped } from "../../layout/time_text.ts";
+import { tableTitle } from "../../model/heading.ts";
 import type { ReportTable } from "../../model/report.ts";
 
 export function TableList({ tables, shown, onShow }: { tables: readonly ReportTable[]; shown: ReportTable; onShow: (name: string) => void }) {
@@ -8,7 +9,7 @@ export function TableList({ tables, shown, onShow }: { tables: readonly ReportTa
     <nav class="list" aria-label="Tables">
       {tables.map((table) => (
         <button key={table.name} class={table.row_count === 0 ? "empty" : ""} aria-current={table === shown ? "page" : undefined} onClick={() => onShow(table.name)}>
-          <span>{table.name}</span> <small>{table.row_count === 0 ? "none" : grouped(table.row_count)}</small>
+          <span>{tableTitle(table.name)}</span> <small>{table.row_count === 0 ? "none" : grouped(table.row_count)}</small>
         </button>
       ))}
     </nav>

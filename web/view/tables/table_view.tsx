@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { columnFormats } from "../../layout/column_format.ts";
 import { grouped, plural } from "../../layout/time_text.ts";
-import { headingOf } from "../../model/heading.ts";
+import { headingOf, tableTitle } from "../../model/heading.ts";
 import type { Cell, ReportTable } from "../../model/report.ts";
 import { isAdditive } from "../../model/table_order.ts";
 import { wholeRows, type TableRows } from "../../model/table_rows.ts";
@@ -38,7 +38,7 @@ export function TableView({ table, source, recording, wanted, onOpen, level = 1,
   return (
     <section class="table" aria-label={`Table ${table.name}`}>
       <header>
-        <Heading>{table.name}</Heading>
+        <Heading>{tableTitle(table.name)}</Heading>
         <input type="search" aria-label="Filter rows" placeholder={placeholder(table)} value={shape.filter} onInput={(event) => set({ filter: event.currentTarget.value })} />
         <Groups table={table} by={shape.group} onGroup={(group) => set({ group, sort: "" })} />
         <ColumnMenu table={shown.table} hidden={shape.hidden} onHide={(hidden) => set({ hidden })} />
