@@ -1,8 +1,10 @@
 // `ranks`: the recordings of a distributed job, one or more files of each rank, as one answer: who holds the job up, and what it costs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -59,9 +61,17 @@ struct Arguments {
     std::int64_t rank = -1, memory = 0;
 };
 
+// Ends this process with the one that started it. One that ended before it was asked for its signal is known by its end
+// of the pipe: engines read what this process says.
+bool end_with_starter() {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    pollfd words{STDERR_FILENO, 0, 0};
+    return poll(&words, 1, 0) != 1 || (words.revents & POLLERR) == 0;
+}
+
 // What an engine starts for each file.
 Result<ExitCode> reduce(const Arguments& arguments) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the summary would be of no use
+    if (!end_with_starter()) return Error{ExitCode::internal, "the process that started this one has ended"};
     if (arguments.words.size() != 2 || arguments.request.output == "-")
         return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
     if (arguments.memory > 0) {
