@@ -179,8 +179,8 @@ void decide_despite_recorders(Comparison& found, const Run& base, const Run& nex
         *steps.base - recorder_cost(base, next) > slack * *steps.next)
         return;
     found.recorders_because =
-        fmt::format("{}, which can explain why {} changed by {:+.1f} %; the verdict uses kernel time per step", differs,
-                    kMetrics[static_cast<std::size_t>(found.deciding)].name, steps.pct.value_or(0));
+        fmt::format("{}, which can explain why the {} changed by {:+.1f} %; the verdict uses kernel time per step", differs,
+                    kMetrics[static_cast<std::size_t>(found.deciding)].words, steps.pct.value_or(0));
     found.deciding = Metric::kernel_time;
 }
 
@@ -218,7 +218,7 @@ std::vector<std::string> headline(const Changes& changes, Metric deciding, Word 
         line += " (low confidence)";
     if (change.base && change.next)
         line +=
-            fmt::format(", {} {} -> {}", spec.name, amount(*change.base, spec.unit), amount(*change.next, spec.unit));
+            fmt::format(", {} {} -> {}", spec.words, amount(*change.base, spec.unit), amount(*change.next, spec.unit));
     return {line, change.because};
 }
 

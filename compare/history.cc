@@ -99,7 +99,7 @@ constexpr ResultColumn kColumns[] = {
     {"id", CellType::integer, Unit::none, "Number of the run."},
     {"added_at", CellType::text, Unit::none, "Time of the addition, UTC."},
     {"label", CellType::text, Unit::none, "Label of the run."},
-#define GPUPROF_HISTORY_COLUMN(id, unit, doc) {#id, CellType::real, Unit::unit, doc},
+#define GPUPROF_HISTORY_COLUMN(id, unit, words, doc) {#id, CellType::real, Unit::unit, doc},
     GPUPROF_COMPARE_METRICS(GPUPROF_HISTORY_COLUMN)
 #undef GPUPROF_HISTORY_COLUMN
         {"machine", CellType::text, Unit::none, "Host name, or the value of --machine."},

@@ -20,7 +20,7 @@
 namespace gpuprof::compare {
 
 enum class Metric {
-#define GPUPROF_COMPARE_METRIC(id, unit, doc) id,
+#define GPUPROF_COMPARE_METRIC(id, unit, words, doc) id,
     GPUPROF_COMPARE_METRICS(GPUPROF_COMPARE_METRIC)
 #undef GPUPROF_COMPARE_METRIC
 };
@@ -28,10 +28,10 @@ enum class Metric {
 struct MetricSpec {
     std::string_view name;
     Unit unit;
-    std::string_view doc;
+    std::string_view words, doc;
 };
 inline constexpr MetricSpec kMetrics[] = {
-#define GPUPROF_COMPARE_METRIC(id, unit, doc) {#id, Unit::unit, doc},
+#define GPUPROF_COMPARE_METRIC(id, unit, words, doc) {#id, Unit::unit, words, doc},
     GPUPROF_COMPARE_METRICS(GPUPROF_COMPARE_METRIC)
 #undef GPUPROF_COMPARE_METRIC
 };

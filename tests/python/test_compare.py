@@ -101,7 +101,7 @@ def test_a_doubled_tail_is_slower_by_the_mean(program, tmp_path):
     tail = recording(tmp_path / "tail.json", 2, steps=200, doubled=range(10, 200, 20))
     document = compare(program, base, tail, "metrics")
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
-    assert document["verdict"]["name"] == "slower" and "step_mean" in document["lead"][0]
+    assert document["verdict"]["name"] == "slower" and "mean step" in document["lead"][0]
     assert metrics["step_p50"]["verdict"] == "same" and metrics["step_mean"]["verdict"] == "higher"
     assert metrics["step_mean"]["basis"] == "steps" and metrics["step_mean"]["confidence"] == "high"
     assert program.run("compare", base, tail, "--fail-on", "step_mean>2%").status == 1
