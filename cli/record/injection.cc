@@ -99,6 +99,8 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
     line.flag("--no-command-line", recorder.no_command_line,
               "Omit command lines; by default they are kept, with recognised secrets removed.");
     line.flag("--memory", recorder.memory, "Record allocations of device memory.");
+    line.flag("--launch-stacks", recorder.launch_stacks,
+              "Record the stack of each launch: Python functions with lines, and native functions.");
     add_choice<CuptiPolicy>(line, "--cupti", "POLICY", recorder.cupti,
                             {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
                             "If the program contains another profiler: share (both record), own (refuse the other), "
@@ -134,6 +136,8 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
                      fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};
     if (options.recorder.memory && !options.cuda)
         return Error{ExitCode::usage, "--memory needs CUDA; add cuda to --trace"};
+    if (options.recorder.launch_stacks && !options.cuda)
+        return Error{ExitCode::usage, "--launch-stacks needs CUDA; add cuda to --trace"};
     return options;
 }
 

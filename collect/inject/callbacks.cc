@@ -8,6 +8,7 @@
 
 #include "collect/inject/collector.h"
 #include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/launch_stacks.h"
 #include "collect/inject/stall_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/schema/facts.h"
@@ -71,8 +72,9 @@ void Callbacks::add_function(std::uint32_t domain, std::uint32_t cbid, const cha
     StreamFunction function;
     if (domain == kDriverDomain && std::strcmp(name, "cuProfilerStart") == 0) profiler_start_ = cbid;
     if (domain == kDriverDomain && std::strcmp(name, "cuProfilerStop") == 0) profiler_stop_ = cbid;
-    if (cbid >= kFunctions || count_ >= kMaxWatched || !find_stream_function(name, function)) return;
-    watched_[count_] = {domain, cbid, function};
+    bool launch = settings().launch_stacks && is_launch_function(name);
+    if (cbid >= kFunctions || count_ >= kMaxWatched || (!launch && !find_stream_function(name, function))) return;
+    watched_[count_] = {domain, cbid, function, launch};
     place_[domain == kRuntimeDomain][cbid] = ++count_;
 }
 
@@ -89,6 +91,7 @@ int Callbacks::start(const Cupti& cupti) noexcept {
         state_.store(rival->state, std::memory_order_release);
         return kCuptiSuccess;
     }
+    if (settings().launch_stacks) prepare_launch_stacks();
     SwitchLock turn(lock_);
     if (int code = cupti.cuptiSubscribe(&subscriber_, on_call, this); code != kCuptiSuccess) {
         subscriber_ = nullptr;
@@ -165,8 +168,11 @@ void Callbacks::on_call(void* self, std::uint32_t domain, std::uint32_t cbid, co
     std::uint8_t place = callbacks.place_[domain == kRuntimeDomain][cbid];
     if (place == 0) return;
     std::uint32_t opening = callbacks.opening_.load(std::memory_order_relaxed);
-    if (exit)
-        leave_stream_call(*callbacks.cupti_, callbacks.watched_[place - 1].function, call, domain, opening);
+    const Watched& watched = callbacks.watched_[place - 1];
+    if (watched.launch)
+        exit ? leave_launch(call, domain, opening) : enter_launch(call, domain, opening);
+    else if (exit)
+        leave_stream_call(*callbacks.cupti_, watched.function, call, domain, opening);
     else
         enter_stream_call(call, domain, opening);
 }

@@ -1,6 +1,6 @@
 // CUPTI's callbacks around API functions, for as few functions as possible: calls that order streams (stream_calls.h),
-// and cuProfilerStart and cuProfilerStop if they open the window. And those about contexts and modules, if warps are
-// sampled (stall_collector.h).
+// launches if their stacks are wanted (launch_stacks.h), and cuProfilerStart and cuProfilerStop if they open the window.
+// And those about contexts and modules, if warps are sampled (stall_collector.h).
 //
 // CUPTI has one subscription for the whole process. Ours gives way: to a client whose calls arrive here (exports.cc),
 // and to libraries that take the subscription behind our back, as soon as they are mapped. Without it, a replay infers
@@ -19,7 +19,7 @@ namespace gpuprof::inject {
 
 class Callbacks {
 public:
-    static constexpr std::uint32_t kFunctions = 2048, kMaxWatched = 64;
+    static constexpr std::uint32_t kFunctions = 2048, kMaxWatched = 128;
 
     // Notes a function that may be watched; all of them before start().
     void add_function(std::uint32_t domain, std::uint32_t cbid, const char* name) noexcept;
@@ -37,13 +37,14 @@ public:
     const char* kept_out() const noexcept { return kept_out_; }
     // Gives up the subscription for a client that subscribes now. False: ours stays, because it opens the window.
     bool give_up() noexcept;
-    // Whether calls that order streams are recorded: "recorded", or why they are not. "" before start().
+    // Whether calls that order streams, and stacks of launches, are recorded: "recorded", or why they are not. "" before start().
     const char* state() const noexcept { return state_.load(std::memory_order_acquire); }
 
 private:
     struct Watched {
         std::uint32_t domain = 0, cbid = 0;
         StreamFunction function;
+        bool launch = false;  // then `function` is empty
     };
     static void on_call(void* self, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept;
     void enable(bool on) noexcept;

@@ -6,9 +6,11 @@
 #include "collect/inject/buffers.h"
 #include "collect/inject/cupti_multiplexer.h"
 #include "collect/inject/event_ring.h"
+#include "collect/inject/launch_stacks.h"
 #include "collect/inject/name_log.h"
 #include "collect/inject/other_client.h"
 #include "collect/inject/overhead_timer.h"
+#include "collect/inject/python_stack.h"
 #include "core/base/clock.h"
 #include "core/schema/facts.h"
 
@@ -40,7 +42,8 @@ void write_losses(Collector& c, bool at_end) noexcept {
     std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().outstanding() : 0;
     std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
     std::uint64_t late = c.kinds.late();
-    std::uint64_t sum = full + cut + dropped + kept + unwritten + late;
+    std::uint64_t without_stack = launches_without_stack();
+    std::uint64_t sum = full + cut + dropped + kept + unwritten + late + without_stack;
     if (sum == c.counted) return;
     c.counted = sum;
     c.counts.clear();
@@ -51,6 +54,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
     add(spool::Lost::unwritten, unwritten);
     add(spool::Lost::kept_buffers, kept);
     add(spool::Lost::late_windows, late);
+    add(spool::Lost::many_stacks, without_stack);
     c.file.write(ChunkKind::spool_lost, c.counts.view());
 }
 
@@ -69,6 +73,10 @@ void write_facts(Collector& c) noexcept {
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
         if (*c.activity.callbacks().state() != '\0') text(fact::kStreamCalls, c.activity.callbacks().state());
+        if (settings().launch_stacks) {
+            text(fact::kLaunchStacks, c.activity.callbacks().state());
+            if (*python_refusal() != '\0') text(fact::kNoPythonFrames, python_refusal());
+        }
         text(fact::kCuptiInterface, cupti_multiplexer().separate() ? "V2" : "V1");
         if (std::uint32_t given = cupti_v2().given()) number(fact::kOtherSubscriptions, given);
         if (cupti_multiplexer().separate() && *cupti_v2().holder() != '\0')

@@ -15,6 +15,8 @@
 
 namespace gpuprof::inject {
 
+struct LaunchReader;
+
 class EventRing {
 public:
     static constexpr std::size_t kBytes = 256 * 1024;
@@ -60,6 +62,7 @@ public:
     std::uint32_t opening = 0;  // the window opening of the last event
     std::uint32_t calls = 0;    // number of annotations, to time some of them
     OpenStep step = {};
+    LaunchReader* launches = nullptr;  // reads stacks (launch_stacks.h); of the next owner, too
 
 private:
     static EventRing* map(pid_t thread) noexcept;

@@ -1,49 +1,19 @@
 #include "collect/python/interpreter.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
 #include <charconv>
 #include <memory>
 
 #include "collect/python/debug_offsets.h"
-#include "collect/python/elf_symbols.h"
+#include "core/base/elf_symbols.h"
+#include "core/base/file_view.h"
 
 namespace gpuprof::python {
 namespace {
 
 constexpr std::size_t kMaxMapsBytes = 4 << 20;
-
-// A read-only view of a file in memory, for the lifetime of this object.
-class FileView {
-public:
-    explicit FileView(const std::string& path) {
-        int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        struct stat stat {};
-        if (file >= 0 && fstat(file, &stat) == 0 && S_ISREG(stat.st_mode) && stat.st_size > 0) {
-            size_ = static_cast<std::size_t>(stat.st_size);
-            void* mapped = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-            data_ = mapped == MAP_FAILED ? nullptr : mapped;
-        }
-        if (file >= 0) close(file);
-    }
-    ~FileView() {
-        if (data_ != nullptr) munmap(data_, size_);
-    }
-    FileView(const FileView&) = delete;
-    FileView& operator=(const FileView&) = delete;
-    std::string_view bytes() const {
-        return data_ == nullptr ? std::string_view() : std::string_view(static_cast<const char*>(data_), size_);
-    }
-
-private:
-    void* data_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 

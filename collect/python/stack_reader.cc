@@ -66,6 +66,40 @@ const std::vector<ThreadStack>& StackReader::read() {
     return threads_;
 }
 
+bool StackReader::is_of_thread(Address state, std::uint64_t pthread_id) {
+    return state != 0 && memory_.value<std::uint64_t>(state + layout_.thread_id) == pthread_id;
+}
+
+Address StackReader::thread_state(std::uint64_t pthread_id) {
+    if (is_of_thread(last_state_, pthread_id)) return last_state_;
+    threads_left_ = kMaxThreads;
+    std::optional<Address> interpreter = memory_.pointer(marks_.runtime + layout_.interpreters_head);
+    for (int i = 0; i < kMaxInterpreters && interpreter && *interpreter != 0; ++i) {
+        std::optional<Address> thread = memory_.pointer(*interpreter + layout_.threads_head);
+        for (; threads_left_ > 0 && thread && *thread != 0; --threads_left_) {
+            if (is_of_thread(*thread, pthread_id)) return *thread;
+            thread = memory_.pointer(*thread + layout_.thread_next);
+        }
+        interpreter = memory_.pointer(*interpreter + layout_.interpreter_next);
+    }
+    return 0;
+}
+
+const ThreadStack* StackReader::read_thread(std::uint64_t pthread_id) {
+    last_state_ = thread_state(pthread_id);
+    if (last_state_ == 0) return nullptr;
+    frames_left_ = kMaxFramesPerReading;
+    threads_.clear();
+    ThreadStack& stack = threads_.emplace_back();
+    if (!read_frames(last_state_, stack)) {
+        ++counts_.torn;
+        return nullptr;
+    }
+    ++counts_.read;
+    counts_.cut += stack.cut;
+    return stack.depth > 0 ? &stack : nullptr;
+}
+
 std::optional<Address> StackReader::gil_holder(Address interpreter) {
     if (layout_.runtime_gil_holder != kNone) return memory_.pointer(marks_.runtime + layout_.runtime_gil_holder);
     Address lock = interpreter;

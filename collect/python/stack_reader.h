@@ -44,6 +44,9 @@ public:
 
     // The stacks of all threads that run Python code now; empty if nothing can be read (the process ended).
     const std::vector<ThreadStack>& read();
+    // The stack of one thread, by its pthread_self(); null if it runs no Python code or cannot be read. Meant for a thread that
+    // reads its own: its stack does not change meanwhile.
+    const ThreadStack* read_thread(std::uint64_t pthread_id);
     const StackCounts& counts() const { return counts_; }
 
 private:
@@ -53,6 +56,8 @@ private:
         std::string function, file, table;
     };
     void read_threads(Address interpreter);
+    Address thread_state(std::uint64_t pthread_id);
+    bool is_of_thread(Address state, std::uint64_t pthread_id);
     bool read_frames(Address thread, ThreadStack& into);
     Address innermost(const Bytes& state);
     void copy_stack(const Bytes& state, Address frame);
@@ -71,6 +76,7 @@ private:
     StackCounts counts_;
     int threads_left_ = 0, frames_left_ = 0;  // budget of this reading
     std::vector<ThreadStack> threads_;
+    Address last_state_ = 0;           // of read_thread(); most threads keep theirs
     std::vector<std::string> frames_;  // of the current thread, innermost first
     std::unordered_map<Address, Code> codes_;
     Bytes code_bytes_;

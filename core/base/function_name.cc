@@ -25,6 +25,19 @@ std::string without_brackets(std::string_view name) {
     return out;
 }
 
+// A C++ name without template arguments and parameters; "" for a name that stays whole.
+std::string bare_name(std::string_view whole) {
+    if (whole.size() > kMaxBytes) return {};
+    std::size_t parameters = whole.find('(');
+    bool called = parameters != std::string::npos && parameters > 0 && whole[parameters - 1] != ' ';
+    bool is_cpp = called || whole.find("::") != std::string::npos || whole.find('<') != std::string::npos;
+    if (!is_cpp) return {};  // "Memcpy HtoD (Pinned -> Device)", a Triton kernel
+    std::string bare = without_brackets(whole);
+    if (bare.find("operator") != std::string::npos) return {};
+    while (!bare.empty() && bare.back() == ' ') bare.pop_back();
+    return bare;
+}
+
 }  // namespace
 
 std::string demangled(std::string_view name) {
@@ -35,18 +48,18 @@ std::string demangled(std::string_view name) {
     return status == 0 && text ? text.get() : std::string(name);
 }
 
+std::string qualified_name(std::string_view name) {
+    std::string whole = demangled(name), bare = bare_name(whole);
+    if (bare.empty()) return whole;
+    bare.erase(0, bare.rfind(' ') + 1);
+    for (std::size_t at = bare.find("::::"); at != std::string::npos; at = bare.find("::::"))
+        bare.erase(at, 2);  // (anonymous namespace)
+    return bare.empty() ? whole : bare;
+}
+
 std::string short_name(std::string_view name) {
-    std::string whole = demangled(name);
-    if (whole.size() > kMaxBytes) return whole;
-    std::size_t parameters = whole.find('(');
-    bool called = parameters != std::string::npos && parameters > 0 && whole[parameters - 1] != ' ';
-    bool is_cpp = called || whole.find("::") != std::string::npos || whole.find('<') != std::string::npos;
-    if (!is_cpp) return whole;  // "Memcpy HtoD (Pinned -> Device)", a Triton kernel
-    std::string bare = without_brackets(whole);
-    if (bare.find("operator") != std::string::npos) return whole;
-    while (!bare.empty() && bare.back() == ' ') bare.pop_back();
-    std::size_t begin = bare.find_last_of(": ");
-    if (begin != std::string::npos) bare.erase(0, begin + 1);
+    std::string whole = demangled(name), bare = bare_name(whole);
+    bare.erase(0, bare.find_last_of(": ") + 1);
     return bare.empty() ? whole : bare;
 }
 

@@ -9,6 +9,9 @@ namespace gpuprof {
 // Demangles `name`. Names that are not mangled, or hostile, stay unchanged.
 std::string demangled(std::string_view name);
 
+// The name without return type, template arguments and parameters; those of other languages and of operators stay whole.
+std::string qualified_name(std::string_view name);
+
 // The function name alone: demangled, without return type, namespaces, template arguments and parameters. Names from
 // other languages, and those of operators, stay whole.
 std::string short_name(std::string_view name);

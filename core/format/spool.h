@@ -7,7 +7,8 @@
 //                                                       the record length of each kind in it
 //   spool_names     { u8 space  u64 id  text }...       the meaning of an id in all later chunks; may be redefined
 //   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text),
-//                                                       and among them its calls about streams (struct StreamCall)
+//                                                       and among them its calls about streams (struct StreamCall) and the
+//                                                       stacks of its launches
 //   spool_clock     i64 realtime  i64 monotonic  u64 cupti   simultaneous readings; cupti is 0 if it has no clock
 //   spool_refused   text                               what could not be enabled, as a sentence
 //   spool_lost      { u8 reason  u64 count }...         counts so far; the last ones of a part are valid
@@ -59,6 +60,7 @@ enum class Lost : std::uint8_t {
     unwritten = 3,      // could not be written: disk full, too large, no memory
     kept_buffers = 4,   // buffers of records that CUPTI did not return at the end
     late_windows = 5,   // openings of the window that the program did not wait for: its first work may be missing
+    many_stacks = 6,    // launches without their stack, because too many different ones came before
 };
 
 enum class NvtxOp : std::uint8_t {
@@ -76,6 +78,11 @@ enum class NvtxOp : std::uint8_t {
     attributes,
     reset,        // recording paused at `time`: everything open on this thread ended there
     stream_call,  // struct StreamCall
+    // `range` is the id of a stack, the text what it consists of: Python's frames as in stack_sample, and after a line feed the
+    // native ones, innermost first, one per line: the path of a file, "+0x" and the return address as the file's own symbol
+    // table counts. The path is left out if it is that of the line before, and empty for code that is in no file.
+    stack_name,
+    launch_stack,  // a call began: `domain` is its correlation id, `range` the id of its stack
 };
 // Where an event's text is.
 enum class TextKind : std::uint8_t { none, inline_text, registered };

@@ -93,6 +93,7 @@ void SpoolDecoder::take_process(std::string_view payload) {
     pid_ = facts["pid"], first_part_ = facts["first_part"], part_ = part;
     process_ = fmt::format("{}:{}", facts["host"], facts["pid"]);
     process_key_ = batch_.intern(process_);
+    boot_id_ = facts["boot_id"];
     ProcessTable& table = batch_.tables.process;
     Row row = table.add();
     auto text = [&](Column<StringId>& column, std::string_view key) {
@@ -157,7 +158,12 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         }
         if (event.op != spool::NvtxOp::reset) seen(static_cast<TimeNs>(event.time));
         if (event.op == spool::NvtxOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
-        annotations_.add(thread, event, text);
+        if (event.op == spool::NvtxOp::stack_name)
+            launch_stacks_.add_stack(event, text);
+        else if (event.op == spool::NvtxOp::launch_stack)
+            launch_stacks_.add_launch(event);
+        else
+            annotations_.add(thread, event, text);
     }
     return sound && cursor.ok();
 }
@@ -257,6 +263,7 @@ void SpoolDecoder::finish() {
     add_facts();
     resolve_external();
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
+    launch_stacks_.finish(batch_, first_.api_call, NativeNames(boot_id_, last_time_));
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
     stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });

@@ -16,6 +16,7 @@
 #include "core/format/spool.h"
 #include "core/importers/spool_annotations.h"
 #include "core/importers/spool_clock.h"
+#include "core/importers/spool_launch_stacks.h"
 #include "core/importers/spool_steps.h"
 #include "core/importers/spool_stream_calls.h"
 #include "core/model/trace_builder.h"
@@ -81,6 +82,7 @@ private:
     StringId process_key_ = kNoString;
     std::string pid_, first_part_;  // of a process with several parts; else ""
     std::uint64_t part_ = 0;        // the number of the one being read
+    std::string boot_id_;
     TimeNs last_time_ = 0;
     std::unordered_map<std::uint64_t, StringId> pointers_;
     std::unordered_map<std::uint64_t, StringId> functions_;  // space and callback id
@@ -98,6 +100,7 @@ private:
     SpoolSteps steps_;
     SpoolAnnotations annotations_;
     SpoolStreamCalls stream_calls_;
+    SpoolLaunchStacks launch_stacks_;
     std::unordered_map<std::uint32_t, std::int64_t> external_;  // by correlation
     SpoolRows first_;                                           // of this process
     std::map<spool::Lost, std::uint64_t> lost_;

@@ -74,7 +74,9 @@ void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, 
         case NvtxOp::stream_name: stream_names_[id] = open.text; break;
         case NvtxOp::attributes: about_next_[thread] = {event.text, payload_of(event.detail, event.range)}; break;
         case NvtxOp::reset: reset(thread, time); break;
-        case NvtxOp::stream_call: break;  // not an annotation
+        case NvtxOp::stream_call:
+        case NvtxOp::stack_name:
+        case NvtxOp::launch_stack: break;  // not an annotation
     }
 }
 

@@ -50,6 +50,9 @@ constexpr SqlCheck kChecks[] = {
      "SELECT k.name, count(*) AS count, avg(k.dur_ns) AS kernel_mean_ns FROM kernel AS k "
      "JOIN api_call AS a ON a.correlation = k.correlation AND a.process = k.process GROUP BY k.name",
      "", ""},
+    {"launch_stacks",
+     "SELECT stack, count(*) AS launches, sum(dur_ns) AS call_ns FROM api_call WHERE stack IS NOT NULL GROUP BY stack",
+     "", ""},
     {"gaps",
      WORK ", runs AS (SELECT device, start_ns, max(end_ns) OVER (PARTITION BY device ORDER BY start_ns "
           "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS idle_from FROM work) "

@@ -31,6 +31,9 @@ inline constexpr const char* kKeptOut = "client_kept_out_of_cupti";
 // Whether streams and events of calls that order streams were recorded: "recorded", or why not, as a sentence's end.
 inline constexpr const char* kStreamCalls = "stream_calls";
 inline constexpr const char* kStreamCallsRecorded = "recorded";
+// Whether stacks of launches were recorded, likewise; and why Python's frames are missing from them, as a sentence's end.
+inline constexpr const char* kLaunchStacks = "launch_stacks";
+inline constexpr const char* kNoPythonFrames = "no_python_frames";
 // Cycles between samples of warps.
 inline constexpr const char* kStallPeriod = "stall_period_cycles";
 // CLOCK_REALTIME in ns when the recording window last closed.
@@ -55,8 +58,9 @@ inline constexpr const char* kCountedCalls = "calls_counted_as_lost";
 
 // Facts about processes. A job read from several files has several of each; they are added up.
 inline constexpr const char* kProcessFacts[] = {
-    kOnProgramThreads, kOnOwnThread,  kGivenToOther,    kYielded,          kCuptiInterface,   kOtherSubscriptions,
-    kFirstSubscriber,  kStreamCalls,  kDeviceClock,     kCountedKernels,   kCountedGraphs,    kCountedCopies,
-    kCountedCalls,     kCallRecordNs, kCallRecordLowNs, kCallRecordHighNs, kCallRecordUnknown};
+    kOnProgramThreads,   kOnOwnThread,       kGivenToOther, kYielded,       kCuptiInterface,
+    kOtherSubscriptions, kFirstSubscriber,   kStreamCalls,  kDeviceClock,   kCountedKernels,
+    kCountedGraphs,      kCountedCopies,     kCountedCalls, kCallRecordNs,  kCallRecordLowNs,
+    kCallRecordHighNs,   kCallRecordUnknown, kLaunchStacks, kNoPythonFrames};
 
 }  // namespace gpuprof::fact

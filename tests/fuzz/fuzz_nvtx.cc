@@ -17,7 +17,7 @@ using spool::StreamCall;
 using spool::StreamCallKind;
 using spool::TextKind;
 
-constexpr std::size_t kThreads = 4, kOps = 14;
+constexpr std::size_t kThreads = 4, kOps = 16;  // all operations, and one that does not exist
 
 template <class T>
 void append(std::string& out, const T& value) {
@@ -50,7 +50,7 @@ MadeEvents events_of(Choices& choices) {
         std::uint32_t what = choices.byte(), who = choices.byte();
         std::string_view text = choices.take(choices.byte() % 16u);
         NvtxEvent event{};
-        event.op = static_cast<NvtxOp>(what % kOps);  // the last is a call about streams
+        event.op = static_cast<NvtxOp>(what % kOps);
         event.text_kind = static_cast<TextKind>(what / kOps % 4);
         event.detail = static_cast<std::uint16_t>(who >> 5u);
         event.time = time += choices.byte();

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "collect/python/debug_offsets.h"
-#include "collect/python/elf_symbols.h"
 #include "collect/python/stack_reader.h"
+#include "core/base/elf_symbols.h"
 #include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
@@ -39,6 +39,7 @@ void run_python_memory(std::string_view bytes) {
     constexpr std::string_view kNames[] = {"_PyRuntime", "x"};
     symbol_values(bytes, kNames);
     image_address(bytes, static_cast<std::uint8_t>(bytes[1]));
+    ElfFunctions(bytes).at(static_cast<std::uint8_t>(bytes[1]));
     InputMemory memory(bytes.substr(2));
     std::uint32_t minor = 9 + static_cast<std::uint8_t>(bytes[0]) % 5u;
     std::optional<Layout> layout = minor == 13 ? read_layout(memory, 0) : layout_of(minor);

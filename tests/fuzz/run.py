@@ -58,7 +58,7 @@ PARSERS = {
     "nvtx": ["core/importers/spool_annotations.cc"],
     "pprof": ["core/importers/pprof.cc", "core/importers/protobuf.h"],
     "proton": ["core/importers/proton.cc", "core/importers/json_document.h"],
-    "python_memory": ["collect/python/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
+    "python_memory": ["core/base/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
     "series": ["core/importers/series.cc", "core/format/series_csv.cc"],
     "several": ["core/model/merge_traces.cc", "core/model/device_numbers", "core/importers/importer.cc"],
     "smi": ["collect/device/smi/csv.cc", "core/smi/cells.cc"],

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/idle_launches.h"
 #include "core/analyze/facts/idle_os_calls.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
@@ -24,17 +25,21 @@ constexpr ResultColumn kColumns[] = {
     {"host_what", CellType::text, Unit::none,
      "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
      "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
-     "of the gap is appended, as in `load_batch (in read)`, or stands alone."},
+     "of the gap is appended, as in `load_batch (in read)`, or stands alone. Without either, the place of the launch "
+     "that ended the gap, as in `before train (train.py:12)`."},
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 
-std::string host_what(const Trace& trace, const IdleGap& gap, std::optional<OsCallTime> os_call) {
+std::string host_what(const Facts& facts, const IdleGap& gap) {
     if (gap.recording) return std::string(name_of(IdleCause::profiler));
+    const Trace& trace = facts.trace();
+    std::optional<OsCallTime> os_call = facts.get<IdleOsCalls>().of(gap);
     std::string_view what = gap.host_what == kNoString ? std::string_view() : trace.text(gap.host_what);
-    if (!os_call) return std::string(what);
+    std::string_view launch = what.empty() ? facts.get<IdleLaunches>().of(trace, gap) : std::string_view();
+    if (!os_call) return launch.empty() ? std::string(what) : fmt::format("before {}", launch);
     std::string_view call = trace.text(os_call->name);
     return what.empty() ? std::string(call) : fmt::format("{} (in {})", what, call);
 }
@@ -67,7 +72,6 @@ Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("gaps", kColumns);
     table.handle_prefix = "gap";
-    const auto& os_calls = facts.get<IdleOsCalls>();
     for (const IdleGap* gap : listed(facts, table.omitted)) {
         table.add_row({
             integer(gap->device),
@@ -75,7 +79,7 @@ Result<ResultTable> run(const Facts& facts) {
             integer(gap->dur),
             name_of(gap->cause),
             text_or_absent(trace, gap->host_thread),
-            text_cell(host_what(trace, *gap, os_calls.of(*gap))),
+            text_cell(host_what(facts, *gap)),
             op_name(trace, gap->before_op, gap->before),
             op_name(trace, gap->after_op, gap->after),
         });

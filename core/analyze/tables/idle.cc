@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/idle_launches.h"
 #include "core/analyze/facts/idle_os_calls.h"
 #include "core/analyze/facts/stack_samples.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -44,6 +45,10 @@ Result<ResultTable> run(const Facts& facts) {
                 table.notes.push_back(fmt::format("{}: host threads spent {} of {} in {}.", name_of(cause),
                                                   readable_duration(call->ns), readable_duration(total.total),
                                                   facts.trace().text(call->name)));
+            if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(device, cause))
+                table.notes.push_back(fmt::format("{}: {} of {} ended with a launch in {}.", name_of(cause),
+                                                  readable_duration(launch->ns), readable_duration(total.total),
+                                                  launch->place));
         }
     }
     return table;

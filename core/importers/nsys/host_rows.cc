@@ -12,10 +12,11 @@ namespace gpuprof::nsys {
 
 void Reader::read_calls() {
     constexpr std::int64_t kDriver = 1;
+    Stacks stacks = stacks_in("CUDA_CALLCHAINS", ChainsOf::calls);
     Scan rows = scan("CUPTI_ACTIVITY_KIND_RUNTIME");
     auto start = rows.column("start"), end = rows.column("end"), event = rows.column("eventClass"),
          thread = rows.column("globalTid"), correlation = rows.column("correlationId"), name = rows.column("nameId"),
-         result = rows.column("returnValue");
+         result = rows.column("returnValue"), chain = rows.column("callchainId");
     StringId runtime = batch_.intern("runtime"), driver = batch_.intern("driver");
     std::unordered_map<std::uint32_t, StringId> bare;  // name without version suffix, by the full name
     ApiCallTable& table = batch_.tables.api_call;
@@ -37,6 +38,8 @@ void Reader::read_calls() {
         set_id(table.correlation, *row, rows.integer(correlation));
         if (auto error = rows.integer(result); error && *error > 0 && *error <= INT32_MAX)
             table.error.set(*row, static_cast<std::int32_t>(*error));
+        auto stack = stacks.find(rows.integer(chain).value_or(-1));
+        if (stack != stacks.end()) table.stack.set(*row, stack->second.text);
     }
 }
 

@@ -80,6 +80,14 @@ private:
     void read_syncs();
     void read_allocations();
 
+    struct Stack {
+        StringId text = kNoString;
+        std::int32_t depth = 0;
+    };
+    using Stacks = std::unordered_map<std::int64_t, Stack>;  // by the id of a chain
+    enum class ChainsOf { samples, calls };
+    Stacks stacks_in(const char* table, ChainsOf of);
+
     void read_calls();
     void read_os_calls();
     void read_overhead(const char* table);

@@ -1,18 +1,20 @@
 // Part of the nsys importer: thread stacks at the times when the recorder sampled the CPUs. A sample is a row of
-// COMPOSITE_EVENTS; its frames are rows of SAMPLING_CALLCHAINS with its id, the innermost with depth 0.
+// COMPOSITE_EVENTS; its frames are rows of SAMPLING_CALLCHAINS with its id, the innermost with depth 0. Likewise the stacks of
+// CUDA calls, whose frames are rows of CUDA_CALLCHAINS.
 #include <algorithm>
 #include <vector>
 
+#include "core/importers/native_frame.h"
 #include "core/importers/nsys/reader.h"
 
 namespace gpuprof::nsys {
 namespace {
 
 struct Frame {
-    std::int64_t sample, depth;
+    std::int64_t chain, depth;
     StringId text;
     bool operator<(const Frame& other) const {
-        return sample != other.sample ? sample < other.sample : depth > other.depth;  // outermost first
+        return chain != other.chain ? chain < other.chain : depth > other.depth;  // outermost first
     }
 };
 
@@ -33,40 +35,49 @@ std::string frame_text(std::string_view symbol, std::string_view module) {
 
 }  // namespace
 
-void Reader::read_stacks() {
+Reader::Stacks Reader::stacks_in(const char* table, ChainsOf of) {
     std::vector<Frame> frames;
     {
-        Scan rows = scan("SAMPLING_CALLCHAINS");
+        Scan rows = scan(table);
         auto id = rows.column("id"), symbol = rows.column("symbol"), module = rows.column("module"),
              depth = rows.column("stackDepth");
-        std::map<std::pair<std::int64_t, std::int64_t>, StringId> known;  // by symbol and module
+        struct Named {
+            StringId text = kNoString;
+            bool launching = false;
+        };
+        std::map<std::pair<std::int64_t, std::int64_t>, Named> known;  // by symbol and module
         while (rows.next()) {
-            auto sample = rows.integer(id), what = rows.integer(symbol), where = rows.integer(module);
-            auto [at, added] = known.try_emplace({what.value_or(-1), where.value_or(-1)}, kNoString);
-            if (added) at->second = batch_.intern(frame_text(what ? text(what) : "?", text(where)));
-            if (sample) frames.push_back({*sample, rows.integer(depth).value_or(0), at->second});
+            auto chain = rows.integer(id), what = rows.integer(symbol), where = rows.integer(module);
+            auto [at, added] = known.try_emplace({what.value_or(-1), where.value_or(-1)});
+            if (added) {
+                std::string_view function = what ? text(what) : "?", file = text(where);
+                at->second = {batch_.intern(frame_text(function, file)),
+                              is_launching(function, file.substr(file.rfind('/') + 1))};
+            }
+            if (chain && !(of == ChainsOf::calls && at->second.launching))
+                frames.push_back({*chain, rows.integer(depth).value_or(0), at->second.text});
         }
     }
     if (!std::is_sorted(frames.begin(), frames.end())) std::sort(frames.begin(), frames.end());
 
-    struct Stack {
-        StringId text = kNoString;
-        std::int32_t depth = 0;
-    };
-    std::unordered_map<std::int64_t, Stack> stacks;  // by sample
-    std::uint64_t stack_bytes = 0;                   // a row of a few bytes refers to a symbol of hundreds
+    Stacks stacks;
+    std::uint64_t stack_bytes = 0;  // a row of a few bytes refers to a symbol of hundreds
     for (auto first = frames.begin(), last = first; first != frames.end(); first = last) {
         std::string stack;
         if (stack_bytes > database_.max_memory() / 4) {
-            batch_.lose(Loss::too_deep, "SAMPLING_CALLCHAINS");
+            batch_.lose(Loss::too_deep, table);
             break;
         }
-        for (; last != frames.end() && last->sample == first->sample; ++last)
+        for (; last != frames.end() && last->chain == first->chain; ++last)
             stack.append(last == first ? "" : ";").append(batch_.strings[last->text]);
         stack_bytes += stack.size();
-        stacks[first->sample] = {batch_.intern(stack), static_cast<std::int32_t>(last - first)};
+        stacks[first->chain] = {batch_.intern(stack), static_cast<std::int32_t>(last - first)};
     }
+    return stacks;
+}
 
+void Reader::read_stacks() {
+    Stacks stacks = stacks_in("SAMPLING_CALLCHAINS", ChainsOf::samples);
     Scan rows = scan("COMPOSITE_EVENTS");
     auto id = rows.column("id"), start = rows.column("start"), thread = rows.column("globalTid");
     StackSampleTable& table = batch_.tables.stack_sample;

@@ -13,6 +13,17 @@ TEST(ShortName, KeepsTheFunction) {
     EXPECT_EQ(short_name("Memcpy HtoD (Pinned -> Device)").find("Memcpy"), 0U);
     EXPECT_EQ(short_name(""), "");
     EXPECT_EQ(short_name("<<<>>>((("), "<<<>>>(((");
+    EXPECT_EQ(short_name("a: b c"), "a: b c");
+}
+
+TEST(QualifiedName, KeepsTheScope) {
+    EXPECT_EQ(qualified_name("void at::native::(anonymous namespace)::fill<4, F<float> >(int, std::array<char*, 2>)"),
+              "at::native::fill");
+    EXPECT_EQ(qualified_name("_ZN2ns1A3runEi"), "ns::A::run");
+    EXPECT_EQ(qualified_name("main"), "main");
+    EXPECT_EQ(qualified_name("ns::A::operator()(int)"), "ns::A::operator()(int)");
+    EXPECT_EQ(qualified_name(""), "");
+    EXPECT_EQ(qualified_name("::::::::("), "::");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "collect/python/elf_symbols.h"
+#include "core/base/elf_symbols.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof::python {
@@ -54,6 +54,9 @@ TEST(PythonSearch, SymbolsOfThisProgram) {
     EXPECT_EQ(values[1], 0u);
     EXPECT_EQ(values[2], 0u);
     EXPECT_NE(image_address(file, 0), ~std::uint64_t{0});
+    EXPECT_EQ(ElfFunctions(file).at(values[0]), has_symbol_table(file) ? "main" : "");
+    EXPECT_EQ(ElfFunctions(file).at(0), "");
+    EXPECT_EQ(ElfFunctions(file).at(~std::uint64_t{0}), "");
     // Cut and broken heads: any answer, but an answer.
     for (std::size_t size = 0; size < 64; ++size) symbol_values(std::string_view(file).substr(0, size), names);
     for (std::size_t at = 16; at < 64; ++at) {
@@ -61,6 +64,7 @@ TEST(PythonSearch, SymbolsOfThisProgram) {
         file[at] = static_cast<char>(0xFF);
         symbol_values(file, names);
         image_address(file, 1 << 20);
+        ElfFunctions(file).at(values[0]);
         file[at] = before;
     }
 }

@@ -53,6 +53,25 @@ TEST_P(EveryVersion, ReadsFramesLinesAndThreads) {
     EXPECT_EQ(reader.counts().torn, 0u);
 }
 
+TEST_P(EveryVersion, ReadsOneThread) {
+    Small python(layout_of_build(GetParam()));
+    Address second = python.thread(python.root, 90, python.first);
+    python.put(python.interpreter + python.layout.threads_head, second);
+    StackReader reader(python, python.layout, python.marks);
+    for (int again = 0; again < 2; ++again) {
+        const ThreadStack* leaf = reader.read_thread(78);
+        ASSERT_NE(leaf, nullptr);
+        EXPECT_EQ(leaf->frames, "main (train.py:12);gr\u00f6\u00dfe (\u4e00/__init__.py:20)");
+        const ThreadStack* root = reader.read_thread(91);
+        ASSERT_NE(root, nullptr);
+        EXPECT_EQ(root->frames, "main (train.py:12)");
+    }
+    EXPECT_EQ(reader.read_thread(12345), nullptr);
+    python.put(second + python.layout.thread_id, std::uint64_t{92});  // the thread has ended, another one has its state
+    EXPECT_EQ(reader.read_thread(91), nullptr);
+    EXPECT_NE(reader.read_thread(92), nullptr);
+}
+
 TEST_P(EveryVersion, NoticesThatAnAddressHasAnotherCodeObjectNow) {
     Small python(layout_of_build(GetParam()));
     StackReader reader(python, python.layout, python.marks);

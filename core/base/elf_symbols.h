@@ -8,7 +8,23 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::python {
+namespace gpuprof {
+
+// The functions of a file, which name the addresses in them.
+class ElfFunctions {
+public:
+    // The bytes must outlive this.
+    explicit ElfFunctions(std::string_view file);
+    // The name of the function that contains an address of the file's own image, as the compiler wrote it; "" if there is none.
+    std::string_view at(std::uint64_t address) const;
+
+private:
+    struct Function {
+        std::uint64_t begin, end;
+        std::string_view name;
+    };
+    std::vector<Function> functions_;  // by begin
+};
 
 // The value of each name's symbol, an address within the file's own image; 0 if undefined.
 std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const std::string_view> names);
@@ -16,4 +32,4 @@ std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const 
 // The address in the file's image to which the byte at `offset` is loaded; ~0 if it is not loaded.
 std::uint64_t image_address(std::string_view file, std::uint64_t offset);
 
-}  // namespace gpuprof::python
+}  // namespace gpuprof

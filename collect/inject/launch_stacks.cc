@@ -1,0 +1,210 @@
+#include "collect/inject/launch_stacks.h"
+
+#include <execinfo.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "collect/inject/collector.h"
+#include "collect/inject/event_ring.h"
+#include "collect/inject/name_log.h"
+#include "collect/inject/overhead_timer.h"
+#include "collect/inject/python_stack.h"
+#include "core/base/clock.h"
+#include "core/base/fnv.h"
+
+namespace gpuprof::inject {
+
+namespace {
+
+constexpr int kMaxNativeFrames = 64;  // the innermost ones
+constexpr std::size_t kMaxPythonBytes = 10 << 10, kMaxPathBytes = 1024;
+constexpr std::size_t kStacks = 1 << 14, kProbes = 16;
+
+// Ids of stacks that were written.
+constinit std::atomic<std::uint64_t> written[kStacks] = {};
+constinit std::atomic<std::uint64_t> without_stack{0};
+
+// The call of this thread that was entered. A runtime function calls the driver's, which is then not a launch of its own.
+struct Entered {
+    std::uint32_t domain = 0, opening = 0, correlation = 0;
+};
+thread_local Entered entered __attribute__((tls_model("initial-exec")));
+
+constexpr const char* kNames[] = {"LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "LaunchGrid", "Launch"};
+
+// Text with an end: what does not fit is left out.
+class Text {
+public:
+    bool add(std::string_view more) noexcept {
+        if (more.size() > sizeof bytes_ - size_) return false;
+        std::memcpy(bytes_ + size_, more.data(), more.size());
+        size_ += more.size();
+        return true;
+    }
+    void cut(std::size_t size) noexcept { size_ = size; }
+    void clear() noexcept { size_ = 0; }
+    std::string_view view() const noexcept { return {bytes_, size_}; }
+
+private:
+    std::size_t size_ = 0;
+    char bytes_[EventRing::kMaxTextBytes];
+};
+
+std::string_view innermost_part(std::string_view frames) noexcept {
+    if (frames.size() <= kMaxPythonBytes) return frames;
+    frames.remove_prefix(frames.size() - kMaxPythonBytes);
+    return frames.substr(frames.find(';') + 1);
+}
+
+// The file that holds an address, and how far from its own addresses it was loaded. The loader's lock that this takes is
+// not held while constructors of a library run, unlike that of dladdr().
+struct Place {
+    std::uint64_t address;
+    std::string_view path;  // "": the program itself
+    std::uint64_t bias = 0;
+    bool found = false;
+};
+int look_for(dl_phdr_info* library, std::size_t, void* about) noexcept {
+    auto& place = *static_cast<Place*>(about);
+    for (int i = 0; i < library->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& segment = library->dlpi_phdr[i];
+        std::uint64_t begin = library->dlpi_addr + segment.p_vaddr;
+        if (segment.p_type != PT_LOAD || place.address < begin || place.address - begin >= segment.p_memsz) continue;
+        place.path = library->dlpi_name != nullptr ? library->dlpi_name : "";
+        place.bias = library->dlpi_addr;
+        return place.found = true;
+    }
+    return 0;
+}
+
+void add_native(Text& text, void* const* frames, int count) noexcept {
+    char program[kMaxPathBytes];
+    Place last{};
+    for (int i = 0; i < count; ++i) {
+        Place place{reinterpret_cast<std::uint64_t>(frames[i]), {}};
+        dl_iterate_phdr(look_for, &place);
+        if (place.found && place.path.empty()) {
+            ssize_t size = readlink("/proc/self/exe", program, sizeof program);
+            if (size > 0) place.path = {program, static_cast<std::size_t>(size)};
+        }
+        char offset[32];
+        int size = std::snprintf(offset, sizeof offset, "+0x%llx",
+                                 static_cast<unsigned long long>(place.address - place.bias));
+        bool same = i > 0 && place.found == last.found && place.bias == last.bias;
+        std::size_t before = text.view().size();
+        bool whole =
+            text.add("\n") && (same || text.add(place.path)) && text.add({offset, static_cast<std::size_t>(size)});
+        if (!whole) return text.cut(before);
+        last = place;
+    }
+}
+
+// Whether a stack is new; false as well if there is no room for another one, and then `id` becomes 0.
+bool is_new(std::uint64_t& id, std::atomic<std::uint64_t>*& slot) noexcept {
+    for (std::size_t probe = 0; probe < kProbes; ++probe) {
+        slot = &written[(id + probe) % kStacks];
+        std::uint64_t known = 0;
+        if (slot->compare_exchange_strong(known, id, std::memory_order_relaxed)) return true;
+        if (known == id) return false;
+    }
+    id = 0;
+    return false;
+}
+
+spool::NvtxEvent event_of(spool::NvtxOp op, std::uint64_t stack) noexcept {
+    spool::NvtxEvent event{};
+    event.op = op;
+    event.time = static_cast<std::uint64_t>(realtime_ns());
+    event.range = stack;
+    return event;
+}
+
+}  // namespace
+
+struct LaunchReader {
+    PythonStack* python = nullptr;
+    Text text;
+
+    // The id of the thread's stack, which is written if it is new; 0 if there is none.
+    std::uint64_t read(EventRing& ring) noexcept {
+        void* native[kMaxNativeFrames];
+        int count = backtrace(native, kMaxNativeFrames);
+        std::string_view frames = python != nullptr ? innermost_part(python->read()) : std::string_view();
+        std::uint64_t id = fnv1a(
+            {reinterpret_cast<const char*>(native), sizeof native[0] * static_cast<std::size_t>(count)}, fnv1a(frames));
+        id += id == 0;
+        std::atomic<std::uint64_t>* slot = nullptr;
+        if (!is_new(id, slot)) return id;
+        if (python == nullptr && (python = PythonStack::make()) != nullptr) {  // Python was loaded meanwhile
+            slot->store(0, std::memory_order_relaxed);
+            return read(ring);
+        }
+        text.clear();
+        text.add(frames);
+        add_native(text, native, count);
+        spool::NvtxEvent event = event_of(spool::NvtxOp::stack_name, id);
+        event.text_kind = spool::TextKind::inline_text;
+        std::uint64_t dropped = ring.dropped();
+        ring.add(event, text.view());
+        name_log().add(event, text.view());
+        if (ring.dropped() != dropped) slot->store(0, std::memory_order_relaxed);  // the next one writes it
+        return id;
+    }
+};
+
+// A name may go on with a variant and end in a version: cudaLaunchKernelExC_v11060, cuLaunchKernel_ptsz.
+bool is_launch_function(const char* name) noexcept {
+    std::size_t api = std::strncmp(name, "cuda", 4) == 0 ? 4 : std::strncmp(name, "cu", 2) == 0 ? 2 : 0;
+    if (api == 0) return false;
+    for (const char* each : kNames) {
+        std::size_t length = std::strlen(each);
+        if (std::strncmp(name + api, each, length) != 0) continue;
+        std::string_view rest = name + api + length;
+        for (std::string_view variant : {"ExC", "Ex", "MultiDevice", "Async"})
+            if (rest.substr(0, variant.size()) == variant) {
+                rest.remove_prefix(variant.size());
+                break;
+            }
+        if (rest.empty() || rest[0] == '_') return true;
+    }
+    return false;
+}
+
+void prepare_launch_stacks() noexcept {
+    void* frame = nullptr;
+    backtrace(&frame, 1);  // the C library loads the unwinder now
+}
+
+void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
+    bool inside = entered.domain == kRuntimeDomain && entered.opening == opening;
+    if ((domain == kDriverDomain && inside) || !window().open()) return;
+    entered = {domain, opening, call.correlation};
+    EventRing* ring = EventRing::of_this_thread();
+    if (ring == nullptr) return;
+    OverheadTimer timed;
+    if (ring->launches == nullptr) ring->launches = new (std::nothrow) LaunchReader;
+    if (ring->launches == nullptr) return;
+    std::uint64_t stack = ring->launches->read(*ring);
+    if (stack == 0) {
+        without_stack.fetch_add(1, std::memory_order_relaxed);
+        return;
+    }
+    spool::NvtxEvent event = event_of(spool::NvtxOp::launch_stack, stack);
+    event.domain = call.correlation;
+    ring->add(event, {});
+}
+
+void leave_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
+    if (entered.domain == domain && entered.opening == opening && entered.correlation == call.correlation)
+        entered.domain = 0;
+}
+
+std::uint64_t launches_without_stack() noexcept { return without_stack.load(std::memory_order_relaxed); }
+
+}  // namespace gpuprof::inject

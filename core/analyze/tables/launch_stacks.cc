@@ -1,0 +1,130 @@
+// `launch_stacks`: from where does the program launch its device work? One row per distinct stack, by the device time
+// of its kernels.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "core/analyze/facts/idle_launches.h"
+#include "core/analyze/facts/stat.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+#include "core/base/readable.h"
+#include "core/model/meta_values.h"
+#include "core/schema/facts.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"place", CellType::text, Unit::none,
+     "Innermost Python function and its line; without Python, the innermost native function."},
+    {"launches", CellType::integer, Unit::count, "Calls with this stack."},
+    {"call_ns", CellType::integer, Unit::ns, "Sum of the durations of these calls."},
+    {"kernels", CellType::integer, Unit::count, "Kernels that they submitted."},
+    {"device_ns", CellType::integer, Unit::ns, "Sum of the durations of these kernels."},
+    {"device_pct", CellType::real, Unit::percent, "device_ns as a share of the sum over all kernels."},
+    {"kernel", CellType::text, Unit::none, "The kernel with most of device_ns."},
+    {"stack", CellType::text, Unit::none, "Frames, outermost first, joined by `;`."},
+};
+
+struct Stack {
+    StringId text = kNoString;
+    std::uint64_t launches = 0, kernels = 0;
+    WideSum calls, device;
+    std::unordered_map<StringId, WideSum> by_kernel;
+};
+
+struct Sums {
+    std::vector<Stack> stacks;
+    WideSum device;
+    std::uint64_t kernels = 0, without = 0;  // kernels in all, and those whose launch has no stack
+};
+
+Sums add_up(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const ApiCallTable& calls = trace.api_call();
+    const KernelTable& kernels = trace.kernel();
+    std::int64_t only = facts.options().device;
+    Sums sums;
+    std::unordered_map<StringId, std::size_t> known;
+    auto stack_of = [&](Row call) -> Stack& {
+        auto [at, added] = known.try_emplace(calls.stack[call], sums.stacks.size());
+        if (added) sums.stacks.emplace_back().text = calls.stack[call];
+        return sums.stacks[at->second];
+    };
+    PodVector<std::uint8_t> launched(calls.rows, 0);  // on the wanted device
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (only >= 0 && kernels.device.value_or(row, -1) != only) continue;
+        ++sums.kernels;
+        sums.device.add(kernels.dur[row]);
+        Row call = trace.links().kernel_launch[row];
+        if (call == kNoRow || !calls.stack.has(call)) {
+            ++sums.without;
+            continue;
+        }
+        launched[call] = 1;
+        Stack& stack = stack_of(call);
+        ++stack.kernels;
+        stack.device.add(kernels.dur[row]);
+        stack.by_kernel[kernels.name.value_or(row, kNoString)].add(kernels.dur[row]);
+    }
+    for (Row row = 0; row < calls.rows; ++row) {
+        if (!calls.stack.has(row) || (only >= 0 && launched[row] == 0)) continue;
+        Stack& stack = stack_of(row);
+        ++stack.launches;
+        stack.calls.add(calls.dur[row]);
+    }
+    return sums;
+}
+
+StringId longest(const Trace& trace, const Stack& stack) {
+    auto less = [&](const auto& a, const auto& b) {
+        if (a.second != b.second) return b.second > a.second;
+        return trace.text(a.first) > trace.text(b.first);
+    };
+    auto most = std::max_element(stack.by_kernel.begin(), stack.by_kernel.end(), less);
+    return most == stack.by_kernel.end() ? kNoString : most->first;
+}
+
+void add_notes(const Trace& trace, const Sums& sums, ResultTable& table) {
+    for (std::string_view why : meta_values(trace, fact::kLaunchStacks))
+        if (why != fact::kStreamCallsRecorded)
+            table.notes.push_back(fmt::format("Stacks were not recorded in a process: {}.", why));
+    for (std::string_view why : meta_values(trace, fact::kNoPythonFrames))
+        table.notes.push_back(fmt::format("Python frames are missing in a process: {}.", why));
+    if (sums.stacks.empty())
+        table.notes.push_back(
+            "No stacks of launches were recorded; gpu-profile record --launch-stacks -- CMD records them.");
+    else if (sums.without > 0)
+        table.notes.push_back(fmt::format("{} of {} kernels are omitted: the calls that submitted them have no stack.",
+                                          readable_count(static_cast<std::int64_t>(sums.without)),
+                                          readable_count(static_cast<std::int64_t>(sums.kernels))));
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ResultTable table("launch_stacks", kColumns);
+    table.handle_prefix = "stack";
+    Sums sums = add_up(facts);
+    std::sort(sums.stacks.begin(), sums.stacks.end(), [&](const Stack& a, const Stack& b) {
+        if (a.device != b.device) return a.device > b.device;
+        return a.launches != b.launches ? a.launches > b.launches : trace.text(a.text) < trace.text(b.text);
+    });
+    for (const Stack& stack : sums.stacks)
+        table.add_row({text_cell(launch_place(trace.text(stack.text))), integer(stack.launches),
+                       integer(stack.calls.value()), integer(stack.kernels), integer(stack.device.value()),
+                       percent(stack.device.real(), sums.device.real()), text_cell(trace, longest(trace, stack)),
+                       text_cell(trace, stack.text)});
+    add_notes(trace, sums, table);
+    return table;
+}
+
+}  // namespace
+
+const Analysis kLaunchStacks{"launch_stacks", "", "Per stack: launches, and the device time of what they submitted.",
+                             kColumns, run};
+
+}  // namespace gpuprof

@@ -1,0 +1,42 @@
+// Names of native functions on the machine that ran them: `symbol (module)` for an address in a file, or
+// `0x1f40 (module)` if the file has no name for it, is another machine's, or changed since it ran.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/elf_symbols.h"
+#include "core/base/file_view.h"
+#include "core/base/ids.h"
+
+namespace gpuprof {
+
+class NativeNames {
+public:
+    // `boot_id`: of the machine that ran the program. `since`: files that changed later are not those that ran.
+    NativeNames(std::string_view boot_id, TimeNs since);
+
+    struct Name {
+        std::string function;     // demangled, without parameters and template arguments; "" if unknown
+        std::string_view module;  // the file's name; "" for code that is in no file
+    };
+    // `address`: a return address, as the file's symbol table counts.
+    Name of(std::string_view path, std::uint64_t address);
+    static std::string text(const Name& name, std::uint64_t address);
+
+private:
+    struct Module {
+        explicit Module(const std::string& path) : file(path), functions(file.bytes()) {}
+        FileView file;
+        ElfFunctions functions;
+    };
+    const Module* module(std::string_view path);
+
+    bool readable_;
+    TimeNs since_;
+    std::map<std::string, std::unique_ptr<Module>, std::less<>> modules_;  // null: not readable
+};
+
+}  // namespace gpuprof
