@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD [ROWS...]]
 
-Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams and calls of the operating system, records per second from four threads and how many are accounted for, delay of
+Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams, calls of the operating system and stacks of launches, records per second from four threads and how many are accounted for, delay of
 a program's end, the collector's memory in a long run, bytes per kernel, and what choosing slow steps costs. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, slow_step, end, memory, size.
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, launch_stack, slow_step, end, memory, size.
 """
 
 import os
@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "python"))
 
 from injected import Injected  # noqa: E402
+from played import PLAY  # noqa: E402
 from program import Program  # noqa: E402
-from recordings_of_cupti import FIXTURES, KERN, lines, script_of, script_of_records  # noqa: E402
+from recordings_of_cupti import FIXTURES, KERN, burst, lines, script_of, script_of_records  # noqa: E402
 
 HEADER = struct.Struct("<8sIIIII")
 FACTS, ACTIVITY, LOST = 23, 17, 21  # core/format/chunk.h
@@ -172,6 +173,40 @@ def os_call_rows(bench):
                f"{alone:.0f} ns; +{ns(threads, 10**9) - alone:.0f} ns; +{ns(threads, 1) - alone:.0f} ns")
 
 
+LAUNCHING = PLAY + """
+def launch(depth):
+    if depth > 1: return launch(depth - 1)
+    play(0, b"start repeat=%s" % sys.argv[2].encode())
+launch(int(sys.argv[3]))
+"""
+
+
+def launch_stack_rows(bench, repeat=500):
+    """Launches with their stacks (--launch-stacks), of a C++ program and of Python programs of several depths."""
+    script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), bench.folder)
+    code = bench.folder / "launching.py"
+    code.write_text(LAUNCHING)
+
+    def ns(command, words):
+        spool = bench.spool()
+        subprocess.run(command, env=spool.environment(words=words), check=True, timeout=300)
+        file, = spool.files()
+        bench.lost = lost(file)
+        return int(facts(file)["recorder_ns_on_program_threads"])
+
+    def each(command):
+        """Of one launch, minus what recording costs without stacks."""
+        def of(words):
+            return statistics.median(ns(command(repeat), words) - ns(command(1), words) for _ in range(3)) / (40 * (repeat - 1))
+        return of("launch_stacks=1") - of("")
+
+    native = each(lambda times: [bench.build / "fakes/fake_program", "--script", script, "--play", f"time=start live inline repeat={times}"])
+    yield "the stack of one launch, C++ program", f"{native / 1e3:.1f} us (lost: {bench.lost})"
+    for depth in (1, 20, 100):
+        python = each(lambda times, depth=depth: [sys.executable, code, script, str(times), str(depth)])
+        yield f"the stack of one launch, Python program with {depth + 2} functions", f"{python / 1e3:.1f} us (lost: {bench.lost})"
+
+
 def slow_step_rows(bench, rounds=5, repeat=1500):
     """Choosing slow steps (--keep-slow), alternating with recording without it."""
     plain, chosen = "all_api=1", "all_api=1,keep_slow=3"
@@ -258,7 +293,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, slow_step_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
             if len(sys.argv) > 2 and rows.__name__.removesuffix("_rows") not in sys.argv[2:]:
                 continue
             for what, figure in rows(bench):

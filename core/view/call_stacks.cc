@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/analyze/facts/gaps.h"
+#include "core/analyze/facts/stack_samples.h"
 #include "core/view/frame_table.h"
 
 namespace gpuprof {
@@ -174,9 +175,21 @@ private:
             if (launches == nullptr && lane.table != SliceTable::device_range) continue;
             for (std::size_t i = 0; i < lane.slices.size(); ++i) {
                 Row call = launches == nullptr ? kNoRow : (*launches)[lane.slices[i].row];
-                set({at, i}, frames_.of(call == kNoRow ? kNoFrame : calls_[call], lane, lane.slices[i].name));
+                set({at, i}, frames_.of(call == kNoRow ? kNoFrame : launch_of(call), lane, lane.slices[i].name));
             }
         }
+    }
+
+    // The frame of a call, below its recorded stack if it has one, which lies below the range or operator around it.
+    std::uint32_t launch_of(Row call) {
+        const Column<StringId>& stacks = trace_.api_call().stack;
+        std::uint32_t frame = calls_[call];
+        if (frame == kNoFrame || !stacks.has(call)) return frame;
+        auto [known, added] = launches_.try_emplace({frame, stacks[call]}, kNoFrame);
+        if (!added) return known->second;
+        std::uint32_t at = result_.frames[frame].parent;
+        each_frame(trace_.text(stacks[call]), [&](std::string_view name) { at = frames_.function(at, name); });
+        return known->second = frames_.moved(frame, at);
     }
 
     const Facts& facts_;
@@ -184,7 +197,8 @@ private:
     const Scene& scene_;
     CallStacks result_;
     FrameTable frames_;
-    PodVector<std::uint32_t> calls_;  // frames of api_call rows
+    PodVector<std::uint32_t> calls_;                                        // frames of api_call rows
+    std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> launches_;  // of calls with stacks
 };
 
 }  // namespace

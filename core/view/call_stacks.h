@@ -1,5 +1,5 @@
 // The call stack of every slice of a timeline, so that any stretch can be summed by name and by stack. Device work is
-// below the call that submitted it; a piece of idle time is below the innermost event that was open during all of it, on
+// below the call that submitted it, and that below its stack if one was recorded (`record --launch-stacks`); a piece of idle time is below the innermost event that was open during all of it, on
 // the thread that explains it.
 //
 // Invariant: a host event lies within every event of the frames above it, so the self time of a frame is its time minus

@@ -23,12 +23,19 @@ public:
     std::uint32_t thread(std::string_view name) {
         return add({kNoFrame, SliceTable::none, stacks_.names.intern(name)});
     }
+    // A function of a recorded stack.
+    std::uint32_t function(std::uint32_t parent, std::string_view name) {
+        return known_or_new({parent, SliceTable::python_call, stacks_.names.intern(name)});
+    }
+    // The same event below another frame.
+    std::uint32_t moved(std::uint32_t frame, std::uint32_t parent) {
+        StackFrame copy = stacks_.frames[frame];
+        copy.parent = parent;
+        return known_or_new(copy);
+    }
     // The frame of a slice: an event without a name is called like its lane.
     std::uint32_t of(std::uint32_t parent, const Lane& lane, StringId name = kNoString) {
-        StackFrame frame{parent, lane.table, name == kNoString ? stacks_.names.intern(lane.label) : plain(name)};
-        auto [found, added] = known_.try_emplace(Key{frame.parent, frame.table, frame.name}, kNoFrame);
-        if (added) found->second = add(frame);
-        return found->second;
+        return known_or_new({parent, lane.table, name == kNoString ? stacks_.names.intern(lane.label) : plain(name)});
     }
 
 private:
@@ -45,6 +52,11 @@ private:
             return static_cast<std::size_t>((bits * 0x9e37'79b9'7f4a'7c15) >> 16);
         }
     };
+    std::uint32_t known_or_new(const StackFrame& frame) {
+        auto [found, added] = known_.try_emplace(Key{frame.parent, frame.table, frame.name}, kNoFrame);
+        if (added) found->second = add(frame);
+        return found->second;
+    }
     std::uint32_t add(const StackFrame& frame) {
         stacks_.frames.push_back(frame);
         return static_cast<std::uint32_t>(stacks_.frames.size() - 1);

@@ -99,6 +99,24 @@ def os_calls(case):
     case.expect(rows, "no call took 0.1 ms, though the program starts threads and reads files")
 
 
+@CHECKS.add("--launch-stacks: every kernel's launch has a stack, named by Python and native functions; what a step costs", limit_s=120, needs=("gpu", "torch"))
+def launch_stacks(case):
+    steps = case.scaled(50)
+    without = record(case, workload(case, "steps.py", "launches", steps), name="without")
+    capture = record(case, workload(case, "steps.py", "launches", steps), "--launch-stacks", name="with")
+    kernels, tables = capture.kernels(), rows_by_table(capture.report("launch_stacks", "steps"))
+    before = rows_by_table(without.report("steps")).get("steps", [])
+    rows = tables.get("launch_stacks", [])
+    named = sum(row["kernels"] for row in rows)
+    native = [row for row in rows if "libtorch" in row["stack"]]
+    case.measured(f"{kernels:,} kernels, {without.kernels():,} without; {len(rows)} stacks, of {named:,} kernels, {len(native)} with functions of libtorch; most device "
+                  f"time: {rows[0]['stack'][-300:] if rows else 'none'}; steps: {tables.get('steps', [])[:1]} with, {before[:1]} without; lost: {capture.lost() or 'nothing'}",
+                  kernels=kernels, stacks=len(rows))
+    case.expect(kernels == without.kernels(), f"{kernels:,} kernels with --launch-stacks, {without.kernels():,} without")
+    case.expect(named == kernels, f"{named:,} of {kernels:,} kernels have a stack")
+    case.expect(all("steps.py:" in row["stack"] or native for row in rows), "a stack names neither the program nor PyTorch")
+
+
 @CHECKS.add("GpuMonitor and @gpu_profile around PyTorch: figures, and the function's own value", limit_s=60, needs=("gpu", "torch"))
 def monitor(case):
     done = case.run(workload(case, "regions.py", case.seconds(2)))

@@ -37,6 +37,11 @@ public:
         table.correlation.set(row, correlation);
         return row;
     }
+    // Of the last call.
+    void stack(std::string_view frames) {
+        auto& table = batch_.tables.api_call;
+        table.stack.set(static_cast<Row>(table.rows - 1), batch_.intern(frames));
+    }
     Row kernel(std::int32_t device, std::int64_t stream, TimeNs start, TimeNs end, std::string_view name,
                std::int64_t correlation = kNone, std::int64_t external_id = kNone) {
         auto& table = batch_.tables.kernel;

@@ -92,6 +92,28 @@ TEST(CallStacks, IdleTimeIsCompleteAndBelowWhatWasOpen) {
     EXPECT_EQ(below_step, idle);  // every piece lies in one of the two steps
 }
 
+// Device work is below the stack of its launch, and that below what was open around the launch. The host's own time is not.
+TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
+    Draft draft;
+    draft.range("main", 0, 100, "step");
+    draft.call("main", 10, 20, "cudaLaunchKernel", 1);
+    draft.stack("train (a.py:1);at::mm (libtorch.so)");
+    draft.call("main", 30, 40, "cudaLaunchKernel", 2);
+    draft.stack("train (a.py:1);at::mm (libtorch.so)");
+    draft.call("main", 50, 60, "cudaLaunchKernel", 3);
+    draft.kernel(0, 7, 25, 35, "A", 1);
+    draft.kernel(0, 7, 45, 55, "A", 2);
+    draft.kernel(0, 7, 65, 75, "A", 3);
+    Trace trace = draft.finish();
+    Facts facts(trace, {});
+    Scene scene = make_scene(facts);
+    ByStack sums;
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(facts, scene))) sums[stack.substr(stack.find('/') + 1)] = sum;
+    EXPECT_EQ(sums["step/train (a.py:1)/at::mm (libtorch.so)/cudaLaunchKernel/A"], std::pair(DurNs{20}, 2));
+    EXPECT_EQ(sums["step/cudaLaunchKernel/A"], std::pair(DurNs{10}, 1));
+    EXPECT_EQ(sums["step/cudaLaunchKernel"], std::pair(DurNs{30}, 3));
+}
+
 // An event that outlives the one it started in is not below it.
 TEST(CallStacks, AnEventIsInsideTheEventsOfItsStack) {
     Draft draft;
