@@ -4,7 +4,9 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <new>
@@ -16,7 +18,6 @@
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/python_stack.h"
 #include "core/base/clock.h"
-#include "core/base/fnv.h"
 
 namespace gpuprof::inject {
 
@@ -105,6 +106,19 @@ void add_native(Text& text, void* const* frames, int count) noexcept {
     }
 }
 
+// Eight bytes at a time: a stack has thousands.
+std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash) noexcept {
+    constexpr std::uint64_t kOdd = 0x9e37'79b9'7f4a'7c15;
+    while (!bytes.empty()) {
+        std::uint64_t word = 0;
+        std::size_t size = std::min(bytes.size(), sizeof word);
+        std::memcpy(&word, bytes.data(), size);
+        bytes.remove_prefix(size);
+        hash = std::rotl((hash ^ word) * kOdd, 29);
+    }
+    return hash;
+}
+
 // Whether a stack is new; false as well if there is no room for another one, and then `id` becomes 0.
 bool is_new(std::uint64_t& id, std::atomic<std::uint64_t>*& slot) noexcept {
     for (std::size_t probe = 0; probe < kProbes; ++probe) {
@@ -136,8 +150,8 @@ struct LaunchReader {
         void* native[kMaxNativeFrames];
         int count = backtrace(native, kMaxNativeFrames);
         std::string_view frames = python != nullptr ? innermost_part(python->read()) : std::string_view();
-        std::uint64_t id = fnv1a(
-            {reinterpret_cast<const char*>(native), sizeof native[0] * static_cast<std::size_t>(count)}, fnv1a(frames));
+        std::uint64_t id = hash_of(frames, frames.size());
+        id = hash_of({reinterpret_cast<const char*>(native), sizeof native[0] * static_cast<std::size_t>(count)}, id);
         id += id == 0;
         std::atomic<std::uint64_t>* slot = nullptr;
         if (!is_new(id, slot)) return id;

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <sys/uio.h>
 
+#include <algorithm>
+
 namespace gpuprof::python {
 
 bool ProcessMemory::read(Address address, void* into, std::size_t size) {
@@ -11,6 +13,26 @@ bool ProcessMemory::read(Address address, void* into, std::size_t size) {
     if (got == static_cast<ssize_t>(size)) return true;
     error_ = got < 0 ? errno : EFAULT;
     return false;
+}
+
+// One system call for up to kPieces addresses.
+bool ProcessMemory::read_each(std::span<const Address> addresses, char* into, std::size_t size) {
+    constexpr std::size_t kPieces = 128;
+    iovec remote[kPieces];
+    while (!addresses.empty()) {
+        std::size_t count = std::min(kPieces, addresses.size());
+        for (std::size_t i = 0; i < count; ++i)
+            remote[i] = {reinterpret_cast<void*>(static_cast<std::uintptr_t>(addresses[i])), size};
+        iovec local{into, count * size};
+        ssize_t got = process_vm_readv(pid_, &local, 1, remote, count, 0);
+        if (got != static_cast<ssize_t>(count * size)) {
+            error_ = got < 0 ? errno : EFAULT;
+            return false;
+        }
+        into += count * size;
+        addresses = addresses.subspan(count);
+    }
+    return true;
 }
 
 void CopiedMemory::copy(Address begin, Address end) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace gpuprof::python {
@@ -20,6 +21,15 @@ public:
     virtual ~Memory() = default;
     // Reads all of [address, address + size), or returns false.
     virtual bool read(Address address, void* into, std::size_t size) = 0;
+
+    // Reads `size` bytes at each address, one after the other; false if any could not be read.
+    virtual bool read_each(std::span<const Address> addresses, char* into, std::size_t size) {
+        for (Address address : addresses) {
+            if (!read(address, into, size)) return false;
+            into += size;
+        }
+        return true;
+    }
 
     template <class T>
     std::optional<T> value(Address address) {
@@ -34,6 +44,7 @@ class ProcessMemory final : public Memory {
 public:
     explicit ProcessMemory(pid_t pid) : pid_(pid) {}
     bool read(Address address, void* into, std::size_t size) override;
+    bool read_each(std::span<const Address> addresses, char* into, std::size_t size) override;
     // errno of the last failed read.
     int error() const { return error_; }
 
@@ -65,6 +76,11 @@ public:
     bool fill(Memory& memory, Address address, std::size_t size) {
         size_ = size <= kMaxBytes && memory.read(address, bytes_, size) ? size : 0;
         return size_ > 0;
+    }
+    // A copy of `size` bytes, at most kMaxBytes.
+    void assign(const char* bytes, std::size_t size) {
+        size_ = size <= kMaxBytes ? size : 0;
+        std::memcpy(bytes_, bytes, size_);
     }
     template <class T>
     T get(std::size_t offset) const {

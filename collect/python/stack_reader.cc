@@ -8,8 +8,9 @@ namespace gpuprof::python {
 namespace {
 
 constexpr std::size_t kMaxNameLength = 1024, kMaxPathLength = 4096, kMaxTableBytes = 1 << 20;
-constexpr std::size_t kMaxCodes = 50'000;  // cached; programs have several tens of thousands
-constexpr int kAttempts = 3;               // a stack is torn if it changes while it is read, which rarely happens twice
+constexpr std::size_t kMaxCodes = 50'000;      // cached; programs have several tens of thousands
+constexpr std::size_t kMaxPositions = 10'000;  // cached, of one code object
+constexpr int kAttempts = 3;  // a stack is torn if it changes while it is read, which rarely happens twice
 constexpr Address kMaxStackChunk = 256 * 1024;
 
 // PyASCIIObject.state after the bits about interning: three bits of width, then whether the text follows the header, and
@@ -157,7 +158,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     if (!state.fill(memory_, thread, layout_.thread_bytes())) return false;
     if (layout_.native_thread_id != kNone) into.native_id = state.get<std::uint64_t>(layout_.native_thread_id);
     into.pthread_id = state.get<std::uint64_t>(layout_.thread_id);
-    into.frames.clear();
+    into.frames.clear(), into.depth = 0;
     into.cut = false;
     frames_.clear();
     Address frame = innermost(state);
@@ -170,49 +171,69 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
             break;
         }
         Bytes bytes;
-        if (!bytes.fill(stack_, frame, layout_.frame_size) || !add_frame(bytes)) return false;
+        if (!bytes.fill(stack_, frame, layout_.frame_size)) return false;
+        take_frame(bytes);
         if ((i & (i - 1)) == 0) earlier = frame;
         frame = bytes.pointer(layout_.frame_previous);
         if (frame == earlier) return false;
     }
     into.depth = static_cast<std::int32_t>(frames_.size());
-    for (auto text = frames_.rbegin(); text != frames_.rend(); ++text) {
-        if (!into.frames.empty()) into.frames += ';';
-        into.frames += *text;
+    return name_frames(into.frames);
+}
+
+// A C frame adds nothing.
+void StackReader::take_frame(const Bytes& frame) {
+    if (layout_.frame_owner != kNone) {
+        auto owner = frame.get<std::uint8_t>(layout_.frame_owner);
+        if (owner >= kOwnedByC && owner <= layout_.frame_last_c_owner) return;
+    }
+    frames_.push_back({frame.pointer(layout_.frame_code) & ~layout_.frame_code_tag,
+                       layout_.position_is_pointer ? static_cast<std::int64_t>(frame.pointer(layout_.frame_position))
+                                                   : std::int64_t{frame.get<std::int32_t>(layout_.frame_position)},
+                       layout_.frame_copy == kNone ? 0 : frame.get<std::int32_t>(layout_.frame_copy)});
+}
+
+// Returns whether all frames were plausible. Their code objects are read at once.
+bool StackReader::name_frames(std::string& into) {
+    addresses_.clear();
+    for (const Frame& frame : frames_) addresses_.push_back(frame.code);
+    code_objects_.resize(frames_.size() * layout_.code_size);
+    if (!memory_.read_each(addresses_, code_objects_.data(), layout_.code_size)) return false;
+    for (std::size_t i = frames_.size(); i-- > 0;) {
+        code_bytes_.assign(code_objects_.data() + i * layout_.code_size, layout_.code_size);
+        const std::string* text = text_of(frames_[i]);
+        if (text == nullptr) return false;
+        if (!into.empty()) into += ';';
+        into += *text;
     }
     return true;
 }
 
-// Returns whether the frame was plausible; a C frame adds nothing.
-bool StackReader::add_frame(const Bytes& frame) {
-    if (layout_.frame_owner != kNone) {
-        auto owner = frame.get<std::uint8_t>(layout_.frame_owner);
-        if (owner >= kOwnedByC && owner <= layout_.frame_last_c_owner) return true;
-    }
-    Address address = frame.pointer(layout_.frame_code) & ~layout_.frame_code_tag;
-    const Code* code = code_at(address);
-    if (code == nullptr) return false;
-    std::int64_t position = 0;
+// Of the frame whose code object code_bytes_ holds.
+const std::string* StackReader::text_of(const Frame& frame) {
+    Code* code = code_at(frame.code);
+    if (code == nullptr) return nullptr;
+    std::int64_t position = frame.position;
     if (layout_.position_is_pointer) {
-        std::optional<Address> first = instructions(frame, address);
-        if (!first) return false;
-        position = static_cast<std::int64_t>(frame.pointer(layout_.frame_position) - *first) / 2;
-    } else {
-        position = frame.get<std::int32_t>(layout_.frame_position);
+        std::optional<Address> first = instructions(frame);
+        if (!first) return nullptr;
+        position = static_cast<std::int64_t>(static_cast<Address>(frame.position) - *first) / 2;
     }
+    if (code->texts.size() >= kMaxPositions) code->texts.clear();
+    auto [text, added] = code->texts.try_emplace(position);
+    if (!added) return &text->second;
     std::optional<std::int32_t> line = line_at(layout_.lines, code->table, position, code->first_line);
-    std::string& text = frames_.emplace_back(code->function);
-    text.append(" (").append(code->file);
-    if (line) text.append(":").append(std::to_string(*line));
-    text += ')';
-    return true;
+    text->second.append(code->function).append(" (").append(code->file);
+    if (line) text->second.append(":").append(std::to_string(*line));
+    text->second += ')';
+    return &text->second;
 }
 
 // The first instruction that the frame runs: in the code object itself, which code_bytes_ holds, or in the thread's copy.
 // The list of copies is their number followed by pointers (_PyCodeArray); number 0 is the code object's own.
-std::optional<Address> StackReader::instructions(const Bytes& frame, Address code) {
-    auto copy = layout_.frame_copy == kNone ? 0 : frame.get<std::int32_t>(layout_.frame_copy);
-    if (copy == 0) return code + layout_.code_instructions;
+std::optional<Address> StackReader::instructions(const Frame& frame) {
+    std::int32_t copy = frame.copy;
+    if (copy == 0) return frame.code + layout_.code_instructions;
     Address copies = code_bytes_.pointer(layout_.code_copies);
     std::optional<std::int64_t> count = copies == 0 ? std::nullopt : memory_.value<std::int64_t>(copies);
     if (!count || copy < 0 || copy >= *count) return std::nullopt;
@@ -220,8 +241,7 @@ std::optional<Address> StackReader::instructions(const Bytes& frame, Address cod
     return first && *first != 0 ? first : std::nullopt;
 }
 
-const StackReader::Code* StackReader::code_at(Address address) {
-    if (address == 0 || !code_bytes_.fill(memory_, address, layout_.code_size)) return nullptr;
+StackReader::Code* StackReader::code_at(Address address) {
     if (marks_.code_type != 0 && code_bytes_.pointer(layout_.object_type) != marks_.code_type) return nullptr;
     Code found;
     found.filename = code_bytes_.pointer(layout_.code_filename);
@@ -230,7 +250,7 @@ const StackReader::Code* StackReader::code_at(Address address) {
     found.first_line = code_bytes_.get<std::int32_t>(layout_.code_first_line);
     auto known = codes_.find(address);
     if (known != codes_.end()) {
-        const Code& code = known->second;
+        Code& code = known->second;
         if (code.filename == found.filename && code.name == found.name && code.lines == found.lines &&
             code.first_line == found.first_line)
             return &code;

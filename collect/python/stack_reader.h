@@ -54,6 +54,13 @@ private:
         Address filename = 0, name = 0, lines = 0;
         std::int32_t first_line = 0;
         std::string function, file, table;
+        std::unordered_map<std::int64_t, std::string> texts;  // of frames, by their position
+    };
+    // A frame of Python code. `position` as in the frame: an index, or the address of an instruction.
+    struct Frame {
+        Address code = 0;
+        std::int64_t position = 0;
+        std::int32_t copy = 0;  // of the instructions that it runs
     };
     void read_threads(Address interpreter);
     Address thread_state(std::uint64_t pthread_id);
@@ -61,9 +68,11 @@ private:
     bool read_frames(Address thread, ThreadStack& into);
     Address innermost(const Bytes& state);
     void copy_stack(const Bytes& state, Address frame);
-    bool add_frame(const Bytes& frame);
-    std::optional<Address> instructions(const Bytes& frame, Address code);
-    const Code* code_at(Address address);
+    void take_frame(const Bytes& frame);
+    bool name_frames(std::string& into);
+    const std::string* text_of(const Frame& frame);
+    std::optional<Address> instructions(const Frame& frame);
+    Code* code_at(Address address);
     bool read_code(Code& code);
     bool read_text(Address address, std::size_t max_length, std::string& into);
     bool read_bytes(Address address, std::string& into);
@@ -76,8 +85,10 @@ private:
     StackCounts counts_;
     int threads_left_ = 0, frames_left_ = 0;  // budget of this reading
     std::vector<ThreadStack> threads_;
-    Address last_state_ = 0;           // of read_thread(); most threads keep theirs
-    std::vector<std::string> frames_;  // of the current thread, innermost first
+    Address last_state_ = 0;     // of read_thread(); most threads keep theirs
+    std::vector<Frame> frames_;  // of the current thread, innermost first
+    std::vector<Address> addresses_;
+    std::vector<char> code_objects_;  // of these frames
     std::unordered_map<Address, Code> codes_;
     Bytes code_bytes_;
 };

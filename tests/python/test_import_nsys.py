@@ -272,6 +272,22 @@ def test_stacks_of_sampled_processors(program, mock):
     assert functions == {"main": 2, "poll": 1, "a,b": 1, f"{'t' * 400}...": 1}
 
 
+def test_stacks_of_calls(program, mock):
+    """Innermost frame with depth 0. Functions of the runtime and the driver say nothing; a chain that no call names is no stack."""
+    names = {900010: "main", 900011: "/opt/train", 900012: "cudaLaunchKernel", 900013: "/lib/libcudart.so.12", 900014: "cuLaunchKernel", 900015: "/lib/libcuda.so.1"}
+    (call,) = query(mock, "SELECT correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1")[0]
+    change(mock, "CREATE TABLE CUDA_CALLCHAINS (id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, unresolved INTEGER, originalIP INTEGER, stackDepth INTEGER NOT NULL)",
+           *(f"INSERT INTO StringIds VALUES ({number}, '{name}')" for number, name in names.items()),
+           "INSERT INTO CUDA_CALLCHAINS VALUES (5, 900014, 900015, NULL, 0, 0), (5, 900012, 900013, NULL, 0, 1), (5, 900010, 900011, NULL, 0, 2), (6, 900010, 900011, NULL, 0, 0)",
+           *([] if "callchainId" in {name for _, name, *_ in query(mock, "PRAGMA table_info(CUPTI_ACTIVITY_KIND_RUNTIME)")}
+             else ["ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN callchainId INTEGER"]),
+           f"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET callchainId = CASE WHEN correlationId = {call} THEN 5 END")
+    assert {(row["correlation"], row["stack"]) for row in tables_of(program, mock)["api_call"] if row.get("stack")} == {(str(call), "main (train)")}
+    (row,) = program.report(mock, "launch_stacks")["launch_stacks"].rows
+    assert (row["place"], row["launches"], row["kernels"]) == ("main (train)", 1, 1)
+    assert "unread_table" not in losses(program, mock)
+
+
 def test_devices_of_processes_that_see_others(program, mock):
     """CUDA's device 0 of a process may be the second GPU of the machine."""
     change(mock, "UPDATE TARGET_INFO_CUDA_DEVICE SET gpuId = 3")
