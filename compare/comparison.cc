@@ -179,8 +179,8 @@ void decide_despite_recorders(Comparison& found, const Run& base, const Run& nex
         *steps.base - recorder_cost(base, next) > slack * *steps.next)
         return;
     found.recorders_because =
-        fmt::format("{}, which can explain why the {} changed by {:+.1f} %; the verdict uses kernel time per step", differs,
-                    kMetrics[static_cast<std::size_t>(found.deciding)].words, steps.pct.value_or(0));
+        fmt::format("{}, which can explain why the {} changed by {:+.1f} %; the verdict uses kernel time per step",
+                    differs, kMetrics[static_cast<std::size_t>(found.deciding)].words, steps.pct.value_or(0));
     found.deciding = Metric::kernel_time;
 }
 

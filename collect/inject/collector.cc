@@ -104,7 +104,8 @@ void begin_part(Collector& c) noexcept {
 
 // With --keep-last, only the last part and the one before it are kept; together they cover at least the requested time.
 void next_part(Collector& c) noexcept {
-    if (c.keeper == nullptr && settings().launch_stacks) {  // records belong to the part that has the stacks of their launches
+    if (c.keeper == nullptr &&
+        settings().launch_stacks) {  // records belong to the part that has the stacks of their launches
         flush(c, false);
         drain(c, monotonic_ns() + kMaxDrain);
     }

@@ -39,7 +39,7 @@ thread_local Entered entered __attribute__((tls_model("initial-exec")));
 
 constexpr const char* kNames[] = {"LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "LaunchGrid", "Launch"};
 
-// Text with an end: what does not fit is left out.
+// Text with an end: what does not fit is omitted.
 class Text {
 public:
     bool add(std::string_view more) noexcept {
@@ -155,7 +155,7 @@ struct LaunchReader {
         id += id == 0;
         std::atomic<std::uint64_t>* slot = nullptr;
         if (!is_new(id, slot)) return id;
-        if (python == nullptr && (python = PythonStack::make()) != nullptr) {  // Python was loaded meanwhile
+        if (python == nullptr && (python = PythonStack::make()) != nullptr) {  // Python has been loaded
             slot->store(0, std::memory_order_relaxed);
             return read(ring);
         }

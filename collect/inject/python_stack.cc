@@ -49,7 +49,7 @@ PythonStack* PythonStack::make() noexcept {
     std::optional<python::Layout> layout =
         minor >= 13 ? python::read_layout(memory, addresses.runtime) : python::layout_of(minor);
     if (!layout) {
-        refusal.store("this version of Python is not known", std::memory_order_relaxed);
+        refusal.store("this version of Python is unknown", std::memory_order_relaxed);
         return nullptr;
     }
     return new (std::nothrow) PythonStack(*layout, addresses);

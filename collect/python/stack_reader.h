@@ -45,7 +45,7 @@ public:
     // The stacks of all threads that run Python code now; empty if nothing can be read (the process ended).
     const std::vector<ThreadStack>& read();
     // The stack of one thread, by its pthread_self(); null if it runs no Python code or cannot be read. Meant for a thread that
-    // reads its own: its stack does not change meanwhile.
+    // reads its own: its stack does not change while it is read.
     const ThreadStack* read_thread(std::uint64_t pthread_id);
     const StackCounts& counts() const { return counts_; }
 

@@ -1,5 +1,5 @@
 // A regular file's bytes in memory, read-only, for the lifetime of this object; none if it cannot be mapped. A file that
-// becomes shorter meanwhile ends the program (SIGBUS): for programs and libraries, which are replaced, not rewritten.
+// becomes shorter while it is mapped ends the program (SIGBUS): for programs and libraries, which are replaced, not rewritten.
 #pragma once
 
 #include <string>

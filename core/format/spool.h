@@ -80,7 +80,7 @@ enum class NvtxOp : std::uint8_t {
     stream_call,  // struct StreamCall
     // `range` is the id of a stack, the text what it consists of: Python's frames as in stack_sample, and after a line feed the
     // native ones, innermost first, one per line: the path of a file, "+0x" and the return address as the file's own symbol
-    // table counts. The path is left out if it is that of the line before, and empty for code that is in no file.
+    // table counts. The path is omitted if it is that of the line before, and empty for code that is in no file.
     stack_name,
     launch_stack,  // a call began: `domain` is its correlation id, `range` the id of its stack
 };

@@ -1,6 +1,6 @@
 // Stacks of launches (NvtxOp::launch_stack of core/format/spool.h) as texts: Python's frames, and below them the native
 // ones between Python and the launch. Frames of the recorder, of CUPTI, of the driver and the runtime, of the interpreter,
-// and of the C library's start of a thread are left out.
+// and of the C library's start of a thread are omitted.
 #pragma once
 
 #include <cstdint>

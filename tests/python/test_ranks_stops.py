@@ -142,7 +142,7 @@ def test_a_killed_child_is_started_once_more(program, cache, endless):
 
 
 def test_a_child_whose_starter_has_ended_ends(program, endless, tmp_path):
-    """A starter that ended before the child could ask for the signal of its end sends none; nobody reads the child's words any more."""
+    """A starter that ended before the child could ask for the signal of its end sends none; its end of the child's pipe is closed."""
     ours, its = os.pipe()
     os.close(ours)
     with subprocess.Popen([program.path, "ranks", "reduce", endless, "-o", tmp_path / "summary"], stderr=its) as process:

@@ -25,7 +25,7 @@ struct LaunchPlaceTime {
 class IdleLaunches {
 public:
     static IdleLaunches make(const Facts& facts);
-    // The place of the launch that ended a gap; "" if it is not known.
+    // The place of the launch that ended a gap; "" if it is unknown.
     std::string_view of(const Trace& trace, const IdleGap& gap) const;
     // The place with most of the idle time of a cause, of one device or of all; absent if it is less than half of it.
     std::optional<LaunchPlaceTime> top(const DeviceIdle& device, IdleCause cause) const;

@@ -36,7 +36,9 @@ TEST(LaunchStacks, AddUpLaunchesAndDeviceTime) {
     Facts facts(trace, {});
     ResultTable table = find_analysis("launch_stacks")->run(facts).value();
     ASSERT_EQ(table.rows(), 2u);
-    auto text = [&](std::size_t row, std::size_t column) { return std::string(std::get<std::string_view>(table.cell(row, column))); };
+    auto text = [&](std::size_t row, std::size_t column) {
+        return std::string(std::get<std::string_view>(table.cell(row, column)));
+    };
     EXPECT_EQ(text(0, 0), "a (t.py:5)");
     EXPECT_EQ(text(1, 0), "b (t.py:9)");
     ASSERT_EQ(table.notes.size(), 1u);

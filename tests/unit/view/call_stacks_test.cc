@@ -108,7 +108,8 @@ TEST(CallStacks, AStackOfALaunchIsAboveItsWork) {
     Facts facts(trace, {});
     Scene scene = make_scene(facts);
     ByStack sums;
-    for (const auto& [stack, sum] : by_stack(scene, call_stacks(facts, scene))) sums[stack.substr(stack.find('/') + 1)] = sum;
+    for (const auto& [stack, sum] : by_stack(scene, call_stacks(facts, scene)))
+        sums[stack.substr(stack.find('/') + 1)] = sum;
     EXPECT_EQ(sums["step/train (a.py:1)/at::mm (libtorch.so)/cudaLaunchKernel/A"], std::pair(DurNs{20}, 2));
     EXPECT_EQ(sums["step/cudaLaunchKernel/A"], std::pair(DurNs{10}, 1));
     EXPECT_EQ(sums["step/cudaLaunchKernel"], std::pair(DurNs{30}, 3));
