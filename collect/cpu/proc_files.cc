@@ -54,6 +54,19 @@ std::optional<ProcStat> parse_stat(std::string_view text) {
     return field > kResident ? std::optional<ProcStat>(stat) : std::nullopt;
 }
 
+std::optional<SchedStat> parse_schedstat(std::string_view text) {
+    std::int64_t fields[3] = {};  // run, ready, number of runs
+    for (std::int64_t& field : fields) {
+        text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+        std::string_view word = text.substr(0, text.find_first_of(" \n"));
+        if (!read_number(word, field)) return std::nullopt;
+        text.remove_prefix(word.size());
+    }
+    return fields[2] > 0 && fields[0] >= 0 && fields[1] >= 0
+               ? std::optional<SchedStat>({.run = fields[0], .ready = fields[1]})
+               : std::nullopt;
+}
+
 std::optional<std::string_view> ProcFiles::read_path(const char* path, std::size_t limit) {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return std::nullopt;
@@ -83,10 +96,24 @@ std::optional<ProcStat> ProcFiles::stat(pid_t pid) {
 }
 
 std::optional<ProcStat> ProcFiles::stat(pid_t pid, pid_t thread) {
-    path_ = root_;
-    path_.append("/").append(std::to_string(pid)).append("/task/").append(std::to_string(thread)).append("/stat");
-    std::optional<std::string_view> text = read_path(path_.c_str(), 1024);
+    std::optional<std::string_view> text = read_of_thread(pid, thread, "stat");
     return text ? parse_stat(*text) : std::nullopt;
+}
+
+std::optional<SchedStat> ProcFiles::schedstat(pid_t pid, pid_t thread) {
+    std::optional<std::string_view> text = read_of_thread(pid, thread, "schedstat");
+    return text ? parse_schedstat(*text) : std::nullopt;
+}
+
+std::optional<std::string_view> ProcFiles::read_of_thread(pid_t pid, pid_t thread, std::string_view name) {
+    path_ = root_;
+    path_.append("/")
+        .append(std::to_string(pid))
+        .append("/task/")
+        .append(std::to_string(thread))
+        .append("/")
+        .append(name);
+    return read_path(path_.c_str(), 1024);
 }
 
 void ProcFiles::list(const char* path, std::vector<pid_t>& into) {

@@ -25,6 +25,14 @@ struct ProcStat {
 // A name may contain blanks and brackets: it ends with the last ")".
 std::optional<ProcStat> parse_stat(std::string_view text);
 
+// /proc/PID/task/TID/schedstat, in ns since the thread began. The kernel adds a wait when it ends.
+struct SchedStat {
+    std::int64_t run = 0, ready = 0;  // on a CPU; ready to run, without one
+};
+
+// Absent if the kernel does not count: it then writes three zeros, of which the last would be the number of runs.
+std::optional<SchedStat> parse_schedstat(std::string_view text);
+
 class ProcFiles {
 public:
     explicit ProcFiles(std::string root = "/proc") : root_(std::move(root)) {}
@@ -33,6 +41,7 @@ public:
     std::optional<std::string_view> read(pid_t pid, std::string_view name, std::size_t limit = 4096);
     std::optional<ProcStat> stat(pid_t pid);
     std::optional<ProcStat> stat(pid_t pid, pid_t thread);
+    std::optional<SchedStat> schedstat(pid_t pid, pid_t thread);
     // All processes; all threads of one. Empty if it has ended.
     void list_processes(std::vector<pid_t>& into);
     void list_threads(pid_t pid, std::vector<pid_t>& into);
@@ -42,6 +51,7 @@ public:
     std::string command(pid_t pid);
 
 private:
+    std::optional<std::string_view> read_of_thread(pid_t pid, pid_t thread, std::string_view name);
     std::optional<std::string_view> read_path(const char* path, std::size_t limit);
     static void list(const char* path, std::vector<pid_t>& into);
 

@@ -41,40 +41,48 @@ void UsageRecorder::look_into(pid_t pid, TimeNs now) {
     if (!stat) return;
     Process& process = processes_[pid];
     bool renamed = process.usage.name != stat->name;
-    bool fresh = advance(process.usage, *stat, now, pid, kWholeProcess);
+    bool fresh = advance(process.usage, *stat, std::nullopt, now, pid, kWholeProcess);
     if (fresh) ++processes_seen_, process.looks = 0;
     // Between fork and exec a process still looks like its parent, so the second look describes it again.
     if (fresh || renamed || ++process.looks == 2) describe(process, pid);
     files_.list_threads(pid, threads_);
     for (pid_t thread : threads_) {
+        std::optional<SchedStat> sched = files_.schedstat(pid, thread);  // before stat, whose text is used below
         std::optional<ProcStat> of_thread = files_.stat(pid, thread);
         if (!of_thread) continue;
         Counter& counter = process.threads[thread];
         bool renamed_thread = counter.name != of_thread->name;
         of_thread->resident_pages = -1;
-        if (advance(counter, *of_thread, now, pid, thread) || renamed_thread)
+        if (advance(counter, *of_thread, sched, now, pid, thread) || renamed_thread)
             describe_thread(pid, thread, of_thread->name);
     }
 }
 
 // Writes the use since the last reading; returns whether `stat` belongs to another process or thread than before.
-bool UsageRecorder::advance(Counter& counter, const ProcStat& stat, TimeNs now, pid_t pid, pid_t thread) {
+bool UsageRecorder::advance(Counter& counter, const ProcStat& stat, std::optional<SchedStat> sched, TimeNs now,
+                            pid_t pid, pid_t thread) {
     bool fresh = counter.look == 0 || counter.start_ticks != stat.start_ticks;
     if (fresh) {
         if (counter.look != 0) close_idle(counter, pid, thread);
         TimeNs start = std::min(machine_start_ns() + stat.start_ticks * tick_, now);
         counter = Counter{.start_ticks = stat.start_ticks, .read_at = start, .idle_since = start, .name = {}};
     }
-    std::int64_t user = (stat.user_ticks - counter.user_ticks) * tick_;
-    std::int64_t system = (stat.system_ticks - counter.system_ticks) * tick_;
-    std::int64_t resident = stat.resident_pages >= 0 ? stat.resident_pages * page_bytes_ : -1;
-    if (user > 0 || system > 0) {
-        close_idle(counter, pid, thread);
-        add_row(counter.read_at, now, pid, thread, user, system, resident);
-        counter.idle_since = now;
-        counter.resident_bytes = -1;
+    Use use{.user = (stat.user_ticks - counter.user_ticks) * tick_,
+            .system = (stat.system_ticks - counter.system_ticks) * tick_,
+            .resident = stat.resident_pages >= 0 ? stat.resident_pages * page_bytes_ : -1};
+    if (sched) {
+        use.ready = std::max<std::int64_t>(sched->ready - counter.ready_ns, 0);
+        counter.ready_ns = sched->ready;
     }
-    counter.resident_bytes = std::max(counter.resident_bytes, resident);
+    if (use.user > 0 || use.system > 0 || use.ready >= tick_) {
+        close_idle(counter, pid, thread);
+        add_row(counter.read_at, now, pid, thread, use);
+        counter.idle_since = now;
+        counter.resident_bytes = counter.idle_ready = -1;
+    } else if (use.ready >= 0) {
+        counter.idle_ready = std::max<std::int64_t>(counter.idle_ready, 0) + use.ready;
+    }
+    counter.resident_bytes = std::max(counter.resident_bytes, use.resident);
     counter.user_ticks = stat.user_ticks;
     counter.system_ticks = stat.system_ticks;
     counter.read_at = now;
@@ -83,19 +91,20 @@ bool UsageRecorder::advance(Counter& counter, const ProcStat& stat, TimeNs now, 
     return fresh;
 }
 
-void UsageRecorder::add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, std::int64_t user, std::int64_t system,
-                            std::int64_t resident) {
+void UsageRecorder::add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, const Use& use) {
     std::string key = host_ + ":" + std::to_string(pid);
     RowBuffer& row = part_.table("cpu_sample").add();
     row.set("time", begin).set("dur", end - begin).set("process", part_.intern(key));
     if (thread != kWholeProcess) row.set("thread", part_.intern(key + "/" + std::to_string(thread)));
-    row.set("user_ns", std::max<std::int64_t>(user, 0)).set("system_ns", std::max<std::int64_t>(system, 0));
-    if (resident >= 0) row.set("resident_bytes", resident);
+    row.set("user_ns", std::max<std::int64_t>(use.user, 0)).set("system_ns", std::max<std::int64_t>(use.system, 0));
+    if (use.resident >= 0) row.set("resident_bytes", use.resident);
+    if (use.ready >= 0) row.set("ready_ns", use.ready);
 }
 
 void UsageRecorder::close_idle(const Counter& counter, pid_t pid, pid_t thread) {
     if (counter.read_at > counter.idle_since)
-        add_row(counter.idle_since, counter.read_at, pid, thread, 0, 0, counter.resident_bytes);
+        add_row(counter.idle_since, counter.read_at, pid, thread,
+                {.resident = counter.resident_bytes, .ready = counter.idle_ready});
 }
 
 void UsageRecorder::close_threads(Process& process, pid_t pid, bool all) {

@@ -2,7 +2,9 @@
 // since the last look.
 // Spans without use are written once, when they end. The first row of a process begins with the process, so the rows of
 // a process add up to its total use when it was last seen.
-// The counters advance in ticks (10 ms on Linux), so short intervals are coarse, but sums are not.
+// The counters of CPU time advance in ticks (10 ms on Linux), so short intervals are coarse, but sums are not. Time in which
+// a thread was ready and had no CPU is counted in ns, but each wait only when it ends: an interval's wait may be longer than
+// the interval.
 #pragma once
 
 #include <map>
@@ -37,6 +39,8 @@ private:
         std::int64_t start_ticks = 0, user_ticks = 0, system_ticks = 0;
         TimeNs read_at = 0, idle_since = 0;
         std::int64_t resident_bytes = -1;  // maximum since then
+        std::int64_t ready_ns = 0;         // total at the last reading
+        std::int64_t idle_ready = -1;      // in the open span without use; -1: not counted
         std::string name;
         std::uint64_t look = 0;  // number of the look that last saw it
     };
@@ -47,9 +51,13 @@ private:
         int looks = 0;
     };
     void look_into(pid_t pid, TimeNs now);
-    bool advance(Counter& counter, const ProcStat& stat, TimeNs now, pid_t pid, pid_t thread);
-    void add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, std::int64_t user, std::int64_t system,
-                 std::int64_t resident);
+    bool advance(Counter& counter, const ProcStat& stat, std::optional<SchedStat> sched, TimeNs now, pid_t pid,
+                 pid_t thread);
+    // What was used between two readings; -1: not known.
+    struct Use {
+        std::int64_t user = 0, system = 0, resident = -1, ready = -1;
+    };
+    void add_row(TimeNs begin, TimeNs end, pid_t pid, pid_t thread, const Use& use);
     void close_idle(const Counter& counter, pid_t pid, pid_t thread);
     void close_threads(Process& process, pid_t pid, bool all);
     void describe(Process& process, pid_t pid);

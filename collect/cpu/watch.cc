@@ -1,10 +1,13 @@
 #include "collect/cpu/watch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/schema/cpu_facts.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof {
@@ -28,6 +31,7 @@ ProcessWatch::~ProcessWatch() { (void)stop(); }
 
 void ProcessWatch::start(pid_t command) {
     command_ = command;
+    limits_.begin(command);
     tree_ = std::make_unique<ProcessTree>(files_, command, mark_);
     look();
     (void)part_->flush();
@@ -63,7 +67,10 @@ void ProcessWatch::run() {
 
 void ProcessWatch::command_ended() {
     std::lock_guard lock(mutex_);
-    if (tree_) usage_.look_at(command_, realtime_ns());
+    if (!tree_) return;
+    usage_.look_at(command_, realtime_ns());
+    limits_.end();
+    ended_ = true;
 }
 
 Status ProcessWatch::stop() {
@@ -77,12 +84,22 @@ Status ProcessWatch::stop() {
         usage_.finish();
         cost_.processes = usage_.processes_seen();
         cost_.threads = usage_.max_threads();
-        part_->add_fact("cpu.looks", std::to_string(cost_.looks));
-        part_->add_fact("cpu.spent_ns", std::to_string(cost_.spent_ns));
-        part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.max_wait_ns));
+        add_facts();
         tree_.reset();
     }
     return part_->close();
+}
+
+void ProcessWatch::add_facts() {
+    part_->add_fact("cpu.looks", std::to_string(cost_.looks));
+    part_->add_fact("cpu.spent_ns", std::to_string(cost_.spent_ns));
+    part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.max_wait_ns));
+    if (!ended_) limits_.end();
+    if (std::optional<QuotaPeriods> quota = limits_.quota())
+        part_->add_fact(fact::kCpuQuotaPeriods, fmt::format("{} of {}", quota->throttled, quota->all));
+    if (std::optional<CpuTicks> ticks = limits_.ticks(); ticks && ticks->stolen > 0)
+        part_->add_fact(fact::kCpuSteal,
+                        fmt::format("{} {}", ticks->stolen * ns_per_tick(), ticks->all * ns_per_tick()));
 }
 
 }  // namespace gpuprof

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "collect/cpu/cpu_limits.h"
 #include "collect/cpu/process_tree.h"
 #include "collect/cpu/usage.h"
 #include "core/base/result.h"
@@ -49,11 +50,14 @@ private:
     ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark, bool commands);
     void run();
     void look();
+    void add_facts();
 
     std::unique_ptr<CapturePart> part_;
     std::string mark_;
     ProcFiles files_;
     UsageRecorder usage_;
+    CpuLimits limits_;
+    bool ended_ = false;  // limits_ were read when the command ended
     std::unique_ptr<ProcessTree> tree_;
     pid_t command_ = -1;
     std::thread thread_;

@@ -4,9 +4,13 @@
 // means two and a half CPUs all the time.
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
+#include "core/analyze/facts/cpu_shortage.h"
+#include "core/analyze/facts/submitters.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
@@ -25,6 +29,10 @@ constexpr ResultColumn kColumns[] = {
     {"mean_pct", CellType::real, Unit::percent, "cpu_ns as a share of seen_ns."},
     {"max_pct", CellType::real, Unit::percent,
      "Highest share in any interval of at least 50 ms; absent if there is none."},
+    {"ready_ns", CellType::integer, Unit::ns,
+     "Time in which the thread could run but had no CPU; absent for whole processes, and if the system does not count "
+     "it."},
+    {"ready_pct", CellType::real, Unit::percent, "ready_ns as a share of the intervals in which it is known."},
     {"resident_max_bytes", CellType::integer, Unit::bytes, "Peak resident memory; only for whole processes."},
 };
 
@@ -41,6 +49,8 @@ struct Use {
     DurNs user = 0, system = 0, seen = 0;
     double largest_pct = -1;
     std::int64_t resident = -1;
+    DurNs ready = 0, ready_seen = 0;  // the latter: length of the intervals in which ready is known
+    bool ready_known = false;
     DurNs of_process = 0;  // used by the whole process
     DurNs cpu() const { return user + system; }
 };
@@ -65,6 +75,10 @@ CpuUses gather(const CpuSampleTable& samples) {
         if (dur >= kMinInterval)
             use.largest_pct =
                 std::max(use.largest_pct, 100 * static_cast<double>(user + system) / static_cast<double>(dur));
+        if (samples.ready_ns.has(row)) {
+            use.ready_known = true;
+            add_capped(use.ready, plausible(samples.ready_ns[row])), add_capped(use.ready_seen, dur);
+        }
         use.resident = std::max(use.resident, samples.resident_bytes.value_or(row, -1));
         TimeNs begin = std::clamp(samples.time[row], -kMaxValue, kMaxValue);
         uses.begin = std::min(uses.begin, begin), uses.end = std::max(uses.end, begin + dur);
@@ -97,6 +111,17 @@ std::map<StringId, StringId> names_of(const Tables& tables) {
     return names;
 }
 
+// Of the threads that launch device work, the one that waited longest for a CPU.
+std::optional<CpuShortage> shortest_of_cpu(const Facts& facts, const CpuUses& uses) {
+    const Trace& trace = facts.trace();
+    const Use* most = nullptr;
+    for (const auto& [key, use] : uses.by_key)
+        if (use.ready_known && facts.get<Submitters>().has(use.thread) && (most == nullptr || use.ready > most->ready))
+            most = &use;
+    if (most == nullptr) return std::nullopt;
+    return CpuShortage{trace.text(most->thread), most->ready, most->ready_seen};
+}
+
 Result<ResultTable> run(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("cpu", kColumns);
@@ -108,8 +133,12 @@ Result<ResultTable> run(const Facts& facts) {
                        name == names.end() ? kAbsent : text_cell(trace, name->second), integer(use.cpu()),
                        integer(use.user), integer(use.system), percent(use.cpu(), uses.span()), integer(use.seen),
                        percent(use.cpu(), use.seen), use.largest_pct >= 0 ? Cell(use.largest_pct) : kAbsent,
+                       use.ready_known ? integer(use.ready) : kAbsent,
+                       use.ready_known ? percent(use.ready, use.ready_seen) : kAbsent,
                        use.resident >= 0 ? integer(use.resident) : kAbsent});
     }
+    for (std::string& note : cpu_shortage_notes(facts, shortest_of_cpu(facts, uses)))
+        table.notes.push_back(std::move(note));
     if (table.rows() == 0) table.notes.push_back("No CPU use was recorded; gpu-profile record -- CMD records it.");
     return table;
 }
