@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/output.h"
+#include "collect/cpu/scheduling.h"
 #include "collect/cpu/watch.h"
 #include "collect/device/monitor.h"
 #include "collect/device/sample_capture.h"
@@ -91,6 +92,34 @@ private:
 std::unique_ptr<Companion> record_cpu_use(const std::string& folder, bool commands) {
     return std::make_unique<CpuUse>("GPUPROF_RECORD_DIR=" + folder, commands);
 }
+
+// Slices of CPU time, from context switches that the kernel reports.
+namespace {
+
+class Scheduling final : public Companion {
+public:
+    const char* name() const override { return "scheduling"; }
+    Status prepare(const std::string& part) override {
+        Result<std::unique_ptr<SchedulingRecorder>> recorder = SchedulingRecorder::open(part);
+        if (!recorder.ok()) return recorder.error();
+        recorder_ = std::move(*recorder);
+        return {};
+    }
+    void started(pid_t) override { recorder_->start(); }
+    Status stop() override { return recorder_->stop(); }
+    std::vector<std::string> remarks() const override {
+        if (recorder_->cost().lost == 0) return {};
+        return {fmt::format("{} context switches were lost, because they came faster than they could be read",
+                            readable_count(static_cast<std::int64_t>(recorder_->cost().lost)))};
+    }
+
+private:
+    std::unique_ptr<SchedulingRecorder> recorder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Companion> record_scheduling() { return std::make_unique<Scheduling>(); }
 
 // Hardware counters over time during a recording, sampled by a separate process.
 namespace {

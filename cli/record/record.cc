@@ -45,6 +45,7 @@ struct Arguments {
     WarpSampleArguments stalls;
     DebugEnvArguments debug_env;
     OsCallArguments os_calls;
+    bool scheduling = false;
     SlowStepArguments slow_steps;
     std::vector<std::string> sample, command;
 };
@@ -170,6 +171,7 @@ Result<ExitCode> record(Arguments arguments) {
                              .sample = *sample,
                              .python = arguments.python,
                              .cpu_use = arguments.injection.traces("cpu"),
+                             .scheduling = arguments.scheduling,
                              .progress = !arguments.quiet,
                              .max_size = arguments.max_size,
                              .counter_plan = {},
@@ -219,6 +221,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     declare_warp_samples(line, arguments->stalls);
     declare_debug_env(line, arguments->debug_env);
     declare_os_calls(line, arguments->os_calls);
+    line.flag("--scheduling", arguments->scheduling,
+              "Record when each thread ran on which CPU, and when it was preempted; needs permission for perf events.");
     declare_slow_steps(line, arguments->slow_steps);
     line.option("--python", arguments->python,
                 "Sample the Python stacks of all processes at this rate in Hz, 0.1-1000 (default: off).")

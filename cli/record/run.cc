@@ -76,6 +76,7 @@ void prepare(Companions& companions, const RecordingRequest& request, const Spoo
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
     if (debug_env::wants_logs(joined(request.debug_groups))) companions.prepare(record_logs(folder.path()));
     if (sample.counters) companions.prepare(record_counters(sample, request.command.front()));
+    if (request.scheduling) companions.prepare(record_scheduling());
 }
 
 // Absent if the library is not needed or cannot be preloaded; a note reports the latter.

@@ -333,12 +333,15 @@ Trace TraceBuilder::finish() && {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
             repair_spans(table, spec.name, middle, rest_);
             sort_by_start(table);
-            widen(trace_.window_, any, table);
+            // A thread is on a CPU before the program's first call and after its last one: that is no part of the window.
+            if constexpr (!std::is_same_v<std::remove_reference_t<decltype(table)>, CpuSliceTable>)
+                widen(trace_.window_, any, table);
         }
     });
     widen(trace_.window_, any, skipped_, middle, rest_);
     if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
     if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables, skipped_);
+    if (!any && trace_.window_.length() == 0) widen(trace_.window_, any, tables.cpu_slice);
     trace_.full_window_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);

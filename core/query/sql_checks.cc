@@ -129,8 +129,15 @@ constexpr SqlCheck kChecks[] = {
     {"energy", "", "", "Energy follows from bounds and a regression, which SQL cannot compute."},
     {"step_energy", "", "", "Energy follows from bounds and a regression, which SQL cannot compute."},
     {"cpu",
-     "SELECT process, thread, sum(user_ns + system_ns) AS cpu_ns, sum(user_ns) AS user_ns, sum(system_ns) AS system_ns "
+     "SELECT process, thread, sum(user_ns + system_ns) AS cpu_ns, sum(user_ns) AS user_ns, sum(system_ns) AS "
+     "system_ns, "
+     "sum(ready_ns) AS ready_ns "
      "FROM cpu_sample GROUP BY process, thread",
+     "", ""},
+    {"scheduling",
+     "SELECT process, thread, sum(dur_ns) AS cpu_ns, count(*) AS slices, sum(coalesce(end_state = 'preempted', 0)) AS "
+     "preemptions, "
+     "count(DISTINCT cpu) AS cpus FROM cpu_slice WHERE thread IS NOT NULL GROUP BY process, thread",
      "", ""},
     {"stacks", "SELECT thread, count(*) AS samples FROM stack_sample GROUP BY thread",
      "SELECT thread, sum(self_samples) AS samples FROM stacks WHERE self_samples IS NOT NULL GROUP BY thread", ""},

@@ -69,7 +69,8 @@ private:
     bool was_active(StringId thread) const {
         auto states = states_.of_thread.find(thread);
         if (states == states_.of_thread.end()) return false;
-        for (ThreadState state : {ThreadState::system_call, ThreadState::runs, ThreadState::runs_partly})
+        for (ThreadState state :
+             {ThreadState::waits_for_cpu, ThreadState::system_call, ThreadState::runs, ThreadState::runs_partly})
             if (!states->second[static_cast<std::size_t>(state)].empty()) return true;
         return false;
     }

@@ -1,7 +1,9 @@
 #include "core/analyze/facts/thread_states.h"
 
 #include <optional>
+#include <set>
 
+#include "core/analyze/facts/cpu_waits.h"
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/waits.h"
 
@@ -17,6 +19,12 @@ using Spans = std::array<Intervals, kThreadStates>;
 
 Intervals& of(Spans& spans, ThreadState state) { return spans[static_cast<std::size_t>(state)]; }
 
+std::set<StringId> keys_of(const std::map<StringId, Spans>& threads) {
+    std::set<StringId> keys;
+    for (const auto& [key, spans] : threads) keys.insert(key);
+    return keys;
+}
+
 std::optional<ThreadState> state_in(const CpuSampleTable& samples, Row row) {
     if (!samples.time.has(row) || samples.time[row] < -kMaxTime || samples.time[row] > kMaxTime) return std::nullopt;
     if (samples.dur[row] <= 0 || samples.dur[row] > kMaxTime) return std::nullopt;
@@ -27,8 +35,29 @@ std::optional<ThreadState> state_in(const CpuSampleTable& samples, Row row) {
     return share >= kRuns ? ThreadState::runs : share > kSleeps ? ThreadState::runs_partly : ThreadState::sleeps;
 }
 
-std::map<StringId, Spans> recorded(const Trace& trace) {
+// Threads whose scheduling was recorded: all of their time from the first stretch on a CPU to the last is known.
+std::map<StringId, Spans> scheduled(const Facts& facts) {
     std::map<StringId, Spans> threads;
+    const CpuSliceTable& slices = facts.trace().tables().cpu_slice;
+    for (Row row = 0; row < slices.rows; ++row)
+        if (slices.thread.has(row))
+            of(threads[slices.thread[row]], ThreadState::runs)
+                .push_back({slices.start[row], slices.start[row] + slices.dur[row]});
+    const CpuWaits& waits = facts.get<CpuWaits>();
+    for (auto& [thread, spans] : threads) {
+        IntervalSet runs = unite(of(spans, ThreadState::runs));
+        IntervalSet off = subtract({{runs.front().start, runs.back().end}}, unite(runs, waits.lost));
+        if (auto found = waits.of_thread.find(thread); found != waits.of_thread.end())
+            of(spans, ThreadState::waits_for_cpu) = found->second;
+        of(spans, ThreadState::sleeps) = std::move(off);
+    }
+    return threads;
+}
+
+std::map<StringId, Spans> recorded(const Facts& facts) {
+    std::map<StringId, Spans> threads = scheduled(facts);
+    const std::set<StringId> exact = keys_of(threads);
+    const Trace& trace = facts.trace();
     const OsCallTable& calls = trace.tables().os_call;
     for (Row row = 0; row < calls.rows; ++row)
         if (calls.thread.has(row))
@@ -36,7 +65,7 @@ std::map<StringId, Spans> recorded(const Trace& trace) {
                 .push_back({calls.start[row], calls.start[row] + calls.dur[row]});
     const CpuSampleTable& samples = trace.tables().cpu_sample;
     for (Row row = 0; row < samples.rows; ++row) {
-        if (!samples.thread.has(row)) continue;
+        if (!samples.thread.has(row) || exact.contains(samples.thread[row])) continue;
         if (std::optional<ThreadState> state = state_in(samples, row))
             of(threads[samples.thread[row]], *state)
                 .push_back({samples.time[row], samples.time[row] + samples.dur[row]});
@@ -49,6 +78,7 @@ std::map<StringId, Spans> recorded(const Trace& trace) {
 std::string_view name_of(ThreadState state) {
     switch (state) {
         case ThreadState::waits_for_device: return "waits for the device";
+        case ThreadState::waits_for_cpu: return "waits for a CPU";
         case ThreadState::system_call: return "in a system call";
         case ThreadState::runs: return "on the CPU";
         case ThreadState::runs_partly: return "partly on the CPU";
@@ -60,7 +90,7 @@ std::string_view name_of(ThreadState state) {
 ThreadStates ThreadStates::make(const Facts& facts) {
     ThreadStates states;
     const Waits& waits = facts.get<Waits>();
-    for (auto& [thread, spans] : recorded(facts.trace())) {
+    for (auto& [thread, spans] : recorded(facts)) {
         if (auto found = waits.of_thread.find(thread); found != waits.of_thread.end())
             of(spans, ThreadState::waits_for_device) = found->second;
         IntervalSet known;

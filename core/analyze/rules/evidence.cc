@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/analyze/facts/cpu_waits.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/idle_launches.h"
 #include "core/analyze/facts/idle_os_calls.h"
@@ -47,6 +48,8 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
         if (gap.host_thread != kNoString) text += fmt::format(" on thread {}", trace.text(gap.host_thread));
         if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().of(gap))
             text += fmt::format(", which spent {} of it in {}", readable_duration(call->ns), trace.text(call->name));
+        if (std::optional<DurNs> wait = cpu_wait_of(facts, gap))
+            text += fmt::format(", which was preempted and waited for a CPU for {} of it", readable_duration(*wait));
         if (std::string_view launch = facts.get<IdleLaunches>().of(trace, gap); !launch.empty())
             text += fmt::format(", before a launch in {}", launch);
         evidence.push_back(std::move(text));
@@ -57,6 +60,8 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(facts.get<IdleGaps>(), cause))
         evidence.push_back(
             fmt::format("{} of this time ended with a launch in {}", readable_duration(launch->ns), launch->place));
+    if (std::optional<DurNs> wait = facts.get<IdleCpuWaits>().of(facts.get<IdleGaps>(), cause))
+        evidence.push_back(fmt::format("preempted, waiting for a CPU, for {} of this time", readable_duration(*wait)));
     const IdlePython& python = facts.get<IdlePython>();
     std::string sentence = python.of(cause).sentence();
     std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";

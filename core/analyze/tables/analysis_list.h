@@ -45,6 +45,7 @@
     ANALYSIS(Energy)               \
     ANALYSIS(StepEnergy)           \
     ANALYSIS(Cpu)                  \
+    ANALYSIS(Scheduling)           \
     ANALYSIS(Stacks)               \
     ANALYSIS(Arithmetic)           \
     ANALYSIS(Counters)             \

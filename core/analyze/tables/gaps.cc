@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/analyze/facts/cpu_waits.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/idle_launches.h"
 #include "core/analyze/facts/idle_os_calls.h"
@@ -25,23 +26,29 @@ constexpr ResultColumn kColumns[] = {
     {"host_what", CellType::text, Unit::none,
      "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
      "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
-     "of the gap is appended, as in `load_batch (in read)`, or stands alone. Without either, the place of the launch "
-     "that ended the gap, as in `before train (train.py:12)`."},
+     "of the gap is appended, as in `load_batch (in read)`, or stands alone; so is `waiting for a CPU`, if it was "
+     "preempted for that long. Without any of these, the place of the launch that ended the gap, as in "
+     "`before train (train.py:12)`."},
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };
 
 Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 
+// A thread that was preempted inside a call waited for a CPU, not for what the call is about.
 std::string host_what(const Facts& facts, const IdleGap& gap) {
-    if (gap.recording) return std::string(name_of(IdleCause::profiler));
     const Trace& trace = facts.trace();
-    std::optional<OsCallTime> os_call = facts.get<IdleOsCalls>().of(gap);
+    if (gap.recording) return std::string(name_of(IdleCause::profiler));
     std::string_view what = gap.host_what == kNoString ? std::string_view() : trace.text(gap.host_what);
-    std::string_view launch = what.empty() ? facts.get<IdleLaunches>().of(trace, gap) : std::string_view();
-    if (!os_call) return launch.empty() ? std::string(what) : fmt::format("before {}", launch);
-    std::string_view call = trace.text(os_call->name);
-    return what.empty() ? std::string(call) : fmt::format("{} (in {})", what, call);
+    std::string more;
+    if (cpu_wait_of(facts, gap))
+        more = "waiting for a CPU";
+    else if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().of(gap))
+        more = fmt::format("{}{}", what.empty() ? "" : "in ", trace.text(call->name));
+    if (what.empty() && more.empty())
+        if (std::string_view launch = facts.get<IdleLaunches>().of(trace, gap); !launch.empty())
+            return fmt::format("before {}", launch);
+    return what.empty() || more.empty() ? fmt::format("{}{}", what, more) : fmt::format("{} ({})", what, more);
 }
 
 Cell op_name(const Trace& trace, DeviceOp op, Row row) {

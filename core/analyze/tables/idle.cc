@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/analyze/facts/cpu_waits.h"
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/idle_launches.h"
 #include "core/analyze/facts/idle_os_calls.h"
@@ -49,6 +50,10 @@ Result<ResultTable> run(const Facts& facts) {
                 table.notes.push_back(fmt::format("{}: {} of {} ended with a launch in {}.", name_of(cause),
                                                   readable_duration(launch->ns), readable_duration(total.total),
                                                   launch->place));
+            if (std::optional<DurNs> wait = facts.get<IdleCpuWaits>().of(device, cause))
+                table.notes.push_back(fmt::format("{}: host threads were preempted and waited for a CPU for {} of {}.",
+                                                  name_of(cause), readable_duration(*wait),
+                                                  readable_duration(total.total)));
         }
     }
     return table;

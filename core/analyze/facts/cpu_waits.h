@@ -1,0 +1,44 @@
+// When threads were ready to run but had no CPU: from the end of a stretch on a CPU that ended by preemption to the
+// thread's next one. A wait after a wake-up is not among them, because context switches do not tell when a thread became ready.
+// Nor is a wait during which a CPU's records were lost: the thread may have run there.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/analyze/facts/gaps.h"
+#include "core/model/interval.h"
+
+namespace gpuprof {
+
+// How a row of cpu_slice ends (tables.def); a row that is "lost" has no thread.
+inline constexpr std::string_view kPreempted = "preempted", kLostSlices = "lost";
+
+struct CpuWaits {
+    std::map<StringId, IntervalSet> of_thread;
+    IntervalSet lost;  // when records of a CPU are missing
+    static CpuWaits make(const Facts& facts);
+    // Of that thread, within that part.
+    DurNs within(StringId thread, Interval part) const;
+};
+
+// Waits of the threads that a device waited for.
+struct IdleCpuWaits {
+    using ByCause = std::array<DurNs, kIdleCauses>;
+    ByCause all{};  // by IdleCause, over all devices
+    std::map<std::int32_t, ByCause> by_device;
+
+    static IdleCpuWaits make(const Facts& facts);
+    // In idle time with that cause, of one device or of all; absent if it is less than a tenth.
+    std::optional<DurNs> of(const DeviceIdle& device, IdleCause cause) const;
+    std::optional<DurNs> of(const IdleGaps& gaps, IdleCause cause) const;
+};
+
+// Of the gap's host thread within the gap; absent if it is less than half of the gap.
+std::optional<DurNs> cpu_wait_of(const Facts& facts, const IdleGap& gap);
+
+}  // namespace gpuprof

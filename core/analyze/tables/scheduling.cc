@@ -1,0 +1,107 @@
+// `scheduling`: when did threads have a CPU, and when did they wait for one though they could run? One row per thread whose
+// time on CPUs was recorded, most time first. Preempted time begins when the scheduler takes the CPU from a thread that
+// could go on, and ends when the thread has one again.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/analyze/facts/cpu_waits.h"
+#include "core/analyze/tables/analysis_list.h"
+#include "core/analyze/tables/cells.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr ResultColumn kColumns[] = {
+    {"process", CellType::text, Unit::none, "Process key."},
+    {"thread", CellType::text, Unit::none, "Thread key."},
+    {"name", CellType::text, Unit::none, "Name of the thread."},
+    {"cpu_ns", CellType::integer, Unit::ns, "Time on a CPU."},
+    {"slices", CellType::integer, Unit::count, "Number of uninterrupted stretches of it."},
+    {"preemptions", CellType::integer, Unit::count,
+     "Stretches that ended although the thread could go on; absent if the recorder does not tell."},
+    {"preempted_ns", CellType::integer, Unit::ns,
+     "Time from these until the thread had a CPU again. Waits in which records of a CPU were lost do not count."},
+    {"preempted_pct", CellType::real, Unit::percent, "preempted_ns as a share of cpu_ns + preempted_ns."},
+    {"preempted_max_ns", CellType::integer, Unit::ns, "The longest of these waits."},
+    {"cpus", CellType::integer, Unit::count, "Number of CPUs that it ran on."},
+    {"migrations", CellType::integer, Unit::count, "How often a stretch was on another CPU than the one before."},
+};
+
+struct Thread {
+    StringId process = kNoString, key = kNoString;
+    DurNs on_cpu = 0;
+    std::size_t slices = 0, preemptions = 0, migrations = 0;
+    std::set<std::int32_t> cpus;
+    std::int32_t last_cpu = 0;
+};
+
+std::vector<Thread> gather(const Trace& trace) {
+    const CpuSliceTable& table = trace.tables().cpu_slice;
+    std::map<StringId, Thread> threads;
+    for (Row row = 0; row < table.rows; ++row) {  // by start
+        if (!table.thread.has(row)) continue;
+        Thread& thread = threads[table.thread[row]];
+        thread.key = table.thread[row];
+        thread.process = table.process.value_or(row, thread.process);
+        thread.on_cpu += table.dur[row];
+        ++thread.slices;
+        if (table.end_state.has(row) && trace.text(table.end_state[row]) == kPreempted) ++thread.preemptions;
+        if (!table.cpu.has(row)) continue;
+        if (!thread.cpus.empty() && thread.last_cpu != table.cpu[row]) ++thread.migrations;
+        thread.cpus.insert(thread.last_cpu = table.cpu[row]);
+    }
+    std::vector<Thread> order;
+    for (auto& [key, thread] : threads) order.push_back(std::move(thread));
+    std::sort(order.begin(), order.end(), [&](const Thread& a, const Thread& b) {
+        return a.on_cpu != b.on_cpu ? a.on_cpu > b.on_cpu : trace.text(a.key) < trace.text(b.key);
+    });
+    return order;
+}
+
+// Whether the recorder knew how stretches ended. That of a thread's end has no state.
+bool has_ends(const CpuSliceTable& table) {
+    for (Row row = 0; row < table.rows; ++row)
+        if (table.thread.has(row) && table.end_state.has(row)) return true;
+    return false;
+}
+
+std::map<StringId, StringId> names_of(const ThreadTable& threads) {
+    std::map<StringId, StringId> names;
+    for (Row row = 0; row < threads.rows; ++row)
+        if (threads.key.has(row)) names[threads.key[row]] = threads.name.value_or(row, kNoString);
+    return names;
+}
+
+Result<ResultTable> run(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    ResultTable table("scheduling", kColumns);
+    table.handle_prefix = "sched";
+    const auto& waits = facts.get<CpuWaits>().of_thread;
+    bool tells_ends = has_ends(trace.tables().cpu_slice);
+    std::map<StringId, StringId> names = names_of(trace.tables().thread);
+    for (const Thread& thread : gather(trace)) {
+        DurNs waited = 0, longest = 0;
+        if (auto found = waits.find(thread.key); found != waits.end())
+            for (const Interval& wait : found->second)
+                waited += wait.length(), longest = std::max(longest, wait.length());
+        auto name = names.find(thread.key);
+        auto told = [&](Cell cell) { return tells_ends ? cell : kAbsent; };
+        table.add_row({text_cell(trace, thread.process), text_cell(trace, thread.key),
+                       name == names.end() ? kAbsent : text_cell(trace, name->second), integer(thread.on_cpu),
+                       integer(thread.slices), told(integer(thread.preemptions)), told(integer(waited)),
+                       told(percent(waited, thread.on_cpu + waited)), told(integer(longest)),
+                       thread.cpus.empty() ? kAbsent : integer(thread.cpus.size()),
+                       thread.cpus.empty() ? kAbsent : integer(thread.migrations)});
+    }
+    if (table.rows() == 0)
+        table.notes.push_back("No scheduling was recorded; gpu-profile record --scheduling -- CMD records it.");
+    return table;
+}
+
+}  // namespace
+
+const Analysis kScheduling{"scheduling", "", "Per thread: time on CPUs, and preemptions.", kColumns, run};
+
+}  // namespace gpuprof
