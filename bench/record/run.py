@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The cost of recording, with the fake libcuda and libcupti: bench/record/run.py [BUILD [ROWS...]]
 
-Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams, calls of the operating system and stacks of launches, records per second from four threads and how many are accounted for, delay of
+Prints a Markdown table: time of the collector on the program's threads for annotations, records, calls that order streams, calls of the operating system and stacks of launches, cost of context switches, records per second from four threads and how many are accounted for, delay of
 a program's end, the collector's memory in a long run, bytes per kernel, and what choosing slow steps costs. BUILD is a folder
-with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, launch_stack, slow_step, end, memory, size.
+with gpu-profile, libgpuprof_inject.so and fakes/ (default build/bench). ROWS are the first words of functions below: annotation, record, stream_call, os_call, switch, launch_stack, slow_step, end, memory, size.
 """
 
 import os
@@ -207,6 +207,35 @@ def launch_stack_rows(bench, repeat=500):
         yield f"the stack of one launch, Python program with {depth + 2} functions", f"{python / 1e3:.1f} us (lost: {bench.lost})"
 
 
+def switch_rows(bench):
+    """Context switches without a recording, with one, and with --scheduling, in turn: cost for the program and for `record`, bytes, losses."""
+    code, capture = bench.folder / "time_switches", bench.folder / "switches.gpuprof"
+    subprocess.run(["cc", "-O2", "-pthread", "-o", code, Path(__file__).with_name("time_switches.c")], check=True)
+
+    def measured(word, options):
+        command = [code, word]
+        if options is not None:
+            command = [bench.program.path, "record", "--quiet", "--sample", "0", *options, "-o", capture, "--", *command]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=300)
+        return [float(number) for number in done.stdout.split()]
+
+    ways, times, threads, own = (None, [], ["--scheduling"]), ([], [], []), ([], [], []), []
+    for _ in range(8):
+        for way, options in enumerate(ways):
+            threads[way].append(measured("threads", options)[0])
+        for way, options in enumerate(ways):
+            times[way].append(measured("1", options))
+        slices = len(bench.program.stored(capture, "cpu_slice"))
+        spent = next(int(row["value"]) for row in bench.program.stored(capture, "meta") if row["key"] == "scheduling.spent_ns")
+        missing = sum(row["count"] for row in bench.program.report(capture, "losses")["losses"].rows)
+        own.append((spent / max(slices, 1), capture.stat().st_size / max(slices, 1), missing))
+    yield "CPU time per context switch: alone; recorded; with --scheduling", "; ".join(
+        f"{statistics.median(each[0] for each in way):.0f} ns" for way in times) + f" (at {statistics.median(each[1] for each in times[2]):,.0f} per second)"
+    yield "CPU time of creating and joining a thread: the same", "; ".join(f"{statistics.median(way):.0f} ns" for way in threads)
+    yield "record --scheduling, per stretch: CPU time; bytes on disk; switches lost in all", (
+        f"{statistics.median(each[0] for each in own):.0f} ns; {statistics.median(each[1] for each in own):.1f}; {sum(each[2] for each in own)}")
+
+
 def slow_step_rows(bench, rounds=5, repeat=1500):
     """Choosing slow steps (--keep-slow), alternating with recording without it."""
     plain, chosen = "all_api=1", "all_api=1,keep_slow=3"
@@ -293,7 +322,7 @@ def main():
     print(f"{os.cpu_count()} CPUs, {model}; load {os.getloadavg()[0]:.1f} before\n\n| what | figure |\n|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, folder)
-        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
+        for rows in (annotation_rows, record_rows, stream_call_rows, os_call_rows, switch_rows, launch_stack_rows, slow_step_rows, end_rows, memory_rows, size_rows):
             if len(sys.argv) > 2 and rows.__name__.removesuffix("_rows") not in sys.argv[2:]:
                 continue
             for what, figure in rows(bench):
