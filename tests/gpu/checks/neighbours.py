@@ -117,6 +117,24 @@ def launch_stacks(case):
     case.expect(all("steps.py:" in row["stack"] or native for row in rows), "a stack names neither the program nor PyTorch")
 
 
+@CHECKS.add("--scheduling: the program ends well, its kernels are whole, its main thread has slices; or one sentence says why not", limit_s=90, needs=("gpu", "torch"))
+def scheduling(case):
+    steps = case.scaled(50)
+    without = record(case, workload(case, "steps.py", "launches", steps), name="without").kernels()
+    capture = record(case, workload(case, "steps.py", "launches", steps), "--scheduling", name="with")
+    kernels, tables = capture.kernels(), rows_by_table(capture.report("scheduling", "gaps", "cpu"))
+    rows = tables.get("scheduling", [])
+    refused = [line for line in capture.done.err.splitlines() if "scheduling is not recorded" in line]
+    busiest = max(rows, key=lambda row: row["cpu_ns"], default=None)
+    waiting = sum("waiting for a CPU" in (row["host_what"] or "") for row in tables.get("gaps", []))
+    ready = [row["ready_ns"] for row in tables.get("cpu", []) if row["ready_ns"] is not None]
+    case.measured(f"{kernels:,} kernels, {without:,} without; {len(rows)} threads, busiest {busiest['slices'] if busiest else 0:,} slices, preempted "
+                  f"{(busiest['preempted_ns'] or 0) / 1e6 if busiest else 0:.1f} ms; {waiting} gaps wait for a CPU; ready_ns of {len(ready)} threads; "
+                  f"lost: {capture.lost() or 'nothing'}; {refused[0] if refused else 'permitted'}", kernels=kernels, threads=len(rows))
+    case.expect(kernels == without, f"{kernels:,} kernels with --scheduling, {without:,} without")
+    case.expect(rows or refused, "no thread has slices, and no sentence says why")
+
+
 @CHECKS.add("GpuMonitor and @gpu_profile around PyTorch: figures, and the function's own value", limit_s=60, needs=("gpu", "torch"))
 def monitor(case):
     done = case.run(workload(case, "regions.py", case.seconds(2)))

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/analyze/facts/cpu_waits.h"
+#include "core/analyze/facts/thread_states.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 
@@ -180,6 +181,41 @@ TEST(WaitsForACpu, PrecedeTheCallInWhichTheyHappened) {
     slice(draft, "main", 0, 12 * kMs, 0, "preempted");
     slice(draft, "main", 107 * kMs, 110 * kMs, 0, "blocked");
     EXPECT_EQ(what_of_gap(std::move(draft)), "load (waiting for a CPU)");
+}
+
+using Spans = std::vector<std::pair<TimeNs, TimeNs>>;
+
+Spans spans_of(const ThreadStates& states, StringId thread, ThreadState state) {
+    Spans spans;
+    for (const Interval& each : states.of_thread.at(thread)[static_cast<std::size_t>(state)])
+        spans.emplace_back(each.start, each.end);
+    return spans;
+}
+
+TEST(StatesOfAThread, AreExactWhereSchedulingWasRecorded) {
+    Draft draft;
+    slice(draft, "a", 0, 10, 0, "preempted");
+    slice(draft, "a", 30, 35, 0, "blocked");
+    slice(draft, "", 50, 60, 1, "lost");
+    slice(draft, "a", 90, 100, 1, "");
+    CpuSampleTable& samples = draft.tables().cpu_sample;
+    for (std::string_view thread : {"a", "b"}) {  // of a, samples say less than its stretches
+        Row row = samples.add();
+        samples.time.set(row, 0);
+        samples.dur.set(row, 100);
+        samples.process.set(row, draft.process());
+        samples.thread.set(row, draft.thread_key(thread));
+        samples.user_ns.set(row, 50);
+    }
+    StringId a = draft.intern("a"), b = draft.intern("b");
+    Trace trace = draft.finish();
+    Facts facts(trace, Options{});
+    const auto& states = facts.get<ThreadStates>();
+    EXPECT_EQ(spans_of(states, a, ThreadState::runs), (Spans{{0, 10}, {30, 35}, {90, 100}}));
+    EXPECT_EQ(spans_of(states, a, ThreadState::waits_for_cpu), (Spans{{10, 30}}));
+    EXPECT_EQ(spans_of(states, a, ThreadState::sleeps), (Spans{{35, 50}, {60, 90}}));
+    EXPECT_EQ(spans_of(states, a, ThreadState::runs_partly), Spans{});
+    EXPECT_EQ(spans_of(states, b, ThreadState::runs_partly), (Spans{{0, 100}}));
 }
 
 // The notes of `cpu` on a thread that launches and was ready for that long in 10 s.
