@@ -21,9 +21,21 @@ namespace {
 using namespace perfetto;
 using protozero::pbf_writer;
 
-enum Source : std::uint32_t { kKernel, kMemcpy, kMemset, kApi, kSystem, kOp, kRange, kPython, kOverhead, kDeviceRange };
-constexpr const char* kCategories[] = {"kernel", "memcpy", "memset", "api",      "os",
-                                       "op",     "range",  "python", "overhead", "range on device"};
+enum Source : std::uint32_t {
+    kKernel,
+    kMemcpy,
+    kMemset,
+    kApi,
+    kSystem,
+    kOp,
+    kRange,
+    kPython,
+    kOverhead,
+    kDeviceRange,
+    kCpu
+};
+constexpr const char* kCategories[] = {"kernel", "memcpy",   "memset",          "api", "os", "op", "range",
+                                       "python", "overhead", "range on device", "cpu"};
 
 class Export {
 public:
@@ -34,6 +46,7 @@ public:
         for (Row row = 0; row < tables_.memory_event.rows; ++row)
             start_ = std::min(start_, tables_.memory_event.time[row]);
         for (Row row = 0; row < tables_.cpu_sample.rows; ++row) start_ = std::min(start_, tables_.cpu_sample.time[row]);
+        if (tables_.cpu_slice.rows > 0) start_ = std::min(start_, tables_.cpu_slice.start[0]);
         if (start_ < 0) shift_ = -start_;
     }
 
@@ -42,6 +55,7 @@ public:
         find_flows();
         write_processes();
         write_threads();
+        write_cpus();
         write_streams();
         write_counters();
     }
@@ -153,6 +167,26 @@ private:
             write_lanes(track(0, "unknown thread"), "overlapping", std::move(rest), Layout::nested);
     }
 
+    // A track per CPU of each host, with what ran on it.
+    void write_cpus() {
+        const CpuSliceTable& c = tables_.cpu_slice;
+        std::map<std::pair<std::string_view, std::int32_t>, std::vector<PlacedSpan>> cpus;
+        for (Row row = 0; row < c.rows; ++row)
+            if (c.cpu.has(row) && c.thread.has(row)) {
+                std::string_view key = text(c.process, row);  // HOST:PID
+                cpus[{key.substr(0, key.rfind(':')), c.cpu[row]}].push_back(
+                    {c.start[row], c.start[row] + c.dur[row], kCpu, row});
+            }
+        if (cpus.empty()) return;
+        for (Row row = 0; row < tables_.thread.rows; ++row)
+            if (tables_.thread.key.has(row) && tables_.thread.name.has(row))
+                thread_names_[tables_.thread.key[row]] = tables_.thread.name[row];
+        std::uint32_t all = track(0, "CPUs");
+        for (auto& [cpu, spans] : cpus)
+            write_lanes(track(all, fmt::format("CPU {} of {}", cpu.second, cpu.first)), "at the same time",
+                        std::move(spans), Layout::flat);
+    }
+
     // Readers identify a process by its pid. A pid already used by a process of another host becomes one that no system
     // assigns.
     std::int32_t number_process(StringId process, std::int64_t pid) {
@@ -250,6 +284,13 @@ private:
             case kSystem: return {"", text(tables_.os_call.name, row, "call"), {}};
             case kPython: return {"", text(tables_.python_call.name, row, "call"), {}};
             case kOverhead: return {"", text(tables_.overhead.name, row, "overhead"), {}};
+            case kCpu: {
+                const CpuSliceTable& c = tables_.cpu_slice;
+                note("thread", c.thread, row);
+                note("end_state", c.end_state, row);
+                auto named = thread_names_.find(c.thread[row]);
+                return {"", trace_.text(named == thread_names_.end() ? c.thread[row] : named->second), {}};
+            }
             case kDeviceRange: return {"", text(tables_.device_range.name, row, "range"), {}};
         }
         return {"", "", {}};
@@ -318,7 +359,8 @@ private:
     std::map<StringId, std::int32_t> pids_;        // as in the file
     std::set<std::int64_t> taken_pids_;
     std::map<std::int32_t, std::uint32_t> devices_;
-    std::vector<bool> submits_;  // whether a call submitted work
+    std::map<StringId, StringId> thread_names_;  // by key
+    std::vector<bool> submits_;                  // whether a call submitted work
     std::vector<Note> notes_;
     std::string label_;
 };

@@ -84,6 +84,19 @@ def test_round_trip(program, recording):
     assert Counter((int(row["start"]), threads.get(row.get("thread"))) for row in tables.get("api_call", [])) == Counter((s[0], read.thread_of(s)) for s in read.of("api"))
 
 
+def test_what_ran_on_each_cpu(program, tmp_path):
+    capture = tmp_path / "run.gpuprof"
+    done = program.run("record", "--quiet", "-o", capture, "--sample", "0", "--scheduling", "--", "sh", "-c", "sleep 0.1; sleep 0.1")
+    stored = [row for row in program.stored(capture, "cpu_slice") if row["thread"]]
+    if not stored:
+        pytest.skip(next(line for line in done.errors if "scheduling is not recorded" in line))
+    read = Read(exported(program, capture))
+    threads = {row["key"]: row["name"] for row in program.stored(capture, "thread")}
+    assert Counter((s[0], s[1], s[4], s[5]["thread"], s[5].get("end_state", ""), read.tracks[s[2]].name.split()[1]) for s in read.of("cpu")) == Counter(
+        (int(row["start"]), int(row["start"]) + int(row["dur"]), threads.get(row["thread"], row["thread"]), row["thread"], row["end_state"], row["cpu"])
+        for row in stored)
+
+
 def test_nothing_on_a_track_overlaps(program):
     """A reader that sees slices of one track overlap without nesting drops or moves them."""
     for recording in (FIXTURES / "kineto/overlap.json.gz", FIXTURES / "public/trace_diff__control__control.json.gz"):
