@@ -9,6 +9,8 @@ import tempfile
 import textwrap
 
 import pytest
+from played import fake_environment
+from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
 BUSY = r"""
 #define _GNU_SOURCE
@@ -201,6 +203,47 @@ def test_refused_permission_is_one_sentence(program, tmp_path, filtered, error, 
     assert program.report(capture, "cpu")["cpu"].rows
     note = program.run("report", capture, "scheduling").stdout.decode()
     assert "record --scheduling" in note
+
+
+# The thread that launches computes between bursts of launches, on the CPU that four children keep busy: it waits four fifths of the time.
+CROWDED = """
+import ctypes, os, signal, sys, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+children, parent = [], os.getpid()
+for _ in range(4):
+    child = os.fork()
+    if child == 0:
+        while os.getppid() == parent:
+            pass
+        os._exit(0)
+    children.append(child)
+cuda = ctypes.CDLL("libcuda.so.1")
+assert cuda.cuInit(0) == 0
+for turn in range(4):
+    assert cuda.fake_cuda_play(sys.argv[1].encode(), b"time=start live inline first=%d" % turn) == 0
+    end = time.monotonic() + 0.4
+    while time.monotonic() < end:
+        pass
+[os.kill(child, signal.SIGKILL) for child in children]
+[os.waitpid(child, 0) for child in children]
+"""
+
+
+def test_idle_time_names_the_wait(program, tmp_path):
+    code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
+    code.write_text(CROWDED)
+    script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), tmp_path)
+    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--scheduling", "--", sys.executable, code, script],
+                          env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    if "scheduling is not recorded" in done.stderr:
+        pytest.skip(done.stderr)
+    gaps = [row for row in program.report(capture, "gaps")["gaps"].rows if row["dur_ns"] > 300_000_000 and row["before"] and row["after"]]
+    assert len(gaps) == 3
+    assert {row["host_what"] for row in gaps} == {"waiting for a CPU"}
+    for analysis, said in (("idle", "host threads were preempted and waited for a CPU for"), ("findings", "was preempted and waited for a CPU for"),
+                           ("cpu", "which launches device work, waited for a CPU")):
+        assert said in " ".join(program.run("report", capture, analysis).stdout.decode().split())
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
