@@ -1,12 +1,23 @@
 #include "collect/cpu/switch_slices.h"
 
+#include <optional>
+
 namespace gpuprof {
+namespace {
+
+// Absent if the clock was set back in between, or a time is damaged.
+std::optional<DurNs> time_between(TimeNs start, TimeNs end) {
+    DurNs dur = 0;
+    return __builtin_sub_overflow(end, start, &dur) || dur < 0 ? std::nullopt : std::optional(dur);
+}
+
+}  // namespace
 
 void SwitchSlices::close(TimeNs time, CpuStretch::End end, std::vector<CpuStretch>& into) {
-    if (time < running_.since)
-        ++dropped_;
+    if (std::optional<DurNs> dur = time_between(running_.since, time))
+        into.push_back({running_.since, *dur, running_.process, running_.thread, end});
     else
-        into.push_back({running_.since, time - running_.since, running_.process, running_.thread, end});
+        ++dropped_;
     running_ = {};
 }
 
@@ -25,7 +36,8 @@ void SwitchSlices::take(const SwitchRecord& record, std::vector<CpuStretch>& int
     }
     bool unknown = blind_;
     if (blind_) {
-        if (any_ && record.time > last_) into.push_back({last_, record.time - last_, 0, 0, CpuStretch::End::lost});
+        std::optional<DurNs> dur = any_ ? time_between(last_, record.time) : std::nullopt;
+        if (dur && *dur > 0) into.push_back({last_, *dur, 0, 0, CpuStretch::End::lost});
         blind_ = record.kind == Kind::lost;
     }
     any_ = true, last_ = record.time;
