@@ -1,0 +1,54 @@
+"""Nobody is named in jobs without a fault: 100 of them, of many shapes (tests/ranks/clean.py), and more of them at night."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from rank_jobs import ROOT, rows_of  # noqa: F401  (puts tests.ranks on the path)
+
+from tests.ranks import clean
+
+NIGHTLY = "GPUPROF_NIGHTLY" in os.environ
+JOBS = range(100)
+SLOW = range(5, 100, 10)  # of these, one more copy with a slow GPU, so that silence means something
+
+
+def answer_of(program, folder, job, options, seed):
+    clean.write(job, options, seed, folder / "job")
+    done = subprocess.run([program.path, "ranks", folder / "job", "--format", "json", "--limit", "0", "--cache", folder / "cache", "--quiet"],
+                          capture_output=True, timeout=120, check=True)
+    document = json.loads(done.stdout)
+    return document["verdict"], rows_of(next(table for table in document["tables"] if table["name"] == "stragglers"))
+
+
+def check_clean(program, folder, number, shapes=None):
+    job, options = clean.clean_job(number, shapes)
+    verdict, rows = answer_of(program, folder, job, options, number)
+    assert not [row for row in rows if row["named"]], (job, options)
+    return verdict
+
+
+@pytest.mark.parametrize("number", JOBS)
+def test_nobody_is_named_in_a_job_without_a_fault(program, tmp_path, number):
+    check_clean(program, tmp_path, number)
+
+
+@pytest.mark.parametrize("number", SLOW)
+def test_a_slow_gpu_in_the_same_job_is_named(program, tmp_path, number):
+    job, options = clean.clean_job(number, ((8, 1, 1), (8, 2, 1), (4, 1, 2)))
+    job = clean.with_slow_gpu(job)
+    verdict, rows = answer_of(program, tmp_path, job, options, number)
+    assert [row["unit"] for row in rows if row["named"]] == [f"rank {job.world // 2}"], (job, options, verdict)
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: GPUPROF_NIGHTLY=1 runs it")
+@pytest.mark.parametrize("number", range(100, 500))
+def test_nobody_is_named_in_more_jobs(program, tmp_path, number):
+    check_clean(program, tmp_path, number)
+
+
+@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: GPUPROF_NIGHTLY=1 runs it")
+@pytest.mark.parametrize("number", range(500, 530))
+def test_nobody_is_named_in_jobs_of_64_ranks(program, tmp_path, number):
+    check_clean(program, tmp_path, number, clean.HUGE)
