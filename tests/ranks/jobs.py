@@ -28,6 +28,12 @@ def huge(name, **changes):
     return replace(Job(name, dp=32, pp=4, tp=8, micro_batches=8, model=model, network=Network(dp=6 * MS), host=Host(launch=200 * US)), **changes)
 
 
+def wide(name):
+    """1,024 ranks on 128 hosts with few operations: 2 stages, 64 replicas, 8 shards. A slow GPU, and a host whose input is late in 4 of the first 10 steps."""
+    job = replace(huge(name), dp=64, pp=2, micro_batches=2)
+    return replace(job, faults=(slow_gpu(777, 1.3), late_data(job, 40, 60 * MS, (2, 4, 6, 8))))
+
+
 def slow_gpu(rank, factor=1.2):
     return Fault("slow_gpu", ("rank", rank), (rank,), factor=factor)
 
@@ -88,6 +94,7 @@ def named():
         "clean-16": ("16 ranks on 8 hosts, no fault", lambda n: medium(n)),
         "clean-64": ("64 ranks, no fault", lambda n: large(n)),
         "clean-1024": ("1,024 ranks, no fault, few long operations", lambda n: huge(n)),
+        "wide-1024": ("1,024 ranks, few operations, a slow GPU and late data on one host", wide),
         "gpu": ("8 ranks, the GPU of rank 5 is 20 % slower", lambda n: small(n, faults=(slow_gpu(5),))),
         "host": ("16 ranks on 8 hosts, host 2 launches late", lambda n: replace(medium(n, host=launches), faults=(slow_host(medium(n), 2, 3.0),))),
         "data": ("16 ranks, input of host 1 is 80 ms late in 4 steps", lambda n: replace(medium(n), faults=(late_data(medium(n), 1, 80 * MS, (3, 8, 13, 18)),))),
