@@ -63,6 +63,8 @@ def parsed(arguments):
     parser.add_argument("--no-operators", action="store_true", help="no operators of kernels: smaller files")
     parser.add_argument("--shared-names", action="store_true", help="groups of one kind share one name")
     parser.add_argument("--undescribed", action="store_true", help="no description of groups")
+    parser.add_argument("--graphs", action="store_true", help="kernels, and collectives within a layer, are replayed from CUDA graphs")
+    parser.add_argument("--batched", action="store_true", help="transfers between stages by batch_isend_irecv")
     parser.add_argument("--lost", type=float, default=0, metavar="PCT", help="part of the device events that is lost")
     parser.add_argument("--missing", type=ranks_of, default=(), metavar="RANKS")
     parser.add_argument("--cut", type=ranks_of, default=(), metavar="RANKS", help="the compressed file ends in the middle")
@@ -89,10 +91,11 @@ def main(arguments=None):
     job = named()[base][1](args.job)
     if args.steps:
         job = replace(job, steps=args.steps)
+    job = replace(job, batched=args.batched)
     if args.format == "nsys":
         write_nsys(job, args.seed, args.out)
         return 0
-    options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators, lost=args.lost / 100,
+    options = Options(seq=not args.no_seq, collectives=not args.no_metadata, flows=not args.no_flows, operators=not args.no_operators, lost=args.lost / 100, graphs=args.graphs,
                       shared_names=args.shared_names, distributed=not args.no_distributed, host_name=args.host_names, described=not args.undescribed)
     shifted = damage.shifted | {rank: (steps, job.steps) for rank, steps in args.shifted.items()}
     damage = Damage(missing=damage.missing + args.missing, cut=damage.cut + args.cut, empty=damage.empty + args.empty, twice=damage.twice + args.twice,

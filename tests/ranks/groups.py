@@ -7,6 +7,8 @@ a hash of name, number, kind and topology: it names one operation, not a communi
 
 import hashlib
 
+from .program import TRANSFERS
+
 CUT = 30
 DESCRIPTIONS = {"world": "default_pg", "tp": "TENSOR_MODEL_PARALLEL_GROUP", "dp": "DATA_PARALLEL_GROUP", "pp": "PIPELINE_MODEL_PARALLEL_GROUP",
                 "ep": "EXPERT_MODEL_PARALLEL_GROUP"}
@@ -50,7 +52,7 @@ def sequence_positions(ops):
     """For each operation with a group: its position among those of its group and counter in one step; and the count of each counter per step."""
     counts, positions = {}, []
     for op in ops:
-        key = (op.group, op.kind in ("send", "recv"))
+        key = (op.group, op.kind in TRANSFERS)
         positions.append(counts.get(key, 0))
         if op.group:
             counts[key] = counts.get(key, 0) + 1

@@ -108,6 +108,7 @@ class Job:
     sync: str = "sharded"  # of gradients: sharded (reduce-scatter, all-gather), all_reduce, none
     buckets: int = 1
     overlap: bool = False  # gradient buckets start during the last backward
+    batched: bool = False  # transfers between stages by batch_isend_irecv: in the steady state one kernel sends and receives
     world_sync: bool = False  # an all-reduce of one element over all ranks before the optimizer
     kernel_jitter: float = 0.01
     gpu_spread: float = 0.002  # of the speed of GPUs

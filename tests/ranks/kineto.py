@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .groups import DESCRIPTIONS, group_names, kinds, sequence_positions, text_of
-from .program import COMPUTE, NAMES
+from .program import COMPUTE, NAMES, TRANSFERS
 from .simulate import CALL_AT
 from .trace_text import LAUNCHED, START_NS, Group, TraceText, compressed, nccl_kernel
 
@@ -39,6 +39,7 @@ class Options:
     distributed: bool = True  # distributedInfo: without it only the file's name has the rank
     host_name: bool = False
     lost: float = 0.0  # part of the device events
+    graphs: bool = False  # kernels, and collectives within a layer, are replayed from CUDA graphs
 
 
 def host_name(job, rank):
@@ -90,7 +91,7 @@ class RankFile:
         self.pid = self.out.pid
         self.autograd = self.pid + 211
         self.lost = np.random.default_rng([writer.seed, 3, rank])
-        self.correlation, self.metadata = 0, ""
+        self.correlation, self.metadata, self.node = 0, "", 0
 
     def recorded(self, values, device):
         """Recorded integer times of this rank's rows of a [step, ..., replica, shard] array."""
@@ -102,18 +103,18 @@ class RankFile:
         """This rank's value of a [stage][step, replica, shard] array."""
         return values[self.stage][step, self.replica, self.shard]
 
-    def collective(self, op, i, step):
-        """(arguments of kernel and host record, arguments of the host record only)"""
-        group, p2p = self.groups[op.group], op.kind in ("send", "recv")
+    def collective(self, op, i, step, kind=None):
+        """(arguments of kernel and host record, arguments of the host record only). `kind`: one call of a batch."""
+        group, p2p, name = self.groups[op.group], op.kind in TRANSFERS, kind or op.name
         ins, outs, splits = op.elements, op.outputs, ("[]", "[]")
         member, peer = group.ranks.index(self.rank), None
         if p2p:
-            ins = outs = op.elements + op.outputs
+            ins = outs = max(op.elements, op.outputs)
             member, peer = self.stage + op.peer, group.ranks[self.stage + op.peer]
         if op.name == "all_to_all":
             ins, outs, splits = self.uneven(op, step)
         seq = (self.job.first_step + step) * self.counts[op.group, p2p] + self.positions[i] + 1 if self.options.seq else None
-        return group.metadata(op.name, op.dtype, ins, outs, seq, splits, peer), group.own_metadata(member)
+        return group.metadata(name, op.dtype, ins, outs, seq, splits, peer), group.own_metadata(member)
 
     def uneven(self, op, step):
         """An all-to-all with uneven splits: each rank sends the same shares, to experts with more and fewer tokens."""
@@ -138,14 +139,53 @@ class RankFile:
         else:
             name = nccl_kernel(op.name, op.dtype)
             args += LAUNCHED.format(96, 82240, 24, 1, 1, 544, 1, 1)
-            if self.options.collectives:
+            if self.options.collectives and self.metadata:
                 args += ", " + self.metadata
+        if self.is_captured(op):
+            self.node += 1
+            args += f', "graph id": 3, "graph node id": {self.node}'
         self.out.event(category, name, 0, op.stream, start, end - start, args)
         if self.options.flows:
             self.out.flow("f", self.correlation, 0, op.stream, start)
 
+    def is_captured(self, op):
+        return self.options.graphs and (op.kind == "kernel" or op.group in ("tp", "ep"))
+
+    def graph_launch(self, call, continued):
+        """One call launches all operations of a graph, and nothing says what each of them is."""
+        self.metadata = ""
+        if continued:
+            return
+        self.node = 0
+        self.correlation += 1
+        self.out.external += 1
+        self.out.event("cuda_runtime", "cudaGraphLaunch", self.pid, self.pid, call, CALL_NS,
+                       f'"External id": {self.out.external}, "cbid": 311, "correlation": {self.correlation}')
+        if self.options.flows:
+            self.out.flow("s", self.correlation, self.pid, self.pid, call)
+
+    def batch_events(self, op, i, step, host, call):
+        """batch_isend_irecv: a record of each call, all ended when their only kernel is launched, which names none of them."""
+        tid = self.autograd if op.range == "backward" else self.pid
+        length = round((call - host) / CALL_AT)
+        for turn, kind in enumerate(("send", "recv") if op.kind == "exchange" else (op.kind,)):
+            self.out.external += 1
+            metadata, own = self.collective(op, i, step, kind)
+            args = f'"External id": {self.out.external}, "Record function id": 0' + (f", {metadata}{own}" if self.options.collectives else "")
+            self.out.event("cpu_op", "record_param_comms", self.pid, tid, host + turn * (length // 5), length // 6, args)
+        self.out.external += 1
+        self.correlation += 1
+        self.metadata = ""
+        self.out.event("user_annotation", "nccl:coalesced", self.pid, tid, host + length // 2, length // 3, f'"External id": {self.out.external + ANNOTATED}, "Record function id": 0')
+        api, cbid = NCCL_CALL
+        self.out.event("cuda_runtime", api, self.pid, tid, call, min(CALL_NS, length // 4), f'"External id": {self.out.external}, "cbid": {cbid}, "correlation": {self.correlation}')
+        if self.options.flows:
+            self.out.flow("s", self.correlation, self.pid, tid, call)
+
     def host_events(self, op, i, step, host, call):
         """The operator, its call, and the beginning of the arrow."""
+        if self.job.batched and op.kind in TRANSFERS:
+            return self.batch_events(op, i, step, host, call)
         tid = self.autograd if op.range == "backward" else self.pid
         length = round((call - host) / CALL_AT)
         self.out.external += 1
@@ -188,8 +228,13 @@ class RankFile:
         self.out.names(threads, {op.stream for op in self.ops})
         for step in self.steps:
             self.ranges(step, begin[step], fetched[step], done[step], host[step])
+            captured = False
             for i, op in enumerate(self.ops):
-                self.host_events(op, i, step, host[step][i], call[step][i])
+                before, captured = captured, self.is_captured(op)
+                if captured:
+                    self.graph_launch(call[step][i], before)
+                else:
+                    self.host_events(op, i, step, host[step][i], call[step][i])
                 self.device_event(op, step, start[step][i], end[step][i])
             self.synchronisation(call[step][-1], done[step])
             length = end[step][-1] - start[step][0]

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 COMPUTE, TP, DP, EP, WORLD = 7, 20, 24, 28, 32
 FORWARD_IN, FORWARD_OUT, BACKWARD_IN, BACKWARD_OUT = 36, 40, 44, 48  # streams of point-to-point transfers
+WITH_NEXT, WITH_PREVIOUS = 52, 56  # of batches of them
+TRANSFERS = ("send", "recv", "exchange")
 GEMM = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"
 NAMES = {
     "gemm": (GEMM, (1056, 1, 1), (384, 1, 1)),
@@ -27,7 +29,7 @@ SHARE = {"gemm": 3.0, "attention": 4.0, "norm": 1.0, "pointwise": 0.7}  # of a l
 class Op:
     """`ns`: time of a kernel, or of a transfer after the last arrival. `peer`: the other stage of a point-to-point transfer, by difference."""
 
-    kind: str  # kernel, copy_in, copy_out, collective, send, recv
+    kind: str  # kernel, copy_in, copy_out, collective, send, recv, exchange (both at once)
     name: str  # of NAMES, or the collective
     stream: int
     ns: float
@@ -88,6 +90,15 @@ class Stage:
         if kind == "recv":
             self.pending.append(op)
 
+    def exchange(self, peer, turn):
+        """Sends to a neighbour and receives from it, by one kernel."""
+        if not 0 <= self.stage + peer < self.job.pp:
+            return
+        size = self.job.model.activation
+        op = self.add(Op("exchange", "exchange", WITH_NEXT if peer > 0 else WITH_PREVIOUS, self.job.network.p2p, self.current(), "pp", size, size, peer=peer,
+                         tag=("exchange", turn)))
+        self.pending.append(op)
+
     def shards_reduced(self):
         if self.job.tp > 1:
             self.collective("all_reduce", "tp", TP, self.job.network.tp, self.job.model.activation, self.job.model.activation)
@@ -97,9 +108,14 @@ class Stage:
             self.collective("all_to_all", "ep", EP, self.job.network.ep, self.job.model.activation, self.job.model.activation)
 
     def forward(self, micro_batch):
-        model = self.job.model
         self.range = "forward"
         self.transfer("recv", "forward", micro_batch)
+        self.compute_forward()
+        self.transfer("send", "forward", micro_batch)
+
+    def compute_forward(self):
+        model = self.job.model
+        self.range = "forward"
         if self.stage == 0 and model.embedding:
             self.kernel("embedding", model.embedding)
         for _ in range(model.layers):
@@ -108,18 +124,21 @@ class Stage:
             self.shards_reduced()
         if self.stage == self.job.pp - 1 and model.loss:
             self.kernel("loss", model.loss)
-        self.transfer("send", "forward", micro_batch)
 
     def backward(self, micro_batch):
-        model = self.job.model
         self.range = "backward"
         self.transfer("recv", "backward", micro_batch)
+        self.compute_backward(micro_batch)
+        self.transfer("send", "backward", micro_batch)
+
+    def compute_backward(self, micro_batch):
+        model = self.job.model
+        self.range = "backward"
         for layer in range(model.layers):
             self.layer(model.backward / model.layers)
             self.shards_reduced()
             if self.job.overlap and micro_batch == self.job.micro_batches - 1:
                 self.gradients(layer * self.job.buckets // model.layers, (layer + 1) * self.job.buckets // model.layers)
-        self.transfer("send", "backward", micro_batch)
 
     def gradients(self, first, last):
         """Buckets first to last, on the stream of data parallelism; the optimizer waits for them."""
@@ -135,11 +154,28 @@ class Stage:
         warm = min(job.pp - self.stage - 1, job.micro_batches)
         for i in range(warm):
             self.forward(i)
-        for i in range(job.micro_batches - warm):
-            self.forward(warm + i)
-            self.backward(i)
+        if job.batched:
+            self.steady_batches(warm)
+        else:
+            for i in range(job.micro_batches - warm):
+                self.forward(warm + i)
+                self.backward(i)
         for i in range(job.micro_batches - warm, job.micro_batches):
             self.backward(i)
+
+    def steady_batches(self, warm):
+        """As in Megatron: what goes to a neighbour and what comes back from it in one batch."""
+        count = self.job.micro_batches - warm
+        self.range = "forward"
+        self.transfer("recv", "forward", warm)
+        for i in range(count):
+            self.compute_forward()
+            self.exchange(1, i)
+            self.compute_backward(i)
+            if i + 1 < count:
+                self.exchange(-1, i)
+            else:
+                self.transfer("send", "backward", i)
 
     def build(self):
         job = self.job

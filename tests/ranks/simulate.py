@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .effects import HIDDEN_AT, PAUSE_AT, draws, effects
-from .program import programs
+from .program import TRANSFERS, programs
 
 LAUNCH_LATENCY = 5_000  # from the launch call to the earliest start
 STREAM_GAP = 1_000  # between operations of one stream, and after a wait for another
@@ -58,7 +58,7 @@ def waits(ops):
 
 def joint(op, stage):
     """The key that the parts of an operation across stages share, or None if one stage has all of it."""
-    if op.kind in ("send", "recv"):
+    if op.kind in TRANSFERS:
         return (*op.tag, min(stage, stage + op.peer))
     return ("world", op.name, op.tag) if op.group == "world" else None
 
