@@ -11,9 +11,12 @@
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/stages.h"
+#include "core/analyze/ranks/steps_of_ranks.h"
 #include "core/analyze/ranks/stragglers.h"
+#include "core/base/rank_list.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
+#include "core/schema/losses.h"
 
 namespace gpuprof {
 namespace {
@@ -23,6 +26,9 @@ constexpr double kGapsMatter = 0.05;
 
 // Ranks that lost more than this share of their collectives look different from their peers for no other reason.
 constexpr double kMostLost = 0.01;
+
+// The answer is unknown if more of the time in collectives than this is in kernels of unknown groups.
+constexpr double kMostUndescribed = 0.5;
 
 // A share of the step that even stages must save to be worth a sentence.
 constexpr double kUneven = 0.03;
@@ -74,6 +80,17 @@ double share_lost(const MatchedJob& matched) {
     return static_cast<double>(matched.lost) / std::max(static_cast<double>(matched.expected), 1.0);
 }
 
+// The share of the time in collectives that ran in kernels of unknown groups: who waits in them is unknown.
+double share_undescribed(const RankJob& job) {
+    double all = 0, undescribed = 0;
+    for (const JobSync& sync : job.syncs) {
+        auto length = static_cast<double>(sync.span.length());
+        all += length;
+        if (sync.group == kNone) undescribed += length;
+    }
+    return undescribed / std::max(all, 1.0);
+}
+
 // NCCL Inspector says how long collectives took, but not when they ran.
 bool only_durations(const Trace& trace) {
     const RankTable& table = trace.tables().rank;
@@ -87,6 +104,60 @@ bool only_durations(const Trace& trace) {
 }
 
 void warn(Trust& trust, std::string text) { trust.statements.push_back({true, std::move(text)}); }
+
+std::uint64_t count_of(const Trace& trace, Loss kind) {
+    const LossTable& losses = trace.tables().loss;
+    std::uint64_t count = 0;
+    for (Row row = 0; row < losses.rows; ++row)
+        if (trace.text(losses.kind.value_or(row, kNoString)) == spec_of(kind).name)
+            count += static_cast<std::uint64_t>(losses.count[row]);
+    return count;
+}
+
+std::string counted(std::uint64_t count, std::string_view thing, std::string_view things) {
+    return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? thing : things);
+}
+
+// Files that were not read, and ranks whose steps are not those of most others.
+void add_files(const Facts& facts, Trust& trust) {
+    const Trace& trace = facts.trace();
+    std::string skipped;
+    if (std::uint64_t copies = count_of(trace, Loss::second_copy); copies > 0)
+        skipped += counted(copies, "second copy", "second copies");
+    if (std::uint64_t foreign = count_of(trace, Loss::foreign_file); foreign > 0)
+        skipped += (skipped.empty() ? "" : " and ") +
+                   counted(foreign, "file that is not a recording", "files that are not recordings");
+    if (!skipped.empty()) trust.statements.push_back({false, skipped + " skipped (see the table losses)"});
+    std::vector<std::int32_t> others;
+    for (const OtherSteps& each : facts.get<StepsOfRanks>().others) others.push_back(each.rank);
+    if (!others.empty())
+        warn(trust, fmt::format("{} recorded other steps than most: {} (see the table ranks)",
+                                counted(others.size(), "rank", "ranks"), format_ranks(others)));
+    if (std::uint64_t ranks = count_of(trace, Loss::steps_by_order); ranks > 0)
+        warn(trust,
+             fmt::format("the steps of {} have no numbers and were matched by their order (see the table losses)",
+                         counted(ranks, "rank", "ranks")));
+}
+
+// Collectives that were matched with no other rank, by the reason.
+void add_undescribed(const Facts& facts, Trust& trust) {
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    if (matched.undescribed == 0) return;
+    const Trace& trace = facts.trace();
+    std::string why;
+    for (auto [kind, words] : {std::pair(Loss::graph_collective, "in CUDA graphs"),
+                               std::pair(Loss::several_transfers, "in transfers with several ranks at once"),
+                               std::pair(Loss::undescribed_collective, "without a description")})
+        if (std::uint64_t count = count_of(trace, kind); count > 0)
+            why += fmt::format("{}{} {}", why.empty() ? "" : ", ", readable_count(static_cast<std::int64_t>(count)),
+                               words);
+    double share = share_undescribed(facts.get<RankJob>());
+    std::string text = fmt::format("{} matched with no other rank, {:.1f} % of the time in collectives{}",
+                                   counted(matched.undescribed, "collective was", "collectives were"), 100 * share,
+                                   why.empty() ? "" : ": " + why);
+    if (share > kMostLost) text += "; waiting in them counts as communication, so prices may be too low";
+    trust.statements.push_back({share > kMostLost, text});
+}
 
 void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
     std::size_t present = 0, unaligned = 0;
@@ -132,21 +203,25 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
+    double undescribed = share_undescribed(facts.get<RankJob>());
     bool lossy = share_lost(facts.get<MatchedJob>()) > kMostLost;
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (found.counted.size() < kManySteps) verdict.confidence = Rating::medium;
-    if (halves || lossy || found.counted.size() < kSomeSteps) verdict.confidence = Rating::low;
+    if (found.counted.size() < kManySteps || undescribed > kMostLost) verdict.confidence = Rating::medium;
+    if (halves || lossy || undescribed > kMostUndescribed || found.counted.size() < kSomeSteps)
+        verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
                                        readable_duration(spread))
                                  : "";
     if (!uneven.empty()) uneven = "; " + uneven;
-    if (named.empty() && lossy) {
+    if (named.empty() && (lossy || undescribed > kMostUndescribed)) {
         verdict.conclude(Limit::unknown);
-        verdict.because = "ranks lost a part of their collectives, so their steps cannot be compared" + uneven;
+        verdict.because = (lossy ? "ranks lost a part of their collectives, so their steps cannot be compared"
+                                 : "the kernels of most collectives do not say which ranks wait in them") +
+                          uneven;
         return verdict;
     }
     if (named.empty()) {
@@ -187,6 +262,8 @@ Trust job_trust(const Facts& facts) {
         warn(trust,
              fmt::format("{} of {} ranks: {} (see the table ranks); waits for ranks without a file are lower bounds",
                          present, std::max(rows.rows, job.ranks.size()), absent));
+    add_files(facts, trust);
+    add_undescribed(facts, trust);
     add_clocks(job, facts.get<AlignedClocks>(), trust);
     if (double lost = share_lost(facts.get<MatchedJob>()); lost > kMostLost)
         warn(trust, fmt::format("{:.0f} % of the collectives are missing on ranks that took part in them, or cannot be "

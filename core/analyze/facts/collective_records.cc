@@ -46,7 +46,8 @@ CollectiveRecords::CollectiveRecords(const Trace& trace)
         // A host-side record of waiting for a collective has no message.
         if (collective_kind(trace.text(table.name.value_or(row, kNoString))) == CollectiveKind::unknown) continue;
         if (table.correlation.has(row)) {
-            by_correlation_.try_emplace({process(table, row), table.correlation[row]}, row);
+            auto [first, fresh] = by_correlation_.try_emplace({process(table, row), table.correlation[row]}, row);
+            if (!fresh) others_[first->second].push_back(row);
         } else if (table.external_id.has(row)) {
             by_external_.try_emplace({process(table, row), table.external_id[row]}, row);
         }
@@ -65,6 +66,11 @@ Row CollectiveRecords::find(Row kernel) const {
                 return found->second;
     }
     return kNoRow;
+}
+
+std::span<const Row> CollectiveRecords::others(Row record) const {
+    auto found = others_.find(record);
+    return found == others_.end() ? std::span<const Row>() : found->second;
 }
 
 }  // namespace gpuprof

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "core/analyze/facts/id_map.h"
 #include "core/analyze/knowledge/collective_name.h"
@@ -31,6 +33,9 @@ public:
     // The row of table collective that describes this kernel, or kNoRow.
     Row find(Row kernel) const;
 
+    // The other rows that describe the same kernel as this one: it executes a group of calls.
+    std::span<const Row> others(Row record) const;
+
 private:
     using Key = std::pair<std::uint32_t, std::int64_t>;
     // Device-side records do not name their process.
@@ -43,6 +48,7 @@ private:
     const Trace& trace_;
     Slots processes_;
     std::map<Key, Row> by_correlation_, by_external_;
+    std::map<Row, std::vector<Row>> others_;  // by the first row of a kernel
 };
 
 }  // namespace gpuprof

@@ -31,4 +31,7 @@ inline constexpr std::string_view kCommunicator = "communicator";
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
 GroupKey assumed_world(std::int64_t size);
 
+// The kind, in table rank_sync, of a batch of transfers in both directions between this rank and `dst_rank`.
+inline constexpr std::string_view kExchange = "exchange";
+
 }  // namespace gpuprof

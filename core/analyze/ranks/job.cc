@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/analyze/facts/facts.h"
@@ -19,10 +20,13 @@ namespace {
 constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 constexpr DurNs kMaxPart = DurNs{1} << 55;  // more than a year
 
-CollectiveKind kind_of(std::string_view name) {
+// And whether it goes both ways.
+using SyncKind = std::pair<CollectiveKind, bool>;
+SyncKind kind_of(std::string_view name) {
+    if (name == kExchange) return {CollectiveKind::send_recv, true};
     for (int kind = 0; kind <= static_cast<int>(CollectiveKind::send_recv); ++kind)
-        if (to_string(static_cast<CollectiveKind>(kind)) == name) return static_cast<CollectiveKind>(kind);
-    return CollectiveKind::unknown;
+        if (to_string(static_cast<CollectiveKind>(kind)) == name) return {static_cast<CollectiveKind>(kind), false};
+    return {CollectiveKind::unknown, false};
 }
 
 class JobReader {
@@ -161,12 +165,16 @@ private:
                 sync.group = group->second;
         sync.seq = table.seq.get(row);
         StringId kind = table.kind.value_or(row, kNoString);
-        auto [known_kind, new_kind] = kinds_.try_emplace(kind, CollectiveKind::unknown);
+        auto [known_kind, new_kind] = kinds_.try_emplace(kind);
         if (new_kind) known_kind->second = kind_of(trace_.text(kind));
-        sync.kind = known_kind->second;
+        std::tie(sync.kind, sync.both_ways) = known_kind->second;
         sync.from_rank = table.src_rank.value_or(row, -1);
         sync.to_rank = table.dst_rank.value_or(row, -1);
         if (sync.is_pair() && sync.group != kNone && job_.groups[sync.group].communicator) name_ends(sync);
+        if (sync.both_ways && sync.to_rank >= 0) {  // the other end
+            std::int32_t own = job_.ranks[rank].rank, other = sync.to_rank;
+            sync.from_rank = std::min(own, other), sync.to_rank = std::max(own, other);
+        }
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
         if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
@@ -203,7 +211,7 @@ private:
     const Trace& trace_;
     RankJob job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
-    std::map<StringId, CollectiveKind> kinds_;  // few
+    std::map<StringId, SyncKind> kinds_;  // few
 };
 
 }  // namespace

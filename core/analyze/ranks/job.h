@@ -53,6 +53,7 @@ struct JobSync {
     std::optional<std::int64_t> seq;
     CollectiveKind kind = CollectiveKind::unknown;
     std::int32_t from_rank = -1, to_rank = -1;
+    bool both_ways = false;  // a batch of transfers in both directions: from the lower to the higher rank
     std::int64_t bytes = -1;
     Interval span;                  // by the rank's own clock
     std::uint32_t follows = kNone;  // the sync that the rank waited for last

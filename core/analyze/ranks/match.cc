@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
+#include <tuple>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/match_order.h"
@@ -10,6 +12,9 @@
 
 namespace gpuprof {
 namespace {
+
+// In place of a kind, so that single transfers are no part of a batch.
+constexpr std::int64_t kBothWays = -2;
 
 struct Keyed {
     OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
@@ -33,18 +38,46 @@ std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
     return found;
 }
 
+// By group: numbers that a rank has more than once, as replays of a CUDA graph repeat what was captured.
+using Repeats = std::vector<std::set<std::int64_t>>;
+Repeats repeated_numbers(const RankJob& job) {
+    Repeats repeats(job.groups.size());
+    std::vector<std::int64_t> last(job.groups.size(), 0);
+    std::vector<const JobRank*> seen(job.groups.size(), nullptr);  // the rank that `last` is of
+    for (const JobRank& rank : job.ranks) {
+        std::set<std::uint32_t> doubtful;  // repeated, or only out of order
+        std::span syncs(job.syncs.data() + rank.first, rank.syncs);
+        for (const JobSync& sync : syncs) {
+            if (sync.group == kNone || !sync.seq || sync.is_pair()) continue;
+            if (seen[sync.group] == &rank && *sync.seq <= last[sync.group]) doubtful.insert(sync.group);
+            seen[sync.group] = &rank, last[sync.group] = *sync.seq;
+        }
+        std::set<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>> numbers;
+        for (const JobSync& sync : syncs)
+            if (!doubtful.empty() && doubtful.contains(sync.group) && sync.seq && !sync.is_pair() &&
+                !numbers.emplace(sync.group, *sync.seq, sync.kind).second)
+                repeats[sync.group].insert(*sync.seq);
+    }
+    return repeats;
+}
+
 std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
     std::vector<Keyed> keyed;
+    Repeats repeats = repeated_numbers(job);
     for (const JobRank& rank : job.ranks) {
         std::map<OrderKey, std::int64_t> places;  // how many of this key without a number came before
         for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
             const JobSync& sync = job.syncs[i];
-            if (sync.group == kNone) continue;
+            if (sync.group == kNone) {
+                ++matched.undescribed;
+                continue;
+            }
             if (job.groups[sync.group].shared) {
                 ++matched.shared;
                 continue;
             }
-            if (sync.seq && !sync.is_pair()) {
+            bool numbered = sync.seq && !sync.is_pair(), repeated = numbered && repeats[sync.group].contains(*sync.seq);
+            if (numbered && !repeated) {
                 keyed.push_back({{sync.group, -1, -1, -1, *sync.seq, 0}, i, MatchRule::exact});
                 continue;
             }
@@ -54,8 +87,10 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
                          sync.is_pair() ? sync.from_rank
                          : assumed      ? sync.bytes
                                         : -1,
-                         sync.is_pair() ? sync.to_rank : -1,
-                         static_cast<std::int64_t>(sync.kind),
+                         sync.is_pair() ? sync.to_rank
+                         : repeated     ? *sync.seq
+                                        : -1,
+                         sync.both_ways ? kBothWays : static_cast<std::int64_t>(sync.kind),
                          sync.step,
                          0};
             std::int64_t place = places[key]++;

@@ -1,7 +1,8 @@
 // Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
-// kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step.
-// Rows that differ in kind or in the size of a message are never one collective. Where the order decides, nothing may
-// contradict it (match_order.h). A group of more ranks than its size is several groups of one name and is not matched.
+// kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step;
+// so too where a rank has a number twice, as replays of CUDA graphs repeat it. Rows that differ in kind or in the size of
+// a message are never one collective. Where the order decides, nothing may contradict it (match_order.h). A group of more
+// ranks than its size is several groups of one name and is not matched. Rows without a group are only counted.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct MatchedJob {
     std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
     std::size_t uncertain = 0;               // rows whose order does not tell which collective they are of
     std::size_t shared = 0;                  // rows of a name that several groups have
+    std::size_t undescribed = 0;             // rows without a group
 
     std::span<const std::uint32_t> of(const Instance& instance) const {
         return {members.data() + instance.first, instance.count};

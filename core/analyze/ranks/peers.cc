@@ -69,6 +69,7 @@ private:
         const JobGroup& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
         std::int64_t direction = !sync.is_pair() ? 0 : sync.from_rank == own ? 1 : 2;
+        if (sync.both_ways) direction += 2;
         std::int64_t stage = 0;
         if (sync.is_pair()) stage = std::lower_bound(group.ranks.begin(), group.ranks.end(), own) - group.ranks.begin();
         return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), direction, stage};

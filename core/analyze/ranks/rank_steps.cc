@@ -53,7 +53,8 @@ RankSteps RankSteps::make(const Facts& facts) {
         numbers.insert(made.steps_.back().number);
     }
     // Names without numbers, or all with the same one.
-    if (numbers.contains(-1) || numbers.size() < made.steps_.size())
+    made.by_place_ = numbers.contains(-1) || numbers.size() < made.steps_.size();
+    if (made.by_place_)
         for (std::size_t i = 0; i < made.steps_.size(); ++i) made.steps_[i].number = static_cast<std::int64_t>(i);
     const Trace& trace = facts.trace();
     made.extend(trace.kernel(), trace.links().kernel_launch);

@@ -22,6 +22,8 @@ public:
     static RankSteps make(const Facts& facts);
 
     const std::vector<RankStep>& steps() const { return steps_; }
+    // Whether they are numbered by their place in the recording, because their names do not tell them apart.
+    bool by_place() const { return by_place_; }
     // The index of the step that launched a kernel, or steps().size() if none did.
     std::size_t of_kernel(Row kernel) const;
 
@@ -38,6 +40,7 @@ private:
     const Facts& facts_;
     const Steps& found_;
     std::vector<RankStep> steps_;
+    bool by_place_ = false;
 };
 
 // The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.

@@ -1,5 +1,7 @@
 #include "core/analyze/ranks/reduce.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -67,18 +69,24 @@ public:
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
             if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
-            table.kind.set(row, into_.intern(to_string(point.message.kind)));
+            table.kind.set(row, into_.intern(point.exchanges_with ? kExchange : to_string(point.message.kind)));
             if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
             if (point.stream >= 0) table.stream.set(row, point.stream);
             table.from_time.set(row, point.span.start);
             table.to_time.set(row, point.span.end);
+            std::optional<std::int64_t> group;
             if (point.record != kNoRow) {
-                if (std::optional<std::int64_t> group = group_of(point.record)) table.group_id.set(row, *group);
-                bool numbered = by_communicator_.contains(table.group_id.value_or(row, -1));
+                group = group_of(point.record);
+                rows_.put(table.group_id, row, group);
+                bool numbered = by_communicator_.contains(group.value_or(-1));
                 if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
-                put_ends(table, row, records.src_rank.get(point.record), records.dst_rank.get(point.record),
-                         point.message.kind == CollectiveKind::send_recv && !numbered);
+                if (point.exchanges_with)
+                    table.dst_rank.set(row, *point.exchanges_with);
+                else
+                    put_ends(table, row, records.src_rank.get(point.record), records.dst_rank.get(point.record),
+                             point.message.kind == CollectiveKind::send_recv && !numbered);
             }
+            if (!group) into_.lose(loss_of(point.undescribed), fmt::format("rank {}", rank_));
             table.queued.set(row, point.queued ? 1 : 0);
             if (point.waited_for != kFollowsNothing) {
                 table.waited_for.set(row, static_cast<std::int32_t>(point.waited_for));
@@ -96,6 +104,8 @@ public:
     }
 
     void write_steps() {
+        if (steps_.by_place() && !steps_.steps().empty())
+            into_.lose(Loss::steps_by_order, fmt::format("rank {}", rank_));
         const std::vector<DeviceActivity>& devices = facts_.get<Activity>().devices;
         for (std::size_t at = 0; at < devices.size(); ++at) {
             const DeviceActivity& device = devices[at];
@@ -157,6 +167,16 @@ private:
             table.host.set(row, into_.intern(recorded ? trace_.text(host) : std::string_view(file.host)));
             table.host_from.set(row, into_.intern(recorded ? "recorded" : std::string_view(file.host_from)));
         }
+    }
+
+    static Loss loss_of(Undescribed why) {
+        switch (why) {
+            case Undescribed::in_graph: return Loss::graph_collective;
+            case Undescribed::several_transfers: return Loss::several_transfers;
+            case Undescribed::no:
+            case Undescribed::no_record: break;
+        }
+        return Loss::undescribed_collective;
     }
 
     // A send names whom it sends to, a receive whom it receives from: the other end is this rank.

@@ -22,14 +22,14 @@ const ColumnSelection& reduced_columns() {
         // Work of the devices, and what they were sampled for.
         {"kernel",
          "start dur process device context stream name correlation external_id grid_x grid_y grid_z block_x "
-         "block_y block_z"},
+         "block_y block_z graph_id"},
         {"memcpy", "start dur process device context stream kind correlation"},
         {"memset", "start dur process device context stream correlation"},
         {"sample", "time device metric value"},
         {"cpu_sample", "time dur"},
         // Steps, and what the host did while a device was idle.
         {"api_call", "start dur thread process name correlation"},
-        {"op", "start dur thread name"},
+        {"op", "start dur thread name external_id"},
         {"range", "start dur thread name domain external_id payload"},
         {"overhead", "start dur"},
         // Collectives, and the calls of a flight recorder.

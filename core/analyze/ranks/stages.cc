@@ -45,6 +45,7 @@ std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
             traffic.around = true;
         else
             traffic.others = true;
+        traffic.back |= sync.both_ways && traffic.forth;
     }
     return found;
 }

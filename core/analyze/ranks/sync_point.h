@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/analyze/facts/collective_records.h"
+#include "core/analyze/ranks/kernel_calls.h"
 #include "core/analyze/ranks/own_time.h"
 
 namespace gpuprof {
@@ -18,9 +18,11 @@ struct SyncPoint {
     std::size_t step = 0;  // index in RankSteps
     Interval span;
     CollectiveMessage message;
-    std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
-    bool queued = false;                      // began when the one before it on its stream ended
-    OwnTime own;                              // between the end of what it follows and its start
+    Undescribed undescribed = Undescribed::no;
+    std::optional<std::int32_t> exchanges_with;  // as in KernelCalls
+    std::uint32_t follows = kFollowsNothing;     // how many points before; the first ones of a device follow nothing
+    bool queued = false;                         // began when the one before it on its stream ended
+    OwnTime own;                                 // between the end of what it follows and its start
     // When the host launched it (host_leads.h): how many points before is the one that had ended last when the host last
     // waited for the device, and the time from that end to the launch.
     std::uint32_t waited_for = kFollowsNothing;

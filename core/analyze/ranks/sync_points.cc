@@ -19,7 +19,7 @@ constexpr DurNs kBackToBack = 10'000;
 
 class Points {
 public:
-    Points(const Facts& facts, const RankSteps& steps) : facts_(facts), steps_(steps), records_(facts.trace()) {}
+    Points(const Facts& facts, const RankSteps& steps) : facts_(facts), steps_(steps), calls_(facts.trace()) {}
 
     void add(const DeviceActivity& device, const OwnTimes& own) {
         std::size_t first = points_.size();
@@ -63,8 +63,11 @@ private:
         point.stream = kernels.stream.value_or(row, -1);
         point.span = {kernels.start[row], kernels.start[row] + kernels.dur[row]};
         point.step = steps_.of_kernel(row);
-        point.record = records_.find(row);
-        if (point.record != kNoRow) point.message = message_of(facts_.trace(), point.record);
+        KernelCalls calls = calls_.of(row);
+        point.record = calls.record;
+        point.message = calls.message;
+        point.undescribed = calls.undescribed;
+        point.exchanges_with = calls.exchanges_with;
         std::string_view name = facts_.trace().text(kernels.name.value_or(row, kNoString));
         if (std::optional<CollectiveKernel> parsed = parse_collective(name);
             parsed && point.message.kind == CollectiveKind::unknown)
@@ -113,7 +116,7 @@ private:
 
     const Facts& facts_;
     const RankSteps& steps_;
-    CollectiveRecords records_;
+    CallsOfKernels calls_;
     std::map<StringId, bool> collective_;
     std::vector<SyncPoint> points_;
 };

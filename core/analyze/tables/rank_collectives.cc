@@ -92,6 +92,10 @@ Result<ResultTable> run(const Facts& facts) {
         table.notes.push_back(std::to_string(matched.shared) +
                               " records were not matched: several groups have their group's name, and its ranks were "
                               "not recorded.");
+    if (matched.undescribed > 0)
+        table.notes.push_back(std::to_string(matched.undescribed) +
+                              " collectives were matched with no other rank, because their kernels name no group (see "
+                              "the table losses).");
     if (matched.mismatched > 0)
         table.notes.push_back(std::to_string(matched.mismatched) +
                               " records contradict the others of their collective and were skipped.");

@@ -5,6 +5,7 @@
 
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/steps_of_ranks.h"
 #include "core/analyze/ranks/stragglers.h"
 #include "core/analyze/ranks/waits.h"
 #include "core/analyze/tables/analysis_list.h"
@@ -33,7 +34,8 @@ constexpr ResultColumn kColumns[] = {
     {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all others were fixed."},
     {"clock_error_ns", CellType::real, Unit::ns,
      "Error of its times on the common clock; absent if they could not be aligned."},
-    {"reason", CellType::text, Unit::none, "Why it is cut, unreadable or missing."},
+    {"reason", CellType::text, Unit::none,
+     "Why it is cut, unreadable or missing, or which other steps than most ranks it recorded."},
 };
 
 struct Sums {
@@ -64,6 +66,8 @@ Result<ResultTable> run(const Facts& facts) {
     for (std::size_t i = 0; i < job.syncs.size(); ++i)
         if (waits.wait[i] > 0)
             sums[job.syncs[i].rank].waits.push_back({job.syncs[i].span.start, job.syncs[i].span.start + waits.wait[i]});
+    std::map<std::int32_t, std::string_view> other_steps;
+    for (const OtherSteps& each : facts.get<StepsOfRanks>().others) other_steps.emplace(each.rank, each.text);
     std::map<std::uint32_t, const Straggler*> prices;
     for (const Straggler& unit : facts.get<Stragglers>().units)
         if (unit.kind == UnitKind::rank) prices.try_emplace(unit.index, &unit);
@@ -83,14 +87,15 @@ Result<ResultTable> run(const Facts& facts) {
         }
         const JobHost& host = hosts.hosts[hosts.of_rank[i]];
         const ClockFit& clock = clocks.clocks[rank.clock];
-        table.add_row({integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
-                       text_cell(trace, rows.status.value_or(rank.row, kNoString)), integer(sum.lengths.size()),
-                       sum.lengths.empty() ? kAbsent : integer(median), mean(sum.own.compute), mean(sum.exposed),
-                       mean(length(unite(sum.waits))), mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host),
-                       mean(sum.own.unknown), price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
-                       price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
-                       clock.aligned ? Cell{clock.error_ns} : kAbsent,
-                       text_cell(trace, rows.reason.value_or(rank.row, kNoString))});
+        table.add_row(
+            {integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
+             text_cell(trace, rows.status.value_or(rank.row, kNoString)), integer(sum.lengths.size()),
+             sum.lengths.empty() ? kAbsent : integer(median), mean(sum.own.compute), mean(sum.exposed),
+             mean(length(unite(sum.waits))), mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host),
+             mean(sum.own.unknown), price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
+             price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
+             clock.aligned ? Cell{clock.error_ns} : kAbsent,
+             rows.reason.has(rank.row) ? text_cell(trace, rows.reason[rank.row]) : text_cell(other_steps[rank.rank])});
     }
     // Files that could not even be given a rank.
     for (Row row = 0; row < rows.rows; ++row) {
