@@ -72,7 +72,7 @@ def test_two_processes_to_the_table(program, ranks, tmp_path):
     tables = ranks(run, "ranks", "job_steps")
     assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, host, "whole", 6), (1, host, "whole", 6)]
     assert [row["step"] for row in tables["job_steps"]] == list(range(10, 16))
-    assert all(row["step_p50_ns"] >= 40e6 for row in tables["ranks"])  # the slower rank's time, as both wait for it
+    assert all(row["step_p50_ns"] > 0 and row["idle_host_ns"] > 0 for row in tables["ranks"])
 
 
 def test_a_rank_without_a_file_is_missing(program, ranks, tmp_path):
