@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "core/base/large_vector.h"
 #include "core/base/readable.h"
 #include "core/base/string_pool.h"
 #include "core/model/graph_nodes.h"
@@ -63,7 +64,7 @@ public:
     }
 
 private:
-    using ByProcess = std::unordered_map<std::uint32_t, std::vector<Submitting>>;
+    using ByProcess = std::unordered_map<std::uint32_t, LargeVector<Submitting>>;
 
     StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
     // What a call submitted; a failed call submitted nothing.
@@ -215,7 +216,7 @@ private:
     ByProcess outermost() {
         struct Open {
             TimeNs end;
-            std::vector<Submitting>* of;
+            LargeVector<Submitting>* of;
             std::size_t at;
         };
         std::unordered_map<std::uint32_t, Open> open;  // by thread
@@ -234,7 +235,7 @@ private:
                 ++found_.calls_uncheckable;
                 continue;
             }
-            std::vector<Submitting>& of = all[index_of(process_of(row))];
+            LargeVector<Submitting>& of = all[index_of(process_of(row))];
             open[thread] = {end, &of, of.size()};
             of.push_back({row, has_work_[row] != 0});
         }
@@ -254,7 +255,7 @@ private:
         }
     }
 
-    void judge(std::uint32_t process, const std::vector<Submitting>& submitting) {
+    void judge(std::uint32_t process, const LargeVector<Submitting>& submitting) {
         std::unordered_map<std::uint32_t, DurNs> fastest;  // by name, of calls with work
         std::size_t first = submitting.size(), last = 0;
         for (std::size_t i = 0; i < submitting.size(); ++i) {

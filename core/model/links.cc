@@ -11,7 +11,7 @@ namespace {
 
 // The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
 // bitmap holds the recorded ids and rows are stored only for those: the row of an id is at its rank, the number of ids
-// below it. Sparse ids fall back to a hash map.
+// below it. Sparse ids are sorted instead; their rank is found by bisection.
 // Filled in three passes over the calls: note() each, prepare(), mark() each, rank(), add() each.
 class CallsById {
 public:
@@ -25,10 +25,13 @@ public:
         if (count_ > 0 && span < 256 * count_ + 4096) words_.resize(span / 64 + 1, Word{0, 0});
     }
     void mark(std::int64_t id) {
-        if (!words_.empty()) words_[offset_of(id) / 64].present |= bit_of(id);
+        if (words_.empty()) return ids_.push_back(id);
+        words_[offset_of(id) / 64].present |= bit_of(id);
     }
     void rank() {
-        std::uint64_t below = 0;
+        std::sort(ids_.begin(), ids_.end());
+        ids_.resize(static_cast<std::size_t>(std::unique(ids_.begin(), ids_.end()) - ids_.begin()));
+        std::uint64_t below = ids_.size();
         for (Word& word : words_) {
             word.below = static_cast<Row>(below);
             below += static_cast<std::uint64_t>(std::popcount(word.present));
@@ -37,7 +40,6 @@ public:
     }
     // Whether the id was free.
     bool add(std::int64_t id, Row row) {
-        if (words_.empty()) return scattered_.emplace(id, row).second;
         Row& known = rows_[rank_of(id)];
         if (known != kNoRow) return false;
         known = row;
@@ -46,9 +48,9 @@ public:
     bool before_all(std::int64_t id) const { return id < lowest_; }
     Row find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
-        if (!words_.empty()) return words_[offset_of(id) / 64].present & bit_of(id) ? rows_[rank_of(id)] : kNoRow;
-        auto found = scattered_.find(id);
-        return found == scattered_.end() ? kNoRow : found->second;
+        bool is_recorded = words_.empty() ? std::binary_search(ids_.begin(), ids_.end(), id)
+                                          : (words_[offset_of(id) / 64].present & bit_of(id)) != 0;
+        return is_recorded ? rows_[rank_of(id)] : kNoRow;
     }
 
 private:
@@ -61,6 +63,8 @@ private:
     }
     std::uint64_t bit_of(std::int64_t id) const { return std::uint64_t{1} << (offset_of(id) % 64); }
     std::size_t rank_of(std::int64_t id) const {
+        if (words_.empty())
+            return static_cast<std::size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
         const Word& word = words_[offset_of(id) / 64];
         return word.below + static_cast<std::size_t>(std::popcount(word.present & (bit_of(id) - 1)));
     }
@@ -69,7 +73,7 @@ private:
     std::uint64_t count_ = 0;
     PodVector<Word> words_;
     PodVector<Row> rows_;
-    std::unordered_map<std::int64_t, Row> scattered_;
+    PodVector<std::int64_t> ids_;  // if there is no bitmap
 };
 
 // Keyed by the process key's id; processes are few.

@@ -93,21 +93,33 @@ void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& los
     if (kept.size() != table.rows) gather(table, kept);
 }
 
-// A stable sort for rows that are almost in order. Recorders write one thread after another, each in time order, so a
-// table is a few ascending runs. Merging neighbors costs one pass per doubling, and nothing if they are in order.
+// Merges [first, middle) and [middle, end), of which equal ones keep their order.
+template <class Before>
+void merge_neighbors(Row* first, Row* middle, Row* end, PodVector<Row>& buffer, Before before) {
+    buffer.clear();
+    buffer.append(first, static_cast<std::size_t>(middle - first));
+    std::merge(buffer.begin(), buffer.end(), middle, end, first, before);
+}
+
+// A stable sort of ascending numbers of rows that are almost in order. Recorders write one thread after another, each in
+// time order, so a table is a few ascending runs. Merging neighbors costs one pass per doubling, and nothing if they are
+// in order. The standard library's stable algorithms are not used: their buffers are on the heap whatever their size.
 template <class Before>
 void merge_runs(PodVector<Row>& order, Before before) {
     std::vector<std::size_t> bounds{0};
     for (std::size_t i = 1; i < order.size(); ++i)
         if (before(order[i], order[i - 1])) bounds.push_back(i);
-    if (bounds.size() > order.size() / 16) return std::stable_sort(order.begin(), order.end(), before);
+    if (bounds.size() > order.size() / 16)
+        return std::sort(order.begin(), order.end(),
+                         [&](Row a, Row b) { return before(a, b) || (a < b && !before(b, a)); });
     bounds.push_back(order.size());
+    PodVector<Row> buffer;
     while (bounds.size() > 2) {
         std::vector<std::size_t> merged{0};
         for (std::size_t i = 2; i < bounds.size(); i += 2) {
             Row* middle = order.begin() + bounds[i - 1];
             if (before(*middle, middle[-1]))
-                std::inplace_merge(order.begin() + bounds[i - 2], middle, order.begin() + bounds[i], before);
+                merge_neighbors(order.begin() + bounds[i - 2], middle, order.begin() + bounds[i], buffer, before);
             merged.push_back(bounds[i]);
         }
         if (merged.back() != order.size()) merged.push_back(order.size());

@@ -46,12 +46,23 @@ CollectiveRecords::CollectiveRecords(const Trace& trace)
         // A host-side record of waiting for a collective has no message.
         if (collective_kind(trace.text(table.name.value_or(row, kNoString))) == CollectiveKind::unknown) continue;
         if (table.correlation.has(row)) {
-            auto [first, fresh] = by_correlation_.try_emplace({process(table, row), table.correlation[row]}, row);
-            if (!fresh) others_[first->second].push_back(row);
+            by_correlation_.push_back({{process(table, row), table.correlation[row]}, row});
         } else if (table.external_id.has(row)) {
-            by_external_.try_emplace({process(table, row), table.external_id[row]}, row);
+            by_external_.push_back({{process(table, row), table.external_id[row]}, row});
         }
     }
+    std::sort(by_correlation_.begin(), by_correlation_.end());
+    for (std::size_t i = 0, first = 0; i < by_correlation_.size(); ++i) {
+        if (by_correlation_[i].first != by_correlation_[first].first) first = i;
+        if (i != first) others_[by_correlation_[first].second].push_back(by_correlation_[i].second);
+    }
+    std::sort(by_external_.begin(), by_external_.end());
+}
+
+// The first row of the key.
+Row CollectiveRecords::find(const Index& index, Key key) {
+    auto found = std::lower_bound(index.begin(), index.end(), std::pair{key, Row{0}});
+    return found == index.end() || found->first != key ? kNoRow : found->second;
 }
 
 Row CollectiveRecords::find(Row kernel) const {
@@ -59,11 +70,9 @@ Row CollectiveRecords::find(Row kernel) const {
     std::uint32_t own = process(table, kernel);
     for (std::uint32_t slot : {own, processes_.other()}) {
         if (table.correlation.has(kernel))
-            if (auto found = by_correlation_.find({slot, table.correlation[kernel]}); found != by_correlation_.end())
-                return found->second;
+            if (Row found = find(by_correlation_, {slot, table.correlation[kernel]}); found != kNoRow) return found;
         if (table.external_id.has(kernel))
-            if (auto found = by_external_.find({slot, table.external_id[kernel]}); found != by_external_.end())
-                return found->second;
+            if (Row found = find(by_external_, {slot, table.external_id[kernel]}); found != kNoRow) return found;
     }
     return kNoRow;
 }

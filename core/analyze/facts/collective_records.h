@@ -11,6 +11,7 @@
 
 #include "core/analyze/facts/id_map.h"
 #include "core/analyze/knowledge/collective_name.h"
+#include "core/base/large_vector.h"
 #include "core/model/trace.h"
 
 namespace gpuprof {
@@ -45,10 +46,14 @@ private:
         return processes_.of(table.process.value_or(row, kNoString));
     }
 
+    // Sorted by key, then row: millions of records, which a map would hold in small blocks.
+    using Index = LargeVector<std::pair<Key, Row>>;
+    static Row find(const Index& index, Key key);
+
     const Trace& trace_;
     Slots processes_;
-    std::map<Key, Row> by_correlation_, by_external_;
-    std::map<Row, std::vector<Row>> others_;  // by the first row of a kernel
+    Index by_correlation_, by_external_;
+    std::map<Row, std::vector<Row>> others_;  // by the first row of a kernel; of few kernels
 };
 
 }  // namespace gpuprof

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/analyze/facts/step_finder.h"
+#include "core/base/large_vector.h"
 
 namespace gpuprof {
 namespace {
@@ -27,7 +28,7 @@ constexpr double kMinSameShare = 0.9;  // minimum share of kernels with the same
 struct Period {
     std::size_t length = 0;              // kernels
     double same = 0;                     // share of kernels with the same name as one period later
-    std::vector<std::size_t> positions;  // of the marker, one per period
+    LargeVector<std::size_t> positions;  // of the marker, one per period
 };
 
 // Share of kernels, from the first marker to the last, with the same name as one period later.
@@ -38,7 +39,7 @@ double sameness(const BusiestStream& stream, const Period& period) {
 }
 
 // The longest run of distances of which a share of kRegular equals `wanted`; start-up and shutdown lie outside it.
-std::pair<std::size_t, std::size_t> steady_stretch(const std::vector<std::size_t>& distances, std::size_t wanted) {
+std::pair<std::size_t, std::size_t> steady_stretch(const LargeVector<std::size_t>& distances, std::size_t wanted) {
     std::pair<std::size_t, std::size_t> best{0, 0};
     std::size_t begin = 0, regular = 0;
     for (std::size_t end = 1; end <= distances.size(); ++end) {
@@ -57,12 +58,12 @@ std::pair<std::size_t, std::size_t> steady_stretch(const std::vector<std::size_t
 
 // The period of a marker that occurs `per_step` times in each; length 0 if its distances are regular over less than
 // half of the kernels.
-Period period_of(const std::vector<std::size_t>& positions, std::size_t per_step, std::size_t kernels) {
+Period period_of(const LargeVector<std::size_t>& positions, std::size_t per_step, std::size_t kernels) {
     if (positions.size() < kMinPeriods * per_step) return {};
-    std::vector<std::size_t> distances;
+    LargeVector<std::size_t> distances;
     for (std::size_t i = 0; i + per_step < positions.size(); ++i)
         distances.push_back(positions[i + per_step] - positions[i]);
-    std::vector<std::size_t> sorted = distances;
+    LargeVector<std::size_t> sorted = distances;
     auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
     std::nth_element(sorted.begin(), middle, sorted.end());
     auto [begin, end] = steady_stretch(distances, *middle);
@@ -96,8 +97,8 @@ std::vector<Marker> markers_of(const BusiestStream& stream, std::size_t strings)
     return by_name;
 }
 
-std::vector<std::size_t> positions_of(const BusiestStream& stream, const Marker& marker) {
-    std::vector<std::size_t> positions;
+LargeVector<std::size_t> positions_of(const BusiestStream& stream, const Marker& marker) {
+    LargeVector<std::size_t> positions;
     positions.reserve(marker.count);
     for (std::size_t i = marker.first; positions.size() < marker.count; ++i)
         if (stream.name(i) == marker.name) positions.push_back(i);
@@ -108,7 +109,7 @@ Period find_period(const BusiestStream& stream, std::size_t strings) {
     std::vector<Marker> markers = markers_of(stream, strings);
     if (markers.size() > kMaxMarkerCandidates) markers.resize(kMaxMarkerCandidates);
     for (const Marker& marker : markers) {
-        std::vector<std::size_t> positions = positions_of(stream, marker);
+        LargeVector<std::size_t> positions = positions_of(stream, marker);
         for (std::size_t per_step = 1; per_step <= kMaxMarkersPerStep; ++per_step) {
             Period period = period_of(positions, per_step, stream.size());
             if (period.length == 0) continue;
@@ -132,7 +133,7 @@ std::size_t lead_in(const KernelTable& kernels, const BusiestStream& stream, con
 }
 
 // Adds steps before the first and after the last marker: an equal sequence one period away from a step is a step.
-void extend(const BusiestStream& stream, std::size_t length, std::vector<std::size_t>& begins) {
+void extend(const BusiestStream& stream, std::size_t length, LargeVector<std::size_t>& begins) {
     auto alike = [&](std::size_t begin, std::size_t other) {
         std::size_t same = 0;
         for (std::size_t i = 0; i < length; ++i) same += stream.name(begin + i) == stream.name(other + i);
@@ -183,7 +184,7 @@ Steps find_repeated_kernels(const Facts& facts) {
     if (period.length == 0) return found;
 
     std::size_t lead = lead_in(kernels, stream, period);
-    std::vector<std::size_t> begins;
+    LargeVector<std::size_t> begins;
     for (std::size_t marker : period.positions)
         if (marker >= lead) begins.push_back(marker - lead);
     if (begins.size() > 1) extend(stream, period.length, begins);

@@ -11,6 +11,7 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/knowledge/call_kind.h"
+#include "core/base/large_vector.h"
 #include "core/schema/library_frames.def"
 
 namespace gpuprof {
@@ -42,7 +43,7 @@ public:
     }
 
 private:
-    std::vector<std::pair<Row, Row>> copies_;  // call, copy
+    LargeVector<std::pair<Row, Row>> copies_;  // call, copy
     std::size_t next_ = 0;
 };
 
@@ -53,7 +54,7 @@ bool waits_for_copy(const Trace& trace, Row call, Row copy) {
 }
 
 // Blocking calls by start; a call nested in another one (runtime over driver API) does not count again.
-std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
+LargeVector<Wait> find_waits(const Facts& facts, Waits& found) {
     const Trace& trace = facts.trace();
     const Submitters& submitters = facts.get<Submitters>();
     const ApiCallTable& calls = trace.api_call();
@@ -62,7 +63,7 @@ std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
     std::vector<CallKind> kinds(trace.strings().size(), CallKind::other);
     std::vector<bool> known(trace.strings().size());
     std::map<StringId, TimeNs> open;
-    std::vector<Wait> waits;
+    LargeVector<Wait> waits;
     for (Row call = 0; call < calls.rows; ++call) {
         StringId name = calls.name.value_or(call, kNoString), thread = calls.thread.value_or(call, kNoString);
         if (name == kNoString || !submitters.has(thread)) continue;
@@ -82,7 +83,7 @@ std::vector<Wait> find_waits(const Facts& facts, Waits& found) {
     return waits;
 }
 
-double waits_per_step(const Facts& facts, const std::vector<Wait>& waits) {
+double waits_per_step(const Facts& facts, const LargeVector<Wait>& waits) {
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     if (steps.size() < 2) return 0;
     std::size_t inside = 0, at = 0;
@@ -105,7 +106,7 @@ bool of_a_library(std::string_view frame) {
 }
 
 // Finds the call site of each wait.
-std::vector<WaitSite> name_sites(const Trace& trace, const std::vector<Wait>& waits) {
+std::vector<WaitSite> name_sites(const Trace& trace, const LargeVector<Wait>& waits) {
     HostTimeline timeline(trace, {HostKind::range, HostKind::python_call, HostKind::op});
     std::map<StringId, HostThread> threads;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, WaitSite> sites;
@@ -149,7 +150,7 @@ const Interval* Waits::last_begun(StringId thread, TimeNs time) const {
 
 Waits Waits::make(const Facts& facts) {
     Waits found;
-    std::vector<Wait> waits = find_waits(facts, found);
+    LargeVector<Wait> waits = find_waits(facts, found);
     found.count = waits.size();
     for (const Wait& wait : waits) found.of_thread[wait.thread].push_back({wait.start, wait.end});
     for (const Wait& wait : waits) found.blocked_ns += wait.end - wait.start;
@@ -159,7 +160,7 @@ Waits Waits::make(const Facts& facts) {
 
 WaitSites WaitSites::make(const Facts& facts) {
     Waits ignored;
-    std::vector<Wait> waits = find_waits(facts, ignored);
+    LargeVector<Wait> waits = find_waits(facts, ignored);
     return {waits.empty() ? std::vector<WaitSite>() : name_sites(facts.trace(), waits)};
 }
 

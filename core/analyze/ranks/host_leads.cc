@@ -16,10 +16,10 @@ namespace {
 constexpr DurNs kWaited = 20'000, kQueueFull = 100'000;
 
 // Ends of the host's waits for the device, ascending.
-std::vector<TimeNs> waits_of(const Trace& trace) {
+LargeVector<TimeNs> waits_of(const Trace& trace) {
     const ApiCallTable& calls = trace.api_call();
     std::map<StringId, DurNs> least;  // by name: duration of a call that waited; 0: it never does
-    std::vector<TimeNs> ends;
+    LargeVector<TimeNs> ends;
     for (Row row = 0; row < calls.rows; ++row) {
         if (!calls.name.has(row)) continue;
         auto [known, fresh] = least.try_emplace(calls.name[row], 0);
@@ -52,12 +52,12 @@ IntervalSet input_of(const Trace& trace) {
 
 }  // namespace
 
-void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, std::vector<SyncPoint>& points) {
+void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<SyncPoint>& points) {
     const Trace& trace = facts.trace();
-    std::vector<TimeNs> waits = waits_of(trace);
+    LargeVector<TimeNs> waits = waits_of(trace);
     if (waits.empty()) return;
     IntervalSet input = input_of(trace);
-    std::vector<std::size_t> by_end(points.size() - first);
+    LargeVector<std::size_t> by_end(points.size() - first);
     std::iota(by_end.begin(), by_end.end(), first);
     std::sort(by_end.begin(), by_end.end(),
               [&](std::size_t a, std::size_t b) { return points[a].span.end < points[b].span.end; });

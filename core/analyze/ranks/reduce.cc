@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/analyze/facts/activity.h"
@@ -119,11 +120,7 @@ public:
     }
 
     void write_kernels() {
-        std::map<std::tuple<StringId, std::int64_t, std::int32_t>, std::vector<std::int64_t>> groups;
-        const KernelTable& kernels = trace_.kernel();
-        for (Row row = 0; row < kernels.rows; ++row)
-            if (kernels.name.has(row))
-                groups[{kernels.name[row], blocks_of(row), threads_of(row)}].push_back(kernels.dur[row]);
+        KernelGroups groups = group_kernels();
         struct Sums {
             StringId name;
             std::int64_t grid;
@@ -131,9 +128,10 @@ public:
             Stat stat;
         };
         std::vector<Sums> sums;
-        for (auto& [key, durations] : groups) {
+        for (const auto& [key, group] : groups.at) {
             const auto& [name, grid, block] = key;
-            if (!is_collective_kernel(trace_.text(name))) sums.push_back({name, grid, block, stat_of(durations)});
+            if (is_collective_kernel(trace_.text(name))) continue;
+            sums.push_back({name, grid, block, stat_of({groups.durations.data() + group.begin, group.count})});
         }
         std::stable_sort(sums.begin(), sums.end(),
                          [](const Sums& a, const Sums& b) { return a.stat.sum > b.stat.sum; });
@@ -152,6 +150,39 @@ public:
     }
 
 private:
+    struct KernelGroup {
+        std::size_t begin = 0, count = 0;  // of `durations`
+    };
+    struct KernelGroups {
+        std::map<std::tuple<StringId, std::int64_t, std::int32_t>, KernelGroup> at;
+        PodVector<std::int64_t> durations;  // group after group
+    };
+
+    // By name, grid and block. One array for all groups: many small ones would not be spilled.
+    KernelGroups group_kernels() const {
+        KernelGroups groups;
+        const KernelTable& kernels = trace_.kernel();
+        PodVector<KernelGroup*> of_row;  // kernels with a name
+        for (Row row = 0; row < kernels.rows; ++row) {
+            if (!kernels.name.has(row)) continue;
+            of_row.push_back(&groups.at[{kernels.name[row], blocks_of(row), threads_of(row)}]);
+            ++of_row.back()->count;
+        }
+        std::size_t begin = 0;
+        for (auto& [key, group] : groups.at) {
+            group.begin = begin;
+            begin += std::exchange(group.count, 0);
+        }
+        groups.durations.resize(begin);
+        KernelGroup** next = of_row.begin();
+        for (Row row = 0; row < kernels.rows; ++row) {
+            if (!kernels.name.has(row)) continue;
+            KernelGroup& group = **next++;
+            groups.durations[group.begin + group.count++] = kernels.dur[row];
+        }
+        return groups;
+    }
+
     void put_process(RankTable& table, Row row, const RankFile& file) {
         const ProcessTable& processes = trace_.tables().process;
         StringId host = kNoString;
@@ -301,7 +332,7 @@ private:
     Batch& into_;
     RankRows rows_;
     RankSteps steps_;
-    std::vector<SyncPoint> syncs_;
+    LargeVector<SyncPoint> syncs_;
     std::set<std::int64_t> groups_, by_communicator_;
     std::int64_t world_ = 0;
 };

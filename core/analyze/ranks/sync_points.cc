@@ -52,7 +52,7 @@ public:
         link({}, 0, [](Interval part) { return OwnTime{.host = part.length()}; });
     }
     bool empty() const { return points_.empty(); }
-    std::vector<SyncPoint> take() && { return std::move(points_); }
+    LargeVector<SyncPoint> take() && { return std::move(points_); }
 
 private:
     void add(Row row, std::int32_t device) {
@@ -118,12 +118,12 @@ private:
     const RankSteps& steps_;
     CallsOfKernels calls_;
     std::map<StringId, bool> collective_;
-    std::vector<SyncPoint> points_;
+    LargeVector<SyncPoint> points_;
 };
 
 }  // namespace
 
-std::vector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
+LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
     Points points(facts, steps);
     const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
     for (std::size_t i = 0; i < devices.size(); ++i) points.add(devices[i], facts.get<DeviceOwnTimes>().devices[i]);

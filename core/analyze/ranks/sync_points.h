@@ -3,14 +3,13 @@
 // Collectives that the CPU executes (Gloo) are ranges on host threads; before each, all time counts as the host's.
 #pragma once
 
-#include <vector>
-
 #include "core/analyze/ranks/rank_steps.h"
 #include "core/analyze/ranks/sync_point.h"
+#include "core/base/large_vector.h"
 
 namespace gpuprof {
 
 // Those of the CPU, if no device has any; else by device, then start.
-std::vector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps);
+LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps);
 
 }  // namespace gpuprof
