@@ -24,13 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A file of common size needs less; of memory that is free now, each worker may count on this much.
-constexpr std::uint64_t kMemoryPerWorker = std::uint64_t{400} << 20;
-
 constexpr std::uint64_t kLargestSummary = std::uint64_t{16} << 20;
 
 unsigned usual_workers() {
-    std::uint64_t by_memory = std::max<std::uint64_t>(free_memory() / kMemoryPerWorker, 1);
+    std::uint64_t by_memory = std::max<std::uint64_t>(free_memory() / kReduceMemory, 1);
     return static_cast<unsigned>(std::min<std::uint64_t>(by_memory, std::max(std::thread::hardware_concurrency(), 1U)));
 }
 

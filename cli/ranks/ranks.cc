@@ -33,6 +33,7 @@
 #include "cli/view/sql_pages.h"
 #include "core/analyze/tables/analysis.h"
 #include "core/base/shell_words.h"
+#include "core/base/spill.h"
 #include "core/base/temporary_file.h"
 #include "core/exporters/capture.h"
 #include "core/report/report.h"
@@ -69,7 +70,16 @@ bool end_with_starter() {
     return poll(&words, 1, 0) != 1 || (words.revents & POLLERR) == 0;
 }
 
-// What an engine starts for each file.
+// The larger part of the memory is room for what is touched before pages are given back: a busy machine lets the thread that
+// does it wait.
+SpillPlan spill_plan(const Arguments& arguments) {
+    auto memory = arguments.memory > 0 ? static_cast<std::uint64_t>(arguments.memory) : kReduceMemory;
+    std::string beside = std::filesystem::path(arguments.request.output).parent_path().string();
+    return {.folders = spill_folders(beside), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
+}
+
+// What an engine starts for each file. The limit is one of data: pages of files are bounded by `spill`, and addresses cost
+// nothing.
 Result<ExitCode> reduce(const Arguments& arguments) {
     if (!end_with_starter()) return Error{ExitCode::internal, "the process that started this one has ended"};
     if (arguments.words.size() != 2 || arguments.request.output == "-")
@@ -77,8 +87,9 @@ Result<ExitCode> reduce(const Arguments& arguments) {
     if (arguments.memory > 0) {
         auto most = static_cast<rlim_t>(arguments.memory);
         rlimit limit{most, most};
-        setrlimit(RLIMIT_AS, &limit);
+        setrlimit(RLIMIT_DATA, &limit);
     }
+    Spill spill(spill_plan(arguments));
     RankFile file;
     file.path = arguments.words[1];
     std::error_code unknown;
@@ -184,7 +195,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option(
             "--memory", arguments->memory,
             "Memory limit of reading one file in bytes; a second try gets twice as much if that is free (default: 0, "
-            "none).")
+            "about 256 MB, with the rest in files).")
         .integer_range(0, std::int64_t{1} << 46)
         .value("BYTES");
     line.option("--rank", arguments->rank, "With reduce: the rank, if the file names none.")

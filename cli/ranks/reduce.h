@@ -2,6 +2,7 @@
 // in a process of its own: a file that crashes a reader or asks for too much memory costs that rank only.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "core/analyze/ranks/reduce.h"
@@ -10,6 +11,9 @@
 #include "core/schema/read_limits.h"
 
 namespace gpuprof {
+
+// What reading one file takes at most, in bytes, without --memory: what does not fit goes to a file.
+inline constexpr std::uint64_t kReduceMemory = 256'000'000;
 
 // Summaries of other versions are made again.
 inline constexpr const char* kReducerVersion = "5";

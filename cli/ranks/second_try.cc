@@ -13,13 +13,13 @@
 namespace gpuprof {
 namespace {
 
-constexpr const char* kOutOfMemory = "out of memory";  // what the program says (cli/main.cc)
+constexpr const char* kOutOfMemory = "out of memory";  // how the program says it (cli/main.cc, core/base/pod_vector.h)
 
 // Libraries may answer a failed allocation with an abort or a bad access instead of a message; without a limit, only the
 // kernel's killer of processes speaks of memory.
 bool short_of_memory(const ChildEnd& end, std::uint64_t limit) {
     if (limit == 0) return end.signal == SIGKILL;
-    return end.signal != 0 || end.problem == kOutOfMemory;
+    return end.signal != 0 || end.problem.starts_with(kOutOfMemory);
 }
 
 }  // namespace

@@ -22,22 +22,22 @@ std::string temporary_folder() {
     return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
-std::string pattern() { return temporary_folder() + "/gpu-profile-XXXXXX"; }
+std::string pattern_in(const std::string& folder) { return folder + "/gpu-profile-XXXXXX"; }
+
+}  // namespace
 
 // File systems that do not support unnamed files create a named one, which is removed at once.
-int open_nameless() {
-    int fd = open(temporary_folder().c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+int open_nameless_file(const std::string& folder) {
+    int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd >= 0) return fd;
-    std::string path = pattern();
+    std::string path = pattern_in(folder);
     fd = mkostemp(path.data(), O_CLOEXEC);
     if (fd >= 0) unlink(path.c_str());
     return fd;
 }
 
-}  // namespace
-
 Result<TemporaryFile> TemporaryFile::make() {
-    int fd = open_nameless();
+    int fd = open_nameless_file(temporary_folder());
     if (fd < 0) return failed("a file in " + temporary_folder(), std::strerror(errno));
     return TemporaryFile(fmt::format("/proc/self/fd/{}", fd), fd);
 }
@@ -60,7 +60,7 @@ Status TemporaryFile::write(std::string_view bytes) {
 }
 
 Result<TemporaryFolder> TemporaryFolder::make() {
-    std::string path = pattern();
+    std::string path = pattern_in(temporary_folder());
     if (mkdtemp(path.data()) == nullptr) return failed(path, std::strerror(errno));
     return TemporaryFolder(std::move(path));
 }

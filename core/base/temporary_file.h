@@ -10,6 +10,9 @@
 
 namespace gpuprof {
 
+// A descriptor of a new file in `folder` without a name, for reading and writing; -1 with errno.
+int open_nameless_file(const std::string& folder);
+
 class TemporaryFile {
 public:
     static Result<TemporaryFile> make();

@@ -33,8 +33,8 @@ def endless(tmp_path):
 
 @pytest.fixture(scope="module")
 def just_enough(program):
-    """The least memory, doubled from 32 MiB, with which an example can be read: half of it is too little."""
-    memory = 32 << 20
+    """The least memory, doubled from 1 MiB, with which an example can be read: half of it is too little."""
+    memory = 1 << 20
     while program.run("ranks", "reduce", FILES[0], "-o", "/dev/null", "--memory", memory).status != 0:
         memory *= 2
         assert memory < 1 << 36
@@ -102,7 +102,7 @@ def test_a_file_that_needs_more_costs_its_rank(program, cache, just_enough):
     assert lost(outcome) == [(0, "missing", "no file")]
     ((rank, status, reason),) = lost(program.run("ranks", EXAMPLE, "ranks", "--cache", cache, "--memory", given, "--format", "json"))
     assert (rank, status) == (0, "unreadable")
-    assert re.search(r" with --memory [\d.]+ MiB, and with [\d.]+ MiB$", reason), reason
+    assert re.search(r" with --memory [\d.]+ [KM]iB, and with [\d.]+ [KM]iB$", reason), reason
     found = gpu_profile.ranks(EXAMPLE, cache=cache.parent / "python", memory=just_enough // 2, progress=lambda *_: None)
     assert found.losses.to_dict()["rank"] == []
 

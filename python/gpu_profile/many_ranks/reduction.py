@@ -173,7 +173,7 @@ def _run(command: list[str], folder: str, limits: Limits, running: Running) -> t
         return (None, f"the process that read it was ended by {signal.strsignal(-code)}", False), short
     lines = said.decode("utf-8", "replace").strip().splitlines()
     problem = lines[-1].partition("gpu-profile: ")[2] or lines[-1] if lines else f"the process that read it ended with status {code}"
-    return (None, problem, code == _NO_RECORDING), limits.memory > 0 and problem == _OUT_OF_MEMORY
+    return (None, problem, code == _NO_RECORDING), limits.memory > 0 and problem.startswith(_OUT_OF_MEMORY)
 
 
 def _free_memory() -> int:

@@ -1,4 +1,5 @@
-// A rank is reduced from a part of its recording's columns. The summary must be the one of the whole recording, to the byte.
+// A rank is reduced from a part of its recording's columns, and from large arrays in files. The summary must be the one of
+// the whole recording in memory, to the byte.
 // GPUPROF_RECORDINGS=FOLDER compares the files of that folder too (tests/python/test_ranks_reading.py).
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/analyze/ranks/reduce.h"
+#include "core/base/spill.h"
 #include "core/exporters/capture.h"
 #include "core/format/chunk.h"
 #include "core/importers/importer.h"
@@ -38,6 +40,12 @@ std::string summary_of(const std::string& path, const ColumnSelection& selected)
     return sink.text();
 }
 
+// The same with every large array in a file, and no page kept.
+std::string spilled_summary_of(const std::string& path) {
+    Spill spill({{testing::TempDir()}, 0, 0, std::size_t{64} << 10});
+    return summary_of(path, reduced_columns());
+}
+
 std::vector<std::string> files_below(const fs::path& folder) {
     std::vector<std::string> found;
     for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
@@ -52,6 +60,7 @@ void expect_same_summaries(const fs::path& folder, std::size_t least) {
         SCOPED_TRACE(path);
         std::string whole = summary_of(path, {});
         EXPECT_TRUE(summary_of(path, reduced_columns()) == whole);
+        EXPECT_TRUE(spilled_summary_of(path) == whole);
         captures += whole.starts_with(kChunkMagic);
     }
     EXPECT_GE(captures, least);

@@ -1,0 +1,233 @@
+#include "core/base/spilled_blocks.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+#include <utility>
+
+#include "core/base/exit_code.h"
+#include "core/base/signal_blocked_thread.h"
+#include "core/base/temporary_file.h"
+
+extern "C" {
+void* __real_realloc(void* block, std::size_t bytes);
+void __real_free(void* block);
+}
+
+namespace gpuprof {
+namespace {
+
+// Smaller blocks are not counted.
+constexpr std::size_t kLarge = std::size_t{64} << 10;
+
+std::size_t large(std::size_t bytes) { return bytes < kLarge ? 0 : bytes; }
+
+// Files are mapped at whole pages. The C library's blocks begin after a header of their own, hardly ever there.
+bool is_of_file(const void* block) {
+    constexpr std::uintptr_t kLeastPage = 4096;
+    return block != nullptr && reinterpret_cast<std::uintptr_t>(block) % kLeastPage == 0;
+}
+
+// Between two looks at the memory of the process. Reading blocks from the system's cache takes up to 8 MB in this time.
+constexpr std::chrono::milliseconds kPause{1};
+
+// Resident memory of this process in bytes; 0 if unknown.
+std::uint64_t resident_bytes() {
+    static const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    std::array<char, 128> text{};
+    ssize_t got = fd < 0 ? 0 : pread(fd, text.data(), text.size() - 1, 0);
+    unsigned long long pages = 0;
+    if (got <= 0 || std::sscanf(text.data(), "%*u %llu", &pages) != 1) return 0;
+    return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// 0, or the error.
+int reserve_space(int fd, std::size_t from, std::size_t to) {
+    int failed = 0;
+    do failed = fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0 ? 0 : errno;
+    while (failed == EINTR);
+    return failed;
+}
+
+bool is_in_memory(int fd) {
+    struct statfs about {};
+    return fstatfs(fd, &about) != 0 || about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC;
+}
+
+}  // namespace
+
+std::atomic<SpilledBlocks*> SpilledBlocks::used_ = nullptr;
+
+// Never destroyed: blocks of static objects may outlive everything else.
+SpilledBlocks& SpilledBlocks::use() {
+    static SpilledBlocks& only = *new SpilledBlocks;
+    used_.store(&only, std::memory_order_release);
+    return only;
+}
+
+void SpilledBlocks::start(SpillPlan plan) {
+#ifdef M_MMAP_THRESHOLD
+    // A freed block shall leave the process. By default, the threshold grows with the blocks that were freed.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+    std::lock_guard lock(mutex_);
+    plan_ = std::move(plan);
+    sought_ = false;
+    folder_.clear();
+    active_ = true;
+}
+
+void SpilledBlocks::stop() {
+    {
+        std::lock_guard lock(mutex_);
+        active_ = false;
+    }
+    changed_.notify_all();
+    if (giver_.joinable()) giver_.join();
+}
+
+void* SpilledBlocks::grow(void* block, std::size_t bytes) {
+    if (is_of_file(block)) {
+        std::unique_lock lock(mutex_);
+        if (auto known = files_.find(block); known != files_.end()) return grow_file(known, bytes);
+    }
+    std::size_t old_bytes = block == nullptr ? 0 : malloc_usable_size(block);
+    if (!active_ || bytes < plan_.least_block ||
+        on_heap_ + static_cast<std::int64_t>(bytes - large(old_bytes)) <= static_cast<std::int64_t>(plan_.heap_bytes))
+        return grow_on_heap(block, old_bytes, bytes);
+    void* made = nullptr;
+    {
+        std::lock_guard lock(mutex_);
+        if (find_folder()) made = make_file(bytes);
+    }
+    if (made == nullptr) return grow_on_heap(block, old_bytes, bytes);
+    if (old_bytes > 0) std::memcpy(made, block, std::min(old_bytes, bytes));
+    on_heap_ -= static_cast<std::int64_t>(large(old_bytes));
+    __real_free(block);
+    return made;
+}
+
+void* SpilledBlocks::grow_on_heap(void* block, std::size_t old_bytes, std::size_t bytes) {
+    void* grown = __real_realloc(block, bytes);
+    if (grown == nullptr || std::max(old_bytes, bytes) < kLarge) return grown;
+    on_heap_ +=
+        static_cast<std::int64_t>(large(malloc_usable_size(grown))) - static_cast<std::int64_t>(large(old_bytes));
+    return grown;
+}
+
+void SpilledBlocks::free(void* block) {
+    if (block == nullptr) return;
+    if (is_of_file(block)) {
+        std::unique_lock lock(mutex_);
+        if (auto known = files_.find(block); known != files_.end()) {
+            File file = known->second;
+            files_.erase(known);
+            in_files_ -= file.bytes;
+            lock.unlock();
+            munmap(block, file.bytes);
+            close(file.fd);
+            return;
+        }
+    }
+    on_heap_ -= static_cast<std::int64_t>(large(malloc_usable_size(block)));
+    __real_free(block);
+}
+
+// The lock is held.
+void* SpilledBlocks::grow_file(Files::iterator known, std::size_t bytes) {
+    File file = known->second;
+    if (bytes <= file.bytes) return known->first;
+    reserve(file.fd, file.bytes, bytes);
+    void* moved = mremap(known->first, file.bytes, bytes, MREMAP_MAYMOVE);
+    if (moved == MAP_FAILED) return nullptr;
+    files_.erase(known);
+    files_.emplace(moved, File{file.fd, bytes});
+    in_files_ += bytes - file.bytes;
+    return moved;
+}
+
+// Null if there are too many files or mappings: the block is one of the heap then.
+void* SpilledBlocks::make_file(std::size_t bytes) {
+    int fd = open_nameless_file(folder_);
+    if (fd < 0) return nullptr;
+    reserve(fd, 0, bytes);
+    void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (made == MAP_FAILED) {
+        close(fd);
+        return nullptr;
+    }
+    files_.emplace(made, File{fd, bytes});
+    in_files_ += bytes;
+    try {
+        if (!giver_.joinable()) giver_ = signal_blocked_thread([this] { give_back_pages(); });
+        changed_.notify_all();
+    } catch (const std::system_error&) {
+        // The system decides alone which pages stay.
+    }
+    return made;
+}
+
+// The first folder that is on a disk and has room.
+bool SpilledBlocks::find_folder() {
+    if (std::exchange(sought_, true)) return !folder_.empty();
+    auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    for (const std::string& folder : plan_.folders) {
+        int fd = open_nameless_file(folder);
+        if (fd < 0) continue;
+        bool usable = !is_in_memory(fd) && reserve_space(fd, 0, page) == 0;
+        close(fd);
+        if (!usable) continue;
+        folder_ = folder;
+        return true;
+    }
+    return false;
+}
+
+void SpilledBlocks::reserve(int fd, std::size_t from, std::size_t to) {
+    int failed = reserve_space(fd, from, to);
+    if (failed == 0) return;
+    std::fprintf(stderr,
+                 "gpu-profile: cannot write temporary data to %s: %s (%zu MB more than the %zu MB there); set TMPDIR "
+                 "to a folder with more room\n",
+                 folder_.c_str(), std::strerror(failed), (to - from) / 1'000'000, bytes() / 1'000'000);
+    std::_Exit(static_cast<int>(ExitCode::internal));
+}
+
+void SpilledBlocks::give_back_pages() {
+    std::unique_lock lock(mutex_);
+    while (active_) {
+        if (files_.empty())
+            changed_.wait(lock);
+        else
+            changed_.wait_for(lock, kPause);
+        if (files_.empty() || resident_bytes() <= plan_.resident_bytes) continue;
+        for (const auto& [block, file] : files_) (void)madvise(block, file.bytes, MADV_DONTNEED);
+    }
+}
+
+std::vector<std::string> spill_folders(const std::string& beside) {
+    std::vector<std::string> folders;
+    if (const char* named = std::getenv("TMPDIR"); named != nullptr && *named != '\0') folders.emplace_back(named);
+    folders.insert(folders.end(), {beside.empty() ? "." : beside, "/var/tmp", "/tmp"});
+    return folders;
+}
+
+Spill::Spill(SpillPlan plan) { SpilledBlocks::use().start(std::move(plan)); }
+
+Spill::~Spill() { SpilledBlocks::use().stop(); }
+
+std::uint64_t Spill::bytes() { return SpilledBlocks::use().bytes(); }
+
+}  // namespace gpuprof
