@@ -32,6 +32,9 @@ namespace {
 // Smaller blocks are not counted.
 constexpr std::size_t kLarge = std::size_t{64} << 10;
 
+// Of freed files that are kept for the next blocks.
+constexpr std::size_t kMaxSpare = std::size_t{256} << 20;
+
 std::size_t large(std::size_t bytes) { return bytes < kLarge ? 0 : bytes; }
 
 // Files are mapped at whole pages. The C library's blocks begin after a header of their own, hardly ever there.
@@ -96,6 +99,12 @@ void SpilledBlocks::stop() {
     }
     changed_.notify_all();
     if (giver_.joinable()) giver_.join();
+    for (const auto& [size, spare] : spares_) {
+        munmap(spare.block, size);
+        close(spare.fd);
+    }
+    spares_.clear();
+    spare_bytes_ = 0;
 }
 
 void* SpilledBlocks::grow(void* block, std::size_t bytes) {
@@ -135,6 +144,11 @@ void SpilledBlocks::free(void* block) {
             File file = known->second;
             files_.erase(known);
             in_files_ -= file.bytes;
+            if (active_ && spare_bytes_ + file.bytes <= kMaxSpare) {
+                spares_.emplace(file.bytes, Spare{block, file.fd});
+                spare_bytes_ += file.bytes;
+                return;
+            }
             lock.unlock();
             munmap(block, file.bytes);
             close(file.fd);
@@ -158,8 +172,22 @@ void* SpilledBlocks::grow_file(Files::iterator known, std::size_t bytes) {
     return moved;
 }
 
+// The smallest freed file that is large enough, but not much larger; null if there is none. Its pages are in the system's
+// cache, and making them costs more than writing them.
+void* SpilledBlocks::reuse_file(std::size_t bytes) {
+    auto found = spares_.lower_bound(bytes);
+    if (found == spares_.end() || found->first > 2 * bytes) return nullptr;
+    auto [size, spare] = *found;
+    spares_.erase(found);
+    spare_bytes_ -= size;
+    files_.emplace(spare.block, File{spare.fd, size});
+    in_files_ += size;
+    return spare.block;
+}
+
 // Null if there are too many files or mappings: the block is one of the heap then.
 void* SpilledBlocks::make_file(std::size_t bytes) {
+    if (void* reused = reuse_file(bytes)) return reused;
     int fd = open_nameless_file(folder_);
     if (fd < 0) return nullptr;
     reserve(fd, 0, bytes);
@@ -214,6 +242,7 @@ void SpilledBlocks::give_back_pages() {
             changed_.wait_for(lock, kPause);
         if (files_.empty() || resident_bytes() <= plan_.resident_bytes) continue;
         for (const auto& [block, file] : files_) (void)madvise(block, file.bytes, MADV_DONTNEED);
+        for (const auto& [size, spare] : spares_) (void)madvise(spare.block, size, MADV_DONTNEED);
     }
 }
 

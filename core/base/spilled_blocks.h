@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -34,9 +35,14 @@ private:
         std::size_t bytes;
     };
     using Files = std::unordered_map<void*, File>;
+    struct Spare {
+        void* block;
+        int fd;
+    };
 
     void* grow_file(Files::iterator known, std::size_t bytes);
     void* grow_on_heap(void* block, std::size_t old_bytes, std::size_t bytes);
+    void* reuse_file(std::size_t bytes);
     void* make_file(std::size_t bytes);
     bool find_folder();
     void reserve(int fd, std::size_t from, std::size_t to);
@@ -50,6 +56,8 @@ private:
     bool sought_ = false;  // a folder; folder_ is empty if there is none
     std::string folder_;
     Files files_;
+    std::multimap<std::size_t, Spare> spares_;  // by size
+    std::size_t spare_bytes_ = 0;
     std::atomic<std::int64_t> on_heap_ = 0;  // of large blocks, since the first Spill
     std::atomic<std::uint64_t> in_files_ = 0;
     std::condition_variable changed_;
