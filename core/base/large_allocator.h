@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/base/large_block.h"
 #include "core/base/pod_vector.h"
 
 namespace gpuprof {
@@ -19,12 +20,12 @@ struct LargeAllocator {
 
     T* allocate(std::size_t n) {
         constexpr std::size_t kLarge = std::size_t{8} << 20;
-        void* block = n <= static_cast<std::size_t>(-1) / sizeof(T) ? std::malloc(n * sizeof(T)) : nullptr;
+        void* block = n <= static_cast<std::size_t>(-1) / sizeof(T) ? grow_large_block(nullptr, n * sizeof(T)) : nullptr;
         if (block == nullptr) throw std::bad_alloc();
         if (n * sizeof(T) >= kLarge) advise_huge_pages(block, n * sizeof(T));
         return static_cast<T*>(block);
     }
-    void deallocate(T* block, std::size_t) { std::free(block); }
+    void deallocate(T* block, std::size_t) { free_large_block(block); }
     friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 };
 

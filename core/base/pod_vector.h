@@ -12,6 +12,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/large_block.h"
+
 namespace gpuprof {
 
 // Asks the system to back the whole pages of a range with huge pages; no effect if it does not support them.
@@ -31,7 +33,7 @@ public:
         swap(other);
         return *this;
     }
-    ~PodVector() { std::free(data_); }
+    ~PodVector() { free_large_block(data_); }
 
     std::size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
@@ -85,7 +87,7 @@ private:
     }
     void reallocate(std::size_t n) {
         void* moved = n <= static_cast<std::size_t>(-1) / sizeof(T)
-                          ? std::realloc(static_cast<void*>(data_), n * sizeof(T))
+                          ? grow_large_block(static_cast<void*>(data_), n * sizeof(T))
                           : nullptr;
         if (moved == nullptr) {
             std::fprintf(stderr, "gpu-profile: out of memory (%zu values of %zu bytes)\n", n, sizeof(T));

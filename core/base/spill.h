@@ -1,12 +1,11 @@
 // Bounds the memory of a process whose arrays may outgrow it: external memory, with the same addresses and results.
-// While a Spill lives, large blocks of the C library's functions stay on the heap up to `heap_bytes`. The others are
+// While a Spill lives, large blocks stay on the heap up to `heap_bytes`. The others are
 // shared mappings of files without a name, one file per block, so that a block grows without being copied. Whenever the
 // process holds more than `resident_bytes`, a thread gives the pages of all these blocks back: the system keeps them in
 // its cache of files, writes them if it needs the room, and reads them again on access. A short run on a machine with
 // free memory never touches the disk.
 //
-// Only in programs with the commands (CMakeLists.txt): there the linker leads malloc, realloc and free of our own code to
-// core/base/wrapped_malloc.cc. Arrays that can become large use these functions (PodVector, LargeVector).
+// Large blocks are those of PodVector and LargeVector (core/base/large_block.h).
 //
 // Space on the disk is reserved when a block grows, because a write through a mapping cannot fail in an orderly way. If
 // the disk is full, the process ends with one line and ExitCode::internal, as it does without memory: no caller of a

@@ -18,13 +18,9 @@
 #include <utility>
 
 #include "core/base/exit_code.h"
+#include "core/base/large_block.h"
 #include "core/base/signal_blocked_thread.h"
 #include "core/base/temporary_file.h"
-
-extern "C" {
-void* __real_realloc(void* block, std::size_t bytes);
-void __real_free(void* block);
-}
 
 namespace gpuprof {
 namespace {
@@ -124,12 +120,12 @@ void* SpilledBlocks::grow(void* block, std::size_t bytes) {
     if (made == nullptr) return grow_on_heap(block, old_bytes, bytes);
     if (old_bytes > 0) std::memcpy(made, block, std::min(old_bytes, bytes));
     on_heap_ -= static_cast<std::int64_t>(large(old_bytes));
-    __real_free(block);
+    std::free(block);
     return made;
 }
 
 void* SpilledBlocks::grow_on_heap(void* block, std::size_t old_bytes, std::size_t bytes) {
-    void* grown = __real_realloc(block, bytes);
+    void* grown = std::realloc(block, bytes);
     if (grown == nullptr || std::max(old_bytes, bytes) < kLarge) return grown;
     on_heap_ +=
         static_cast<std::int64_t>(large(malloc_usable_size(grown))) - static_cast<std::int64_t>(large(old_bytes));
@@ -156,7 +152,7 @@ void SpilledBlocks::free(void* block) {
         }
     }
     on_heap_ -= static_cast<std::int64_t>(large(malloc_usable_size(block)));
-    __real_free(block);
+    std::free(block);
 }
 
 // The lock is held.
@@ -244,6 +240,16 @@ void SpilledBlocks::give_back_pages() {
         for (const auto& [block, file] : files_) (void)madvise(block, file.bytes, MADV_DONTNEED);
         for (const auto& [size, spare] : spares_) (void)madvise(spare.block, size, MADV_DONTNEED);
     }
+}
+
+void* grow_large_block(void* block, std::size_t bytes) {
+    SpilledBlocks* spilled = SpilledBlocks::used();
+    return spilled == nullptr ? std::realloc(block, bytes) : spilled->grow(block, bytes);
+}
+
+void free_large_block(void* block) {
+    SpilledBlocks* spilled = SpilledBlocks::used();
+    spilled == nullptr ? std::free(block) : spilled->free(block);
 }
 
 std::vector<std::string> spill_folders(const std::string& beside) {
