@@ -36,6 +36,7 @@ namespace {
 
 struct Arguments {
     std::string output = "recording.gpuprof";
+    std::string parts;  // a folder for them
     std::string merge;  // a folder of parts; then no command runs
     InjectionArguments injection;
     std::string max_size;
@@ -167,6 +168,7 @@ Result<ExitCode> record(Arguments arguments) {
     Result<std::vector<std::string>> groups = debug_groups(arguments.debug_env);
     if (!groups.ok()) return groups.error();
     RecordingRequest request{.output = arguments.output,
+                             .parts = arguments.parts,
                              .injection = *options,
                              .sample = *sample,
                              .python = arguments.python,
@@ -231,6 +233,11 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--max-size", arguments->max_size,
                 "Stop recording when the parts reach this size, such as 2GiB; the command continues.")
         .value("BYTES");
+    line.option(
+            "--parts", arguments->parts,
+            "Folder for the parts while the command runs (default: that of the capture; if that is on a network file "
+            "system, TMPDIR, /var/tmp or /tmp).")
+        .value("FOLDER");
     line.option("--merge", arguments->merge,
                 "Merge the parts that an interrupted recording left in this folder, instead of running a command.")
         .value("FOLDER");

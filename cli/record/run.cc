@@ -12,12 +12,14 @@
 #include "cli/record/debug_env.h"
 #include "cli/record/os_calls.h"
 #include "cli/record/parts.h"
+#include "cli/record/parts_folder.h"
 #include "cli/record/watch.h"
 #include "collect/launch/preload_path.h"
 #include "core/base/boot_id.h"
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
 #include "core/base/readable.h"
+#include "core/base/shell_words.h"
 #include "core/format/counter_plan.h"
 #include "core/schema/debug_env.h"
 #include "core/schema/facts.h"
@@ -159,7 +161,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     std::string library = injected_library();
     if (library.empty())
         return Error{ExitCode::internal, "cannot find libgpuprof_inject.so next to the program; reinstall gpu-profile"};
-    Result<SpoolFolder> folder = SpoolFolder::make(request.output);
+    Result<SpoolFolder> folder =
+        SpoolFolder::make(parts_folder(request.output, request.parts) + "/" + base_name(request.output));
     if (!folder.ok()) return folder.error();
     if (!request.counter_plan.empty())
         if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();

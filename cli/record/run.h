@@ -17,7 +17,8 @@
 namespace gpuprof {
 
 struct RecordingRequest {
-    std::string output;  // parts are next to it
+    std::string output;
+    std::string parts = {};  // a folder for the parts; "": parts_folder.h chooses
     InjectionOptions injection;
     SampleOption sample;
     double python = 0;  // Hz; 0: no stacks

@@ -39,8 +39,8 @@ std::vector<std::string> files_in(const std::string& path, std::string_view suff
 
 std::vector<std::string> parts_in(const std::string& path) { return files_in(path, ".gpuprof"); }
 
-Result<SpoolFolder> SpoolFolder::make(const std::string& output) {
-    std::string pattern = absolute(output) + ".parts-XXXXXX";
+Result<SpoolFolder> SpoolFolder::make(const std::string& path) {
+    std::string pattern = absolute(path) + ".parts-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr)
         return Error{errno == EACCES || errno == EPERM || errno == EROFS ? ExitCode::not_permitted : ExitCode::usage,
                      fmt::format("cannot create folder {} for the recording: {}", pattern, std::strerror(errno))};

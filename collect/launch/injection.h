@@ -26,8 +26,8 @@ std::vector<std::string> parts_in(const std::string& folder);
 // A folder for the spool files of one run, removed with its content when this object is destroyed.
 class SpoolFolder {
 public:
-    // Next to `output`, so that merging never crosses file systems.
-    static Result<SpoolFolder> make(const std::string& output);
+    // Named after `path`, in the same folder.
+    static Result<SpoolFolder> make(const std::string& path);
     SpoolFolder(SpoolFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
     SpoolFolder& operator=(SpoolFolder&&) = delete;
     ~SpoolFolder();

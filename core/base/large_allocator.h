@@ -20,7 +20,8 @@ struct LargeAllocator {
 
     T* allocate(std::size_t n) {
         constexpr std::size_t kLarge = std::size_t{8} << 20;
-        void* block = n <= static_cast<std::size_t>(-1) / sizeof(T) ? grow_large_block(nullptr, n * sizeof(T)) : nullptr;
+        void* block =
+            n <= static_cast<std::size_t>(-1) / sizeof(T) ? grow_large_block(nullptr, n * sizeof(T)) : nullptr;
         if (block == nullptr) throw std::bad_alloc();
         if (n * sizeof(T) >= kLarge) advise_huge_pages(block, n * sizeof(T));
         return static_cast<T*>(block);

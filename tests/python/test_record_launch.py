@@ -160,6 +160,18 @@ def test_the_recording_ends_at_its_size_and_the_command_goes_on(program, tmp_pat
     assert not list(tmp_path.glob("*.parts-*"))
 
 
+def test_parts_are_in_the_chosen_folder(program, tmp_path):
+    scratch, capture = tmp_path / "scratch", tmp_path / "run.gpuprof"
+    code = f"import os; print(os.listdir({str(scratch)!r}), [name for name in os.listdir({str(tmp_path)!r}) if 'parts' in name])"
+    outcome = program.run("record", "-o", capture, "--parts", scratch, "--sample", "0", "--quiet", "--", sys.executable, "-c", code)
+    assert outcome.status != 0 and any(f"cannot create folder {scratch}/run.gpuprof.parts-" in line for line in outcome.errors)
+    scratch.mkdir()
+    outcome = program.run("record", "-o", capture, "--parts", scratch, "--sample", "0", "--quiet", "--", sys.executable, "-c", code)
+    assert outcome.status == 0, outcome.errors
+    assert re.fullmatch(rb"\['run.gpuprof.parts-\w{6}'\] \[\]\n", outcome.stdout), outcome.stdout
+    assert list(scratch.iterdir()) == [] and program.stored(capture, "process")
+
+
 def test_below_its_size_nothing_happens(program, tmp_path):
     outcome = program.run("record", "-o", tmp_path / "x", "--sample", "0", "--max-size", "1 GiB", "--", "sleep", "0.6")
     assert outcome.status == 0

@@ -267,8 +267,7 @@ Trust job_trust(const Facts& facts) {
     add_clocks(job, facts.get<AlignedClocks>(), trust);
     if (double lost = share_lost(facts.get<MatchedJob>()); lost > kMostLost)
         warn(trust, fmt::format("{:.0f} % of the collectives are missing on ranks that took part in them, or cannot be "
-                                "matched: the recordings "
-                                "lost events, so waits and prices are unreliable",
+                                "matched, so waits and prices are unreliable",
                                 100 * lost));
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.counted.size() < job.steps.size())

@@ -1,0 +1,25 @@
+// Where the parts of a recording are while its command runs: next to the capture, so that a full disk is noticed where it
+// matters. But if the capture is on a file system of the network, on a local disk: a job of a thousand ranks would write
+// to the shared one all the time.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace gpuprof {
+
+enum class StorageKind { local, memory, network, unknown };
+
+// By the type of the file system that holds the folder.
+StorageKind storage_of(const std::string& folder);
+
+// The folder for the parts of `output`: `chosen` if it is not empty (--parts); of a capture on the network, the first of
+// `candidates` that is on a local disk; else that of the capture.
+std::string parts_folder(const std::string& output, const std::string& chosen, std::span<const std::string> candidates,
+                         const std::function<StorageKind(const std::string&)>& storage);
+
+// Of this machine: TMPDIR, /var/tmp and /tmp are candidates.
+std::string parts_folder(const std::string& output, const std::string& chosen);
+
+}  // namespace gpuprof
