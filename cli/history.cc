@@ -107,6 +107,7 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
     tables.push_back(compare::metrics_table(changes));
     Answer answer;
     answer.verdict.name = compare::name_of_speed(changes[static_cast<std::size_t>(deciding)].word);
+    answer.verdict.metric = compare::kMetrics[static_cast<std::size_t>(deciding)].name;
     answer.verdict.because = lead[1];
     Status written = write(arguments, {.version = {},
                                        .origin = run->trace->origin(),

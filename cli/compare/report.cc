@@ -32,6 +32,7 @@ Result<ComparisonReport> ComparisonReport::make(const std::vector<std::string>& 
     made.trust_.statements = found.comparability.statements;
     made.lead_ = compare::headline(found);
     made.answer_.verdict.name = compare::name_of_speed(found.word());
+    made.answer_.verdict.metric = compare::kMetrics[static_cast<std::size_t>(found.deciding)].name;
     made.answer_.verdict.because = made.lead_[1];
     for (const std::string& name : names) {
         Result<ResultTable> table = table_of(name, found, base, next);

@@ -76,7 +76,8 @@ struct Candidate {
 };
 
 struct Verdict {
-    std::string name;  // name_of(limit), or the word of a comparison
+    std::string name;    // name_of(limit), or the word of a comparison
+    std::string metric;  // of a comparison: the one that decides, as in --fail-on
     Limit limit = Limit::unknown;
     void conclude(Limit found) { limit = found, name = name_of(found); }
     ShareOf share_of = ShareOf::window;

@@ -3,9 +3,14 @@
 import json
 import os
 import resource
-import subprocess
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+
+import bombs
 
 LAUNCHES = 40  # per step
 MB = 1_000_000
@@ -77,14 +82,12 @@ def write_rank(path, size, parts):
 
 def reduce(program, file, summary, memory, environment=None, limit=None):
     """Exit status, what it said, and the most memory that it held, in bytes."""
-    words = [program.path, "ranks", "reduce", file, "-o", summary, "--memory", str(memory)]
-    child = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=os.environ | (environment or {}), preexec_fn=limit)
-    said = child.stderr.read()
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    return child.returncode, said, usage.ru_maxrss * 1024
+    words = [program.path, "ranks", "reduce", file, "-o", summary, "--memory", memory]
+    status, said, held, _ = bombs.measured(words, env=os.environ | (environment or {}), preexec_fn=limit)
+    return status, "\n".join(said), held
 
 
+@pytest.mark.measures
 @pytest.mark.parametrize(("size", "memory", "parts"), [(420 * MB, 256 * MB, [(host, device)]), (200 * MB, 128 * MB, [(host,), (device,)]),
                                                        (200 * MB, 128 * MB, [(device,), (host,)])], ids=["by time", "host first", "kernels first"])
 def test_a_file_larger_than_the_memory_gives_the_same_summary(program, tmp_path, size, memory, parts):
@@ -103,5 +106,5 @@ def test_a_full_disk_is_an_error_that_says_what_to_do(program, tmp_path):
     status, said, _ = reduce(program, file, tmp_path / "summary", 48 * MB, {"TMPDIR": str(tmp_path)}, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (small, small)))
     assert status == 6
     assert said.startswith(f"gpu-profile: cannot write temporary data to {tmp_path}: File too large")
-    assert said.endswith("; set TMPDIR to a folder with more room\n")
+    assert said.endswith("; set TMPDIR to a folder with more room")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["rank.json"]

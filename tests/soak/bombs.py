@@ -132,10 +132,14 @@ print(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024, usage.ru_utime 
 
 
 def read(binary, path, *options):
-    """Exit status, lines of standard error, peak resident memory in bytes and CPU seconds."""
-    command = [binary, "report", path, "kernels", "--format", "json", "--limit", "1", *options]
+    """What a report says and takes, as `measured` returns it."""
+    return measured([binary, "report", path, "kernels", "--format", "json", "--limit", "1", *options])
+
+
+def measured(command, **how):
+    """Exit status, lines of standard error, peak resident memory in bytes and CPU seconds. `how`: as for subprocess.run."""
     starter = [sys.executable, "-I", "-S", "-c", STARTER]
-    done = subprocess.run([*starter, *map(str, command)], capture_output=True, check=True)
+    done = subprocess.run([*starter, *map(str, command)], capture_output=True, check=True, **how)
     status, memory, seconds = done.stdout.split()
     return int(status), done.stderr.decode(errors="replace").splitlines(), int(memory), float(seconds)
 

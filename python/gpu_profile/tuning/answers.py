@@ -12,7 +12,6 @@ from ..errors import Error
 __all__ = ["compared", "evaluated", "findings", "first_answer", "predicted", "predictions"]
 
 _PREDICTED = re.compile(r"predicted with `([^`]+)`")
-_SPEEDS = ("step_p50", "step_mean", "kernel_time", "wall_time")
 
 
 def rows(document: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -93,8 +92,8 @@ def compared(base: list[str], new: list[str]) -> dict[str, Any]:
     document = _json("compare", base[0], new[0], "metrics", "--limit", "0", *repeats)
     lead: list[str] = document["lead"]
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
-    about = next((name for name in _SPEEDS if name in metrics and re.search(rf"\b{name}\b", lead[0])), None)
-    row = metrics.get(about or "", {})
+    about = document["verdict"].get("metric")
+    row = metrics.get(about, {})
     peak = metrics.get("peak_memory", {})
     return {
         "verdict": document["verdict"]["name"],
