@@ -19,6 +19,7 @@ RECORDINGS = {
     "stacks and memory": ((FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz",), ONE),
     "two devices": ((FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz",), ONE),
     "samples of devices": ((FIXTURES / "nvidia-smi/h200-580.csv",), NO_STEPS),
+    "memory account": ((FIXTURES / "memory/account",), ONE),
     "memory snapshot": ((FIXTURES / "memory/growth.snapshot.pickle.gz",), NO_STEPS),
     "counters": ((FIXTURES / "ncu/kernels.raw.csv.gz",), ["Overview", "Kernels", "Tables", "SQL"]),
     "source lines": ((FIXTURES / "instructions/samples.gpuprof",), ["Overview", "Kernels", "Tables", "SQL"]),

@@ -14,6 +14,7 @@ TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
 SMALL_KERNELS = FIXTURES / "kineto/small_kernels.json.gz"
 TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"
 SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
+ACCOUNT = FIXTURES / "memory/account"
 REPORTED = [INPUT_BOUND, TRANSFORMER, SMALL_KERNELS, TWO_DEVICES]
 
 
@@ -148,6 +149,33 @@ def test_steps_and_slow_ones(charts, program):
     assert heights[1] / heights[0] == pytest.approx(said[1]["dur_ns"] / said[0]["dur_ns"], rel=0.02)
     bars.first.click()
     page.wait_for_selector(f"section.measure tr[title='{said[0]['dur_ns']:,} ns']")
+
+
+def test_areas_of_owners_add_up_to_the_memory_in_use(charts, program):
+    """One area for each part that was recorded. Under the pointer, the legend has the values of the report."""
+    said = program.report(ACCOUNT, "memory_curve")["memory_curve"].rows
+    page = charts(ACCOUNT)
+    areas = page.locator("#memory-owners path.owner")
+    expect(areas).to_have_count(6)
+    boxes = areas.evaluate_all("paths => paths.map((path) => path.getBBox()).map(({ y, height }) => [y, y + height])")
+    assert min(top for top, _ in boxes) == pytest.approx(8, abs=0.6)  # the peak, below the ticks
+    assert max(bottom for _, bottom in boxes) == pytest.approx(200, abs=0.6)
+    plot = page.locator("#memory-owners g.bar rect")
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    keys = page.locator("#memory-owners .keys > span")
+    expect(keys.first).to_contain_text("1.6")  # s
+    middle = [row for row in said if row["at_ns"] <= 1_600_000_000][-1]
+    titles = [int(title.split(" bytes")[0].replace(",", "")) for title in keys.evaluate_all("keys => keys.slice(1).map((key) => key.title)")]
+    names = ["device_rest_bytes", "others_bytes", "rest_bytes", "calls_bytes", "cached_bytes", "allocated_bytes"]
+    assert titles == [middle[name] or 0 for name in names] and sum(titles) == middle["used_bytes"]
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator("header nav [aria-current=page]")).to_have_text("Timeline")
+
+
+def test_without_samples_of_memory_there_are_no_owners(charts):
+    assert charts(INPUT_BOUND).locator("#memory-owners").count() == 0
 
 
 def test_the_peak_of_memory_is_that_of_the_report(charts, program):

@@ -7,6 +7,7 @@ import { Durations } from "./charts/durations.tsx";
 import { FlameGraph } from "./charts/flame_graph.tsx";
 import { KernelShare } from "./charts/kernel_share.tsx";
 import { Memory } from "./charts/memory.tsx";
+import { MemoryOwners } from "./charts/memory_owners.tsx";
 import { Overlap } from "./charts/overlap.tsx";
 import { Roofline } from "./charts/roofline.tsx";
 import { Steps } from "./charts/steps.tsx";
@@ -32,6 +33,7 @@ export function Charts({ viewer }: { viewer: Viewer }) {
       <FlameGraph {...page} />
       <Steps {...page} />
       <Memory {...page} />
+      <MemoryOwners {...page} />
       <Roofline {...page} />
       <Overlap {...page} />
     </article>

@@ -1,0 +1,100 @@
+// Who holds the memory of each device over time, as areas that add up to what the device reports.
+
+import { useState } from "preact/hooks";
+import { FIRST_HUE, HUES } from "../../layout/colors.ts";
+import { stackedAreas } from "../../layout/stacked_area.ts";
+import { ticksOf } from "../../layout/ticks.ts";
+import { amount, grouped, moment } from "../../layout/time_text.ts";
+import { linearTicks } from "../../layout/value_ticks.ts";
+import { memoryLayers, type MemoryLayers } from "../../model/memory_layers.ts";
+import { tableOf } from "../../model/report.ts";
+import { reportedPart } from "../../model/row_navigation.ts";
+import type { Viewer } from "../../model/viewer.ts";
+import type { ChartProps } from "../charts.tsx";
+import { useFill } from "../use_fill.ts";
+import { Chart } from "./chart.tsx";
+import { ChartSection } from "./chart_section.tsx";
+
+const TITLE = "Device memory by owner";
+const HEIGHT = 200;
+
+/** Nothing if there is no sample of the memory in use: the chart of the memory over time says what was recorded. */
+export function MemoryOwners({ viewer, report }: ChartProps) {
+  const table = tableOf(report, "memory_curve");
+  const devices = table === null ? [] : memoryLayers(table).filter(({ layers }) => layers.length > 0);
+  if (table === null || devices.length === 0) return null;
+  const cut = table.rows.length < table.row_count ? ` The first ${grouped(table.rows.length)} of ${grouped(table.row_count)} changes are drawn.` : "";
+  return (
+    <ChartSection id="memory-owners" title={TITLE} about={`The areas add up to the memory in use that the device reports.${cut}`} hint="Click the chart to show that time on the timeline.">
+      {devices.map((device) => (
+        <div key={device.device}>
+          {devices.length > 1 && <h3>GPU {device.device}</h3>}
+          <Owners viewer={viewer} memory={device} isCut={cut !== ""} />
+        </div>
+      ))}
+      <p class="about">
+        <button class="handle" onClick={() => viewer.openTable("memory_curve")}>
+          All values
+        </button>
+      </p>
+    </ChartSection>
+  );
+}
+
+function Owners({ viewer, memory, isCut }: { viewer: Viewer; memory: MemoryLayers; isCut: boolean }) {
+  const fill = useFill();
+  const [pointed, setPointed] = useState<number | null>(null); // ns
+  const { times, used, layers } = memory;
+  const view = reportedPart(viewer.recording);
+  const span = view.to - view.from;
+  const top = Math.max(...used.filter((_, i) => times[i]! < view.to));
+  const y = (value: number) => HEIGHT - (value / top) * (HEIGHT - 8);
+  const color = (i: number) => fill(FIRST_HUE + ((i * 3) % HUES));
+  const shown = pointed === null ? used.findLastIndex((each, i) => each === top && times[i]! < view.to) : times.findLastIndex((time) => time <= pointed);
+  const timeAt = (event: MouseEvent, width: number) => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    return view.from + ((event.clientX - box.left) / width) * span;
+  };
+  return (
+    <>
+      <p class="keys">
+        <span>
+          {pointed === null ? "peak" : moment(pointed, span / 1000)}: {shown < 0 ? "unknown" : amount(used[shown]!, "bytes")}
+        </span>
+        {layers
+          .map(({ name, bytes }, i) => (
+            <span key={name} title={shown < 0 ? undefined : `${grouped(bytes[shown]!)} bytes`}>
+              <span class="key-box" style={{ background: color(i) }} /> {name}
+              {shown < 0 ? "" : `, ${amount(bytes[shown]!, "bytes")}`}
+            </span>
+          ))
+          .reverse()}
+      </p>
+      <Chart
+        label={`${TITLE}: ${layers.map(({ name, bytes }) => `${name} up to ${amount(Math.max(...bytes), "bytes")}`).join(", ")}`}
+        height={HEIGHT}
+        axes={(width) => ({
+          x: { label: "time since the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
+          y: { label: "memory", ticks: linearTicks(top, "bytes", 4).map(({ at, text }) => ({ place: y(at), text })) },
+        })}
+      >
+        {(width) => {
+          const x = (time: number) => ((Math.min(Math.max(time, view.from), view.to) - view.from) / span) * width;
+          const end = isCut ? x(times[times.length - 1]!) : width;
+          return (
+            <g class="bar" onClick={(event) => go(viewer, timeAt(event, width), span)} onPointerMove={(event) => setPointed(timeAt(event, width))} onPointerLeave={() => setPointed(null)}>
+              <rect width={width} height={HEIGHT} fill="transparent" />
+              {stackedAreas(times.map(x), layers.map(({ bytes }) => bytes), end, y).map((path, i) => (
+                <path key={layers[i]!.name} class="owner" d={path} fill={color(i)} />
+              ))}
+            </g>
+          );
+        }}
+      </Chart>
+    </>
+  );
+}
+
+function go(viewer: Viewer, time: number, span: number): void {
+  viewer.goTo({ from: time - span / 40, to: time + span / 40 });
+}
