@@ -2,6 +2,7 @@
 // different things (another timer, another cache state, a graph on one side only) are not compared: the verdict is
 // `cannot tell`. A different machine or device does not prevent a comparison; a note says so.
 #include "cli/bench/compare.h"
+#include "cli/bench/energy.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,11 @@ constexpr ResultColumn kColumns[] = {
     {"speedup_high", CellType::real, Unit::none, "Upper end of its 95 % interval."},
     {"change_pct", CellType::real, Unit::percent, "Change of the median time; negative is faster."},
     {"reason", CellType::text, Unit::none, "Reason for the verdict."},
+    {"baseline_j", CellType::real, Unit::joule,
+     "Energy per call or run of the baseline; absent if it was not measured."},
+    {"candidate_j", CellType::real, Unit::joule, "Energy per call or run of the candidate."},
+    {"energy_change_pct", CellType::real, Unit::percent,
+     "Change of the energy; negative needs less. A note has its uncertainty."},
 };
 
 const Benchmark* find(const BenchDocument& document, const std::string& name) {
@@ -79,13 +85,18 @@ void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
     auto end = [&](double measure::Interval::*member) {
         return compared.interval ? Cell((*compared.interval).*member) : kAbsent;
     };
+    std::optional<BenchEnergy> joules = energy_of(baseline), joules_after = energy_of(candidate);
+    bool both = joules && joules_after;
+    auto joules_cell = [](const std::optional<BenchEnergy>& each) { return each ? Cell(each->joules) : kAbsent; };
     auto median = [](const Measurement& m) { return m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent; };
     Cell speedup = compared.speedup ? Cell(*compared.speedup) : kAbsent;
     Cell change = compared.speedup ? Cell((1 / *compared.speedup - 1) * 100) : kAbsent;
     found_.table.add_row({std::string_view(name), name_of(compared.verdict), median(before), median(after), speedup,
                           end(&measure::Interval::low), end(&measure::Interval::high), change,
-                          std::string_view(compared.reason)});
+                          std::string_view(compared.reason), joules_cell(joules), joules_cell(joules_after),
+                          both ? Cell(change_of(*joules, *joules_after).pct) : kAbsent});
     note(fmt::format("{}: {}", name, compared.reason));
+    if (both) note(fmt::format("{}: {}", name, to_text(*joules, *joules_after, baseline.program ? "run" : "call")));
     if (before.device_name != after.device_name && why.empty())
         note(fmt::format("{}: baseline measured on {}, candidate on {}; the device may explain the difference", name,
                          before.device_name, after.device_name));
@@ -98,7 +109,8 @@ void Comparing::single(const Benchmark& benchmark, bool of_baseline) {
     found_.table.add_row(
         {std::string_view(m.name), kAbsent, of_baseline ? median : kAbsent, of_baseline ? kAbsent : median, kAbsent,
          kAbsent, kAbsent, kAbsent,
-         of_baseline ? std::string_view("only in the baseline") : std::string_view("only in the candidate")});
+         of_baseline ? std::string_view("only in the baseline") : std::string_view("only in the candidate"), kAbsent,
+         kAbsent, kAbsent});
 }
 
 void Comparing::check(const std::string& name, const Comparison& compared) {
