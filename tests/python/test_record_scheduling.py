@@ -124,6 +124,7 @@ def by_name(program, capture, analysis):
     return {row["name"]: row for row in program.report(capture, analysis)[analysis].rows if row["thread"]}
 
 
+@pytest.mark.measures
 def test_ready_time_without_permission(program, tmp_path, busy):
     outcome, capture = record(program, tmp_path, busy, SECONDS, options=())
     rows, used = by_name(program, capture, "cpu"), used_by(outcome)
@@ -138,6 +139,7 @@ def test_ready_time_without_permission(program, tmp_path, busy):
     assert all(row["ready_ns"] is None for row in program.report(capture, "cpu")["cpu"].rows if row["thread"] is None)
 
 
+@pytest.mark.measures
 def test_slices_are_what_the_threads_measured(program, tmp_path, busy):
     outcome, capture = record(program, tmp_path, busy, SECONDS)
     skip_if_refused(outcome)
@@ -229,6 +231,7 @@ for turn in range(4):
 """
 
 
+@pytest.mark.measures
 def test_idle_time_names_the_wait(program, tmp_path):
     code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
     code.write_text(CROWDED)
