@@ -25,7 +25,13 @@ function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
   const kept = useViewerState(viewer, (state) => state.kept);
   const beside = useViewerState(viewer, (state) => state.beside);
   const entries = useMemo(() => entriesOf(report, measured, kept), [report, measured, kept]);
-  if (entries.length < 2) return <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then stand beside each other here.</p>;
+  if (entries.length < 2)
+    return (
+      <article>
+        <h1 class="spoken">Steps beside each other</h1>
+        <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then stand beside each other here.</p>
+      </article>
+    );
   const find = (key: string, usual: StepEntry) => entries.find((entry) => entry.key === key) ?? usual;
   return <Beside viewer={viewer} entries={entries} a={find(beside[0], entries[0]!)} b={find(beside[1], entries[entries.length > 2 ? 2 : 1]!)} />;
 }

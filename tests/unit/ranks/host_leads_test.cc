@@ -4,6 +4,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/sync_points.h"
+#include "core/base/large_vector.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -20,7 +21,7 @@ protected:
     void reduce(TimeNs start, TimeNs end, std::int64_t correlation) {
         draft_.kernel(0, 7, start * kUs, end * kUs, kReduce, correlation);
     }
-    std::vector<SyncPoint> points() {
+    LargeVector<SyncPoint> points() {
         trace_ = draft_.finish();
         Facts facts(trace_, {});
         return sync_points(facts, RankSteps::make(facts));
@@ -36,7 +37,7 @@ TEST_F(HostLeads, CountFromTheCollectiveThatEndedBeforeTheHostStoppedWaiting) {
     draft_.range("main", 105 * kUs, 145 * kUs, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
     call(150, 155, "cudaLaunchKernel", 2), reduce(160, 200, 2);
     call(156, 160, "cudaLaunchKernel", 3), reduce(210, 300, 3);
-    std::vector<SyncPoint> found = points();
+    LargeVector<SyncPoint> found = points();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].waited_for, kFollowsNothing);
     EXPECT_EQ(found[1].waited_for, 1U);
@@ -57,7 +58,7 @@ TEST_F(HostLeads, ALaunchWaitsForRoomInTheQueue) {
     call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
     call(6, 120, "cudaLaunchKernel", 2), reduce(130, 190, 2);
     call(121, 125, "cudaLaunchKernel", 3), reduce(200, 290, 3);
-    std::vector<SyncPoint> found = points();
+    LargeVector<SyncPoint> found = points();
     EXPECT_EQ(found[1].waited_for, kFollowsNothing);
     EXPECT_EQ(found[2].waited_for, 2U);
     EXPECT_EQ(found[2].lead, 21 * kUs);
