@@ -19,6 +19,7 @@ SECONDS = 300
 
 # What the frozen program starts: it runs the file that its first argument names.
 START = """
+import sys
 
 def init():
     pass
@@ -63,7 +64,8 @@ def find_build(name):
     with open(folder / "lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         stamp = folder / name / "installed"
-        if not (stamp.exists() and stamp.read_text() == repr(WHEELS[name])):
+        wanted = repr((WHEELS[name], START))
+        if not (stamp.exists() and stamp.read_text() == wanted):
             install(name, folder / name)
-            stamp.write_text(repr(WHEELS[name]))
+            stamp.write_text(wanted)
     return program
