@@ -62,8 +62,8 @@ struct Arguments {
     std::int64_t rank = -1, memory = 0;
 };
 
-// Ends this process with the one that started it. One that ended before it was asked for its signal is known by its end
-// of the pipe: engines read what this process says.
+// Asks the system to end this process when the one that started it ends. Returns whether that one still runs: engines read
+// the standard error of this process through a pipe, and a closed pipe shows that they ended before the request.
 bool end_with_starter() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     pollfd words{STDERR_FILENO, 0, 0};

@@ -2,22 +2,24 @@
 
 #include <cstring>
 
+#include "collect/inject/api_call.h"
+
 namespace gpuprof::inject {
 namespace {
 
 struct Named {
-    const char* name;
+    const char* name;  // without "cu"
     LaunchKind kind;
 };
 constexpr Named kFunctions[] = {
-    {"cuLaunchKernel", LaunchKind::kernel},
-    {"cuLaunchCooperativeKernel", LaunchKind::kernel},
-    {"cuLaunchKernelEx", LaunchKind::kernel_ex},
-    {"cuLaunchCooperativeKernelMultiDevice", LaunchKind::multi_device},
-    {"cuGraphLaunch", LaunchKind::graph},
-    {"cuStreamBeginCapture", LaunchKind::begin_capture},
-    {"cuStreamBeginCaptureToGraph", LaunchKind::begin_capture},
-    {"cuStreamEndCapture", LaunchKind::end_capture},
+    {"LaunchKernel", LaunchKind::kernel},
+    {"LaunchCooperativeKernel", LaunchKind::kernel},
+    {"LaunchKernelEx", LaunchKind::kernel_ex},
+    {"LaunchCooperativeKernelMultiDevice", LaunchKind::multi_device},
+    {"GraphLaunch", LaunchKind::graph},
+    {"StreamBeginCapture", LaunchKind::begin_capture},
+    {"StreamBeginCaptureToGraph", LaunchKind::begin_capture},
+    {"StreamEndCapture", LaunchKind::end_capture},
 };
 
 // The beginning of the arguments of cuLaunchKernel; those of cuLaunchCooperativeKernel begin alike.
@@ -62,12 +64,8 @@ void copy(const Arguments& from, LaunchFacts& to) noexcept {
 }  // namespace
 
 LaunchKind launch_kind(const char* function) noexcept {
-    for (const Named& each : kFunctions) {
-        std::size_t length = std::strlen(each.name);
-        if (std::strncmp(function, each.name, length) != 0) continue;
-        const char* rest = function + length;
-        if (*rest == '\0' || *rest == '_') return each.kind;
-    }
+    for (const Named& each : kFunctions)
+        if (end_of_function(function, each.name) != nullptr) return each.kind;
     return LaunchKind::none;
 }
 

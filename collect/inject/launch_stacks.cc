@@ -9,9 +9,11 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <string_view>
 
+#include "collect/inject/api_call.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/name_log.h"
@@ -31,13 +33,18 @@ constexpr std::size_t kStacks = 1 << 14, kProbes = 16;
 constinit std::atomic<std::uint64_t> written[kStacks] = {};
 constinit std::atomic<std::uint64_t> without_stack{0};
 
-// The call of this thread that was entered. A runtime function calls the driver's, which is then not a launch of its own.
-struct Entered {
-    std::uint32_t domain = 0, opening = 0, correlation = 0;
-};
-thread_local Entered entered __attribute__((tls_model("initial-exec")));
+thread_local OuterCall entered __attribute__((tls_model("initial-exec")));
 
-constexpr const char* kNames[] = {"LaunchKernel", "LaunchCooperativeKernel", "GraphLaunch", "LaunchGrid", "Launch"};
+// Without "cuda" and "cu".
+constexpr const char* kNames[] = {"LaunchKernel",
+                                  "LaunchKernelEx",
+                                  "LaunchKernelExC",
+                                  "Launch",
+                                  "LaunchGrid",
+                                  "LaunchGridAsync",
+                                  "GraphLaunch",
+                                  "LaunchCooperativeKernel",
+                                  "LaunchCooperativeKernelMultiDevice"};
 
 // Text with an end: what does not fit is omitted.
 class Text {
@@ -172,22 +179,9 @@ struct LaunchReader {
     }
 };
 
-// A name may go on with a variant and end in a version: cudaLaunchKernelExC_v11060, cuLaunchKernel_ptsz.
 bool is_launch_function(const char* name) noexcept {
-    std::size_t api = std::strncmp(name, "cuda", 4) == 0 ? 4 : std::strncmp(name, "cu", 2) == 0 ? 2 : 0;
-    if (api == 0) return false;
-    for (const char* each : kNames) {
-        std::size_t length = std::strlen(each);
-        if (std::strncmp(name + api, each, length) != 0) continue;
-        std::string_view rest = name + api + length;
-        for (std::string_view variant : {"ExC", "Ex", "MultiDevice", "Async"})
-            if (rest.substr(0, variant.size()) == variant) {
-                rest.remove_prefix(variant.size());
-                break;
-            }
-        if (rest.empty() || rest[0] == '_') return true;
-    }
-    return false;
+    return std::any_of(std::begin(kNames), std::end(kNames),
+                       [name](const char* each) { return end_of_function(name, each) != nullptr; });
 }
 
 void prepare_launch_stacks() noexcept {
@@ -196,9 +190,7 @@ void prepare_launch_stacks() noexcept {
 }
 
 void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    bool inside = entered.domain == kRuntimeDomain && entered.opening == opening;
-    if ((domain == kDriverDomain && inside) || !window().open()) return;
-    entered = {domain, opening, call.correlation};
+    if (!entered.enter(call, domain, opening) || !window().open()) return;
     EventRing* ring = EventRing::of_this_thread();
     if (ring == nullptr) return;
     OverheadTimer timed;
@@ -215,8 +207,7 @@ void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t 
 }
 
 void leave_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    if (entered.domain == domain && entered.opening == opening && entered.correlation == call.correlation)
-        entered.domain = 0;
+    entered.leave(call, domain, opening);
 }
 
 std::uint64_t launches_without_stack() noexcept { return without_stack.load(std::memory_order_relaxed); }

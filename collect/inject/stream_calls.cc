@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "collect/inject/api_call.h"
 #include "collect/inject/collector.h"
 #include "collect/inject/event_ring.h"
 #include "collect/inject/overhead_timer.h"
@@ -31,12 +32,8 @@ constexpr NamedFunction kFunctions[] = {
     {"StreamEndCapture", StreamCallKind::end_capture, 0, kAbsent},
 };
 
-// The call of this thread that was entered. A runtime function calls the driver's, which is then not a call of its own.
-struct Entered {
-    std::uint64_t time = 0;
-    std::uint32_t domain = 0, opening = 0, correlation = 0;
-};
-thread_local Entered entered __attribute__((tls_model("initial-exec")));
+thread_local OuterCall entered __attribute__((tls_model("initial-exec")));
+thread_local std::uint64_t entered_at __attribute__((tls_model("initial-exec"))) = 0;
 
 // The argument at a place; arguments are pointers.
 std::uint64_t argument(const CallbackData& call, std::uint8_t place) noexcept {
@@ -48,16 +45,10 @@ std::uint64_t argument(const CallbackData& call, std::uint8_t place) noexcept {
 
 }  // namespace
 
-// A name may end in a version of the function, "_ptsz" for streams per thread, or both, in any order:
-// cudaEventRecord_ptsz_v7000, cuStreamBeginCapture_v2_ptsz.
 bool find_stream_function(const char* name, StreamFunction& function) noexcept {
-    std::size_t api = std::strncmp(name, "cuda", 4) == 0 ? 4 : std::strncmp(name, "cu", 2) == 0 ? 2 : 0;
-    if (api == 0) return false;
     for (const NamedFunction& each : kFunctions) {
-        std::size_t length = std::strlen(each.name);
-        if (std::strncmp(name + api, each.name, length) != 0) continue;
-        const char* rest = name + api + length;
-        if (*rest != '\0' && *rest != '_') continue;
+        const char* rest = end_of_function(name, each.name);
+        if (rest == nullptr) continue;
         function = {each.kind, each.stream, each.event, std::strstr(rest, "_ptsz") != nullptr};
         return true;
     }
@@ -65,15 +56,12 @@ bool find_stream_function(const char* name, StreamFunction& function) noexcept {
 }
 
 void enter_stream_call(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    bool inside = entered.domain == kRuntimeDomain && entered.opening == opening;
-    if (domain == kDriverDomain && inside) return;
-    entered = {static_cast<std::uint64_t>(realtime_ns()), domain, opening, call.correlation};
+    if (entered.enter(call, domain, opening)) entered_at = static_cast<std::uint64_t>(realtime_ns());
 }
 
 void leave_stream_call(const Cupti& cupti, const StreamFunction& function, const CallbackData& call,
                        std::uint32_t domain, std::uint32_t opening) noexcept {
-    if (entered.domain != domain || entered.opening != opening || entered.correlation != call.correlation) return;
-    entered.domain = 0;
+    if (!entered.leave(call, domain, opening)) return;
     int result = 0;
     if (call.result != nullptr) std::memcpy(&result, call.result, sizeof result);
     if (result != 0 || !recording() || !window().open()) return;
@@ -84,7 +72,7 @@ void leave_stream_call(const Cupti& cupti, const StreamFunction& function, const
     record.bytes = sizeof record;
     record.op = spool::NvtxOp::stream_call;
     record.kind = function.kind;
-    record.time = entered.time;
+    record.time = entered_at;
     record.end = static_cast<std::uint64_t>(realtime_ns());
     record.event = argument(call, function.event);
     record.stream = spool::StreamCall::kNoStream;
