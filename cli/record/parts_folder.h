@@ -7,19 +7,16 @@
 #include <span>
 #include <string>
 
+#include "core/base/storage.h"
+
 namespace gpuprof {
-
-enum class StorageKind { local, memory, network, unknown };
-
-// By the type of the file system that holds the folder.
-StorageKind storage_of(const std::string& folder);
 
 // The folder for the parts of `output`: `chosen` if it is not empty (--parts); of a capture on the network, the first of
 // `candidates` that is on a local disk; else that of the capture.
 std::string parts_folder(const std::string& output, const std::string& chosen, std::span<const std::string> candidates,
                          const std::function<StorageKind(const std::string&)>& storage);
 
-// Of this machine: TMPDIR, /var/tmp and /tmp are candidates.
+// Of this machine; temporary_folders() are candidates.
 std::string parts_folder(const std::string& output, const std::string& chosen);
 
 }  // namespace gpuprof

@@ -1,10 +1,8 @@
 #include "core/base/spilled_blocks.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <malloc.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,6 +18,7 @@
 #include "core/base/exit_code.h"
 #include "core/base/large_block.h"
 #include "core/base/signal_blocked_thread.h"
+#include "core/base/storage.h"
 #include "core/base/temporary_file.h"
 
 namespace gpuprof {
@@ -58,11 +57,6 @@ int reserve_space(int fd, std::size_t from, std::size_t to) {
     do failed = fallocate(fd, 0, static_cast<off_t>(from), static_cast<off_t>(to - from)) == 0 ? 0 : errno;
     while (failed == EINTR);
     return failed;
-}
-
-bool is_in_memory(int fd) {
-    struct statfs about {};
-    return fstatfs(fd, &about) != 0 || about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC;
 }
 
 }  // namespace
@@ -208,9 +202,11 @@ bool SpilledBlocks::find_folder() {
     if (std::exchange(sought_, true)) return !folder_.empty();
     auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     for (const std::string& folder : plan_.folders) {
+        StorageKind kind = storage_of(folder);
+        if (kind == StorageKind::memory || kind == StorageKind::unknown) continue;
         int fd = open_nameless_file(folder);
         if (fd < 0) continue;
-        bool usable = !is_in_memory(fd) && reserve_space(fd, 0, page) == 0;
+        bool usable = reserve_space(fd, 0, page) == 0;
         close(fd);
         if (!usable) continue;
         folder_ = folder;
@@ -253,9 +249,8 @@ void free_large_block(void* block) {
 }
 
 std::vector<std::string> spill_folders(const std::string& beside) {
-    std::vector<std::string> folders;
-    if (const char* named = std::getenv("TMPDIR"); named != nullptr && *named != '\0') folders.emplace_back(named);
-    folders.insert(folders.end(), {beside.empty() ? "." : beside, "/var/tmp", "/tmp"});
+    std::vector<std::string> folders = temporary_folders();
+    folders.insert(folders.end() - 2, beside.empty() ? "." : beside);  // after TMPDIR
     return folders;
 }
 
