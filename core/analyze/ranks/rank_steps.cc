@@ -63,7 +63,9 @@ RankSteps RankSteps::make(const Facts& facts) {
     for (std::size_t i = 0; i < made.steps_.size(); ++i) {
         Interval& window = made.steps_[i].window;
         if (i > 0) window.start = made.steps_[i - 1].window.end;
-        if (window.end <= window.start) window.end = std::max(window.start, made.found_.steps[i].end);
+        // Without device work of its own, which would end after it began, it ends on the host.
+        if (window.end <= std::max(window.start, made.found_.steps[i].start))
+            window.end = std::max(window.start, made.found_.steps[i].end);
     }
     return made;
 }

@@ -12,6 +12,7 @@
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/ranks/calls.h"
 #include "core/analyze/ranks/group_id.h"
+#include "core/analyze/ranks/host_input.h"
 #include "core/analyze/ranks/own_time.h"
 #include "core/analyze/ranks/rank_rows.h"
 #include "core/analyze/ranks/rank_steps.h"
@@ -115,8 +116,7 @@ public:
             std::vector<StepSamples> sampled = step_samples(trace_, steps_.steps(), device.device);
             for (std::size_t i = 0; i < steps_.steps().size(); ++i) write_step(device, own, i, launched[i], sampled[i]);
         }
-        if (devices.empty())
-            for (const RankStep& step : steps_.steps()) write_host_step(step);
+        if (devices.empty()) write_host_steps();
     }
 
     void write_kernels() {
@@ -254,20 +254,24 @@ private:
         return counts;
     }
 
-    // Of a job without a GPU: collectives, and everything else.
-    void write_host_step(const RankStep& step) {
-        RankStepTable& table = into_.tables.rank_step;
-        Row row = table.add();
-        table.rank.set(row, rank_);
-        table.step.set(row, step.number);
-        table.from_time.set(row, step.window.start);
-        table.to_time.set(row, step.window.end);
+    // Of a job without a GPU: collectives, input, and everything else.
+    void write_host_steps() {
         Intervals spans;
         for (const SyncPoint& point : syncs_) spans.push_back(point.span);
-        DurNs comm = length_within(unite(std::move(spans)), step.window);
-        table.comm_ns.set(row, comm);
-        table.exposed_comm_ns.set(row, comm);
-        table.host_ns.set(row, step.window.length() - comm);
+        IntervalSet comm = unite(std::move(spans)), input = subtract(host_input(facts_), comm);
+        RankStepTable& table = into_.tables.rank_step;
+        for (const RankStep& step : steps_.steps()) {
+            Row row = table.add();
+            table.rank.set(row, rank_);
+            table.step.set(row, step.number);
+            table.from_time.set(row, step.window.start);
+            table.to_time.set(row, step.window.end);
+            DurNs in_comm = length_within(comm, step.window), in_input = length_within(input, step.window);
+            table.comm_ns.set(row, in_comm);
+            table.exposed_comm_ns.set(row, in_comm);
+            table.input_ns.set(row, in_input);
+            table.host_ns.set(row, step.window.length() - in_comm - in_input);
+        }
     }
 
     void write_step(const DeviceActivity& device, const OwnTimes& own, std::size_t index,

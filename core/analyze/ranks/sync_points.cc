@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/analyze/facts/activity.h"
+#include "core/analyze/ranks/host_input.h"
 #include "core/analyze/ranks/host_leads.h"
 
 namespace gpuprof {
@@ -49,7 +50,10 @@ public:
             point.step = steps_.at(point.span.start);
             point.message = message_of(facts_.trace(), point.record);
         }
-        link({}, 0, [](Interval part) { return OwnTime{.host = part.length()}; });
+        link({}, 0, [input = host_input(facts_)](Interval part) {
+            DurNs waited = length_within(input, part);
+            return OwnTime{.input = waited, .host = part.length() - waited};
+        });
     }
     bool empty() const { return points_.empty(); }
     LargeVector<SyncPoint> take() && { return std::move(points_); }

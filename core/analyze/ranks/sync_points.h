@@ -1,6 +1,6 @@
 // The collectives of one rank, and how they depend on each other: before each, the rank worked on its own, since the
 // collective that it waited for last. Collectives that ran beside compute held nobody up and are not waited for.
-// Collectives that the CPU executes (Gloo) are ranges on host threads; before each, all time counts as the host's.
+// Collectives that the CPU executes (Gloo) are ranges on host threads; before each, time counts as input or the host's.
 #pragma once
 
 #include "core/analyze/ranks/rank_steps.h"

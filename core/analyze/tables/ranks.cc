@@ -27,7 +27,7 @@ constexpr ResultColumn kColumns[] = {
     {"copy_ns", CellType::real, Unit::ns, "Copies per step, without kernels."},
     {"idle_input_ns", CellType::real, Unit::ns, "Idle per step while its host waited for input."},
     {"idle_host_ns", CellType::real, Unit::ns,
-     "Idle per step while its host worked or launched; of a job without a GPU, all time outside collectives."},
+     "Idle per step while its host worked or launched; of a job without a GPU, all other time outside collectives."},
     {"idle_unknown_ns", CellType::real, Unit::ns, "Idle per step without a recorded cause."},
     {"cost_ns", CellType::real, Unit::ns,
      "What a step would gain if this rank were as its peers; only of ranks that are slower."},

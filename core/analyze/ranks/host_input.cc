@@ -1,0 +1,26 @@
+#include "core/analyze/ranks/host_input.h"
+
+#include <map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/facts/step_finder.h"
+#include "core/analyze/knowledge/loader_name.h"
+
+namespace gpuprof {
+
+IntervalSet host_input(const Facts& facts) {
+    StringId thread = facts.get<Steps>().thread;
+    if (thread == kNoString) return {};
+    const RangeTable& ranges = facts.trace().range();
+    std::map<StringId, bool> loads;
+    Intervals found;
+    for (Row row = 0; row < ranges.rows; ++row) {
+        if (ranges.thread.value_or(row, kNoString) != thread || !ranges.name.has(row)) continue;
+        auto [known, fresh] = loads.try_emplace(ranges.name[row], false);
+        if (fresh) known->second = names_loader(facts.trace().text(ranges.name[row]));
+        if (known->second) found.push_back({ranges.start[row], ranges.start[row] + ranges.dur[row]});
+    }
+    return unite(std::move(found));
+}
+
+}  // namespace gpuprof

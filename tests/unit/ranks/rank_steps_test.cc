@@ -1,0 +1,77 @@
+#include "core/analyze/ranks/rank_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/host_input.h"
+#include "tests/unit/analyze/draft.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr TimeNs kUs = 1000;
+constexpr const char* kLoader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+
+class StepsOfARank : public testing::Test {
+protected:
+    void step(int number, TimeNs start, TimeNs end) {
+        draft_.range("main", start * kUs, end * kUs, "ProfilerStep#" + std::to_string(number));
+    }
+    void kernel(TimeNs launched, TimeNs start, TimeNs end, std::int64_t correlation) {
+        draft_.call("main", launched * kUs, (launched + 1) * kUs, "cudaLaunchKernel", correlation);
+        draft_.kernel(0, 7, start * kUs, end * kUs, "gemm", correlation);
+    }
+    std::vector<RankStep> steps() {
+        trace_ = draft_.finish();
+        Facts facts(trace_, {});
+        return RankSteps::make(facts).steps();
+    }
+    static void expect_windows(const std::vector<RankStep>& found, const std::vector<Interval>& windows) {
+        ASSERT_EQ(found.size(), windows.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_EQ(found[i].number, static_cast<std::int64_t>(10 + i));
+            EXPECT_EQ(found[i].window.start, windows[i].start * kUs) << i;
+            EXPECT_EQ(found[i].window.end, windows[i].end * kUs) << i;
+        }
+    }
+
+    Draft draft_;
+    Trace trace_;
+};
+
+// A profiler's own work between two steps is a part of the later one, which has its own number.
+TEST_F(StepsOfARank, WithoutADeviceEndOnTheHost) {
+    step(10, 0, 100), step(11, 105, 200), step(12, 230, 300);
+    expect_windows(steps(), {{0, 100}, {100, 200}, {200, 300}});
+}
+
+TEST_F(StepsOfARank, EndWithTheWorkThatTheyLaunched) {
+    step(10, 0, 100), step(11, 105, 200), step(12, 230, 300);
+    kernel(10, 20, 130, 1), kernel(110, 131, 210, 2), kernel(240, 250, 290, 3);
+    expect_windows(steps(), {{0, 130}, {130, 210}, {210, 290}});
+}
+
+TEST_F(StepsOfARank, OneThatLaunchedNothingEndsOnTheHost) {
+    step(10, 0, 100), step(11, 105, 200), step(12, 230, 300);
+    kernel(10, 20, 90, 1), kernel(240, 250, 290, 3);
+    expect_windows(steps(), {{0, 90}, {90, 200}, {200, 290}});
+}
+
+TEST_F(StepsOfARank, InputIsLoadedByTheirThread) {
+    step(10, 0, 100), step(11, 105, 200);
+    draft_.range("main", 10 * kUs, 40 * kUs, kLoader);
+    draft_.range("main", 110 * kUs, 120 * kUs, kLoader);
+    draft_.range("main", 115 * kUs, 118 * kUs, "load_batch");
+    draft_.range("main", 150 * kUs, 180 * kUs, "forward");
+    draft_.range("prefetcher", 50 * kUs, 190 * kUs, "load_batch");
+    trace_ = draft_.finish();
+    IntervalSet input = host_input(Facts(trace_, {}));
+    ASSERT_EQ(input.size(), 2U);
+    EXPECT_EQ(input[0], (Interval{10 * kUs, 40 * kUs}));
+    EXPECT_EQ(input[1], (Interval{110 * kUs, 120 * kUs}));
+}
+
+}  // namespace
+}  // namespace gpuprof
