@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/analyze/ranks/quantile.h"
 
@@ -18,6 +19,12 @@ constexpr std::size_t kFewestOfPlace = 4;
 // Correlation of the pauses of two ranks. If each recorded every k-th collective only, but not the same ones, it is at most
 // 1 - 1/k; noise of the ends takes some away.
 constexpr double kSameCollectives = 0.9;
+// By one clock, records of one collective overlap, because nobody leaves it before all have come, and those of two
+// collectives of a group do not. Ends come late, and clocks of GPUs are inexact: of the places, so many have to overlap; of
+// the shorter record, so much; and with the next place it may be at most so much of that.
+constexpr double kOverlapping = 0.9;
+constexpr double kOfShorter = 1.0 / 3;
+constexpr double kWithNext = 0.5;
 // Of its numbered collectives, the part that a rank may count to other steps than most ranks.
 constexpr double kOtherSteps = 0.1;
 constexpr double kMostUsual = 3;  // times the median size: a checkpoint alone must not decide
@@ -43,36 +50,42 @@ struct Bucket {
     }
 };
 
-// When a rank's records ended, and at which place of the step.
-struct Ends {
-    struct End {
-        std::int64_t step, place;
-        TimeNs time;
-        auto position() const { return std::pair(step, place); }
-    };
-    std::vector<End> ends;
+// A record of a rank, and its place of the step.
+struct Placed {
+    std::int64_t step, place;
+    Interval span;
+    auto position() const { return std::pair(step, place); }
 };
+using Sequence = std::vector<Placed>;  // by position
+
+// Those at equal places of two ranks.
+std::vector<std::pair<const Placed*, const Placed*>> shared_places(const Sequence& a, const Sequence& b) {
+    std::vector<std::pair<const Placed*, const Placed*>> shared;
+    for (auto i = a.begin(), k = b.begin(); i != a.end() && k != b.end();) {
+        if (i->position() < k->position())
+            ++i;
+        else if (k->position() < i->position())
+            ++k;
+        else
+            shared.emplace_back(&*i++, &*k++);
+    }
+    return shared;
+}
 
 // Pauses before the records that two ranks share, without what is usual at their place of the step.
 struct Pauses {
     std::vector<double> first, second;
 
-    Pauses(const Ends& a, const Ends& b) {
+    Pauses(const Sequence& a, const Sequence& b) {
         std::vector<std::int64_t> places;
-        const Ends::End *last_a = nullptr, *last_b = nullptr;
-        for (auto i = a.ends.begin(), k = b.ends.begin(); i != a.ends.end() && k != b.ends.end();) {
-            if (i->position() < k->position()) {
-                ++i;
-            } else if (k->position() < i->position()) {
-                ++k;
-            } else {
-                if (last_a != nullptr) {
-                    first.push_back(static_cast<double>(i->time - last_a->time));
-                    second.push_back(static_cast<double>(k->time - last_b->time));
-                    places.push_back(i->place);
-                }
-                last_a = &*i++, last_b = &*k++;
+        std::pair<const Placed*, const Placed*> last{};
+        for (const auto& shared : shared_places(a, b)) {
+            if (last.first != nullptr) {
+                first.push_back(static_cast<double>(shared.first->span.end - last.first->span.end));
+                second.push_back(static_cast<double>(shared.second->span.end - last.second->span.end));
+                places.push_back(shared.first->place);
             }
+            last = shared;
         }
         for (std::vector<double>* pauses : {&first, &second}) remove_usual(*pauses, places), clip(*pauses);
     }
@@ -106,7 +119,33 @@ private:
     }
 };
 
-bool are_same(const Ends& a, const Ends& b) {
+DurNs overlap(Interval a, Interval b) {
+    return std::max(std::min(a.end, b.end) - std::max(a.start, b.start), DurNs{0});
+}
+
+// Whether the records at equal places overlap, as those of one collective do by one clock.
+bool run_together(const Sequence& a, const Sequence& b) {
+    std::size_t places = 0, together = 0;
+    DurNs here = 0, next_a = 0, next_b = 0, shorter = 0;
+    std::pair<const Placed*, const Placed*> last{};
+    for (const auto& shared : shared_places(a, b)) {
+        DurNs overlapping = overlap(shared.first->span, shared.second->span);
+        ++places, together += overlapping > 0;
+        here += overlapping;
+        shorter += std::min(shared.first->span.length(), shared.second->span.length());
+        if (last.first != nullptr) {
+            next_a += overlap(shared.first->span, last.second->span);
+            next_b += overlap(last.first->span, shared.second->span);
+        }
+        last = shared;
+    }
+    return static_cast<double>(together) >= kOverlapping * static_cast<double>(places) &&
+           static_cast<double>(here) >= kOfShorter * static_cast<double>(shorter) &&
+           static_cast<double>(std::max(next_a, next_b)) <= kWithNext * static_cast<double>(here);
+}
+
+bool are_same(const Sequence& a, const Sequence& b, bool one_clock) {
+    if (one_clock) return run_together(a, b);
     Pauses pauses(a, b);
     if (pauses.first.size() < kFewestPauses) return true;
     std::optional<double> correlation = pauses.correlation();
@@ -150,27 +189,28 @@ public:
     // Ranks whose pauses are not those of most others.
     std::set<std::uint32_t> strangers(const std::vector<bool>& whole) const {
         if (buckets_.empty() || !ends_together(job_.syncs[records_[buckets_.front().begin].sync].kind)) return {};
-        std::map<std::uint32_t, Ends> ends;
+        std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
                 const JobSync& sync = job_.syncs[records_[i].sync];
-                if (trusted_[i]) ends[sync.rank].ends.push_back({bucket.step, records_[i].key[5], sync.span.end});
+                if (trusted_[i]) sequences[sync.rank].push_back({bucket.step, records_[i].key[5], sync.span});
             }
         std::optional<std::set<std::uint32_t>> fewest;
         std::size_t tried = 0;
-        for (const auto& [reference, its] : ends) {
+        for (const auto& [reference, its] : sequences) {
             if (tried++ == kMostReferences) break;
             std::set<std::uint32_t> others;
-            for (const auto& [rank, found] : ends)
-                if (rank != reference && !(whole[rank] && whole[reference]) && !are_same(its, found))
+            for (const auto& [rank, found] : sequences)
+                if (rank != reference && !(whole[rank] && whole[reference]) &&
+                    !are_same(its, found, job_.ranks[rank].clock == job_.ranks[reference].clock))
                     others.insert(rank);
             if (!fewest || others.size() < fewest->size()) fewest = others;
-            if (2 * fewest->size() < ends.size()) break;
+            if (2 * fewest->size() < sequences.size()) break;
         }
         if (!fewest) return {};
-        if (2 * fewest->size() < ends.size()) return *fewest;
+        if (2 * fewest->size() < sequences.size()) return *fewest;
         std::set<std::uint32_t> all;  // nothing tells who is right
-        for (const auto& [rank, its] : ends) all.insert(rank);
+        for (const auto& [rank, its] : sequences) all.insert(rank);
         return all;
     }
 

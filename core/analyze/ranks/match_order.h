@@ -25,7 +25,8 @@ struct OrderedSync {
 // - ranks have unequal numbers of them in a step, or unequal messages at one place;
 // - one of the ranks lost some elsewhere, and this step has fewer than the fullest one;
 // - the pauses between a rank's records differ from those of the others as if they were other collectives. Pauses as even
-//   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`.
+//   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`, or of one host,
+//   by whose clock records at the same place overlap.
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
                                  const std::vector<bool>& whole);
 

@@ -199,6 +199,37 @@ TEST_P(MatchTrials, StepsWithoutNames) {
             }
 }
 
+// By one clock even pauses tell which records are one collective, also where ends differ by much of a pause.
+TEST_P(MatchTrials, OneHost) {
+    Plan plan = this->plan(false);
+    plan.one_host = true;
+    expect_all_matched(run("order, one host", plan));
+    if (GetParam() != Rhythm::bursts) {
+        plan.jitter_ns = 150'000;
+        expect_all_matched(run("order, one host, ends differ", plan));
+    }
+    plan.steps = 10, plan.per_step = 1;
+    expect_all_matched(run("order, one host, 10 collectives", plan));
+}
+
+TEST_P(MatchTrials, DamagedRecordingsOfOneHost) {
+    Plan plan = this->plan(false);
+    plan.one_host = true;
+    for (std::int32_t every : {2, 3, 5, 10}) {
+        plan.every = every;
+        expect_right(run("order, one host, every " + std::to_string(every), plan));
+    }
+    plan.every = 1;
+    for (double lost : {0.01, 0.1, 0.3}) {
+        plan.lost = lost;
+        expect_right(run("order, one host, lost " + std::to_string(static_cast<int>(100 * lost)) + " %", plan));
+    }
+    plan.lost = 0, plan.most_late = 50;
+    expect_right(run("order, one host, up to 50 late", plan));
+    plan.most_late = 0, plan.step_names = false;
+    expect_right(run("order, one host, unnamed steps", plan));
+}
+
 TEST_P(MatchTrials, GroupsOfOneName) {
     for (bool numbered : {true, false}) {
         Plan plan = this->plan(numbered);

@@ -26,6 +26,7 @@ struct Plan {
     bool numbered = true;        // sequence numbers
     bool step_names = true;      // without: each rank counts its steps from its first one
     bool host_names = true;      // without: each rank has a clock of its own
+    bool one_host = false;       // all ranks are of the first host
     bool equal_sizes = true;     // of all messages
     bool ranks_known = true;     // of groups
     bool pairs = false;          // sends and receives between neighbours; then groups over hosts only if numbered
@@ -60,7 +61,7 @@ public:
     }
 
     std::int32_t ranks() const { return plan_.hosts * plan_.of_host; }
-    std::int32_t host_of(std::int32_t rank) const { return rank / plan_.of_host; }
+    std::int32_t host_of(std::int32_t rank) const { return plan_.one_host ? 0 : rank / plan_.of_host; }
     // What the clock of a host showed more than the truth at a time; that of a GPU is off by `gpus` more.
     double ahead(std::int32_t host, double time) const {
         auto at = static_cast<std::size_t>(host);
@@ -145,8 +146,16 @@ private:
             auto place = static_cast<std::int64_t>(i) % plan_.per_step;
             bool back = pairs && i % 2 == 1;
             double end = times_[i] + shift + normal(20'000);
-            for (std::int32_t rank : ranks) {
+            // A stream executes one collective after the other, and nobody leaves one before all have come.
+            std::vector<double> arrived;
+            for (std::int32_t rank : ranks)
+                arrived.push_back(
+                    std::max(end - kTransfer - real(100'000), free_[static_cast<std::size_t>(rank)] + 1'000));
+            double last = *std::max_element(arrived.begin(), arrived.end());
+            for (std::size_t k = 0; k < ranks.size(); ++k) {
+                std::int32_t rank = ranks[k];
                 auto at = static_cast<std::size_t>(rank);
+                double ended = free_[at] = std::max(end + normal(plan_.jitter_ns), last + 1'000);
                 if (static_cast<std::int32_t>(i) < late_[at]) continue;
                 if ((static_cast<std::int32_t>(i) + phases_[at]) % plan_.every != 0) continue;
                 if (real(1) < plan_.lost) continue;
@@ -154,13 +163,8 @@ private:
                               -1,   0,         0};
                 if (!plan_.equal_sizes) record.bytes = 1024 * (1 + place * 7 % 5);
                 if (pairs) record.from = ranks[back ? 1 : 0], record.to = ranks[back ? 0 : 1];
-                // A stream executes one collective after the other.
-                double& free = free_[at];
-                double ended = end + normal(plan_.jitter_ns), arrived = end - kTransfer - real(100'000);
-                arrived = std::max(arrived, free + 1'000), ended = std::max(ended, arrived + 1'000);
-                free = ended;
                 double error = gpus[at] + ahead(host_of(rank), end);
-                record.start = arrived + error, record.end = ended + error;
+                record.start = arrived[k] + error, record.end = ended + error;
                 records_.push_back(record);
             }
         }
