@@ -140,8 +140,7 @@ private:
                                                           fmt::format("rank {}", job_.ranks[ranks.front()].rank), {})
                                                 : unit_of(UnitKind::job, 0, "changing ranks", {});
             for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
-                if (peers_.by_peers[i] && !is_explained(job_.syncs[i].rank, part) &&
-                    excess_in_step(i)[part] >= kDelay * step_ns_)
+                if (peers_.by_peers[i] && !is_explained(job_.syncs[i].rank, part) && delays(excess_in_step(i), part))
                     unit.own.push_back(i);
             unit.unit.cause = part == compute ? DelayCause::more_work
                               : part == input ? DelayCause::late_data
@@ -160,7 +159,11 @@ private:
     }
     bool passes(std::uint32_t rank, Part part) const {
         return std::any_of(excess_[rank].steps.begin(), excess_[rank].steps.end(),
-                           [&](const auto& step) { return step.second[part] >= kDelay * step_ns_; });
+                           [&](const auto& step) { return delays(step.second, part); });
+    }
+    // A step is priced as a whole, so it counts for its largest part only: beside late data, a pause has no price.
+    bool delays(const Excess& in_step, Part part) const {
+        return largest(in_step) == part && in_step[part] >= kDelay * step_ns_;
     }
     Excess excess_in_step(std::uint32_t sync) const {
         const auto& steps = excess_[job_.syncs[sync].rank].steps;
@@ -200,7 +203,7 @@ private:
             case compute: return describe_compute(unit.unit, ranks, more);
             case input:
                 unit.unit.cause = DelayCause::late_data;
-                unit.unit.evidence = fmt::format("device idle while the host waited for input: {}", more);
+                unit.unit.evidence = fmt::format("{}: {}", words_of(part), more);
                 return;
             case copy:
                 unit.unit.cause = DelayCause::copies;
@@ -208,7 +211,7 @@ private:
                 return;
             default:
                 unit.unit.cause = DelayCause::slow_host;
-                unit.unit.evidence = fmt::format("device idle while the host worked or launched: {}", more);
+                unit.unit.evidence = fmt::format("{}: {}", words_of(part), more);
         }
     }
     void describe_compute(Straggler& unit, const std::vector<std::uint32_t>& ranks, const std::string& more) const {
