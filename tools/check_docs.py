@@ -6,7 +6,9 @@
 bash runs each line `$ COMMAND` of a fenced ```sh block in *.md and docs/**/*.md. The folder is temporary and has links to the
 top level of the checkout, so relative paths work and output files are discarded. The commands of a page run in order in one
 folder. `gpu-profile` is PROGRAM, and `evaluate` uses the Python that runs this script. A command must exit with 0, or with N
-if the comment `# exit N` follows. Output within such a block is not compared. Blocks without `$ ` are not run.
+if the comment `# exit N` follows. Output within such a block is not compared. Blocks without `$ ` are not run. The commands of
+a page with the line `<!-- commands need: build/NAME -->` run with the virtual environment build/NAME, which ./test makes; without
+it they are skipped, and the last lines say so.
 
 A fenced block directly below the line `<!-- output of: COMMAND -->` is compared with the output of COMMAND on a terminal
 with 100 columns; `--gold` updates it. A first line `$ COMMAND` in the block stays: it is what a reader types, while
@@ -27,6 +29,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
 SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n(?:\$ [^\n]*\n)?)(.*?)^```", re.MULTILINE | re.DOTALL)
+NEEDED = re.compile(r"^<!-- commands need: (build/[a-z-]+) -->$", re.MULTILINE)
 SECONDS = 300
 
 
@@ -78,6 +81,12 @@ def check_page(page, environment, gold):
     return list(timed(results_of(page, environment, gold)))
 
 
+def needed(page):
+    """The virtual environment that a page's commands need, or None."""
+    named = NEEDED.search(page.read_text())
+    return ROOT / named.group(1) if named else None
+
+
 def timed(results):
     begun = time.monotonic()
     for where, problem in results:
@@ -86,6 +95,8 @@ def timed(results):
 
 
 def results_of(page, environment, gold):
+    if venv := needed(page):
+        environment = environment | {"PATH": f"{venv}/bin:{environment['PATH']}"}
     with tempfile.TemporaryDirectory() as folder:
         for entry in ROOT.iterdir():
             if entry.name not in (".git", "build", ".venv"):
@@ -107,11 +118,16 @@ def main():
         return 2
     environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
     environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
+    existing = [page for page in pages() if page.exists()]
+    skipped = [page for page in existing if (venv := needed(page)) and not (venv / ".made-for").exists()]
+    able = [page for page in existing if page not in skipped]
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # pages share only the checkout
-        by_page = list(pool.map(lambda page: check_page(page, environment, gold), [page for page in pages() if page.exists()]))
+        by_page = list(pool.map(lambda page: check_page(page, environment, gold), able))
     results = [result for results in by_page for result in results]
     failed = [f"{where}\n    {problem}" for where, problem, _ in results if problem]
     print("slowest:", *(f"{seconds:7.1f} s  {where}" for where, _, seconds in sorted(results, key=lambda result: -result[2])[:10]), sep="\n  ")
+    for page in skipped:
+        print(f"skipped {page.relative_to(ROOT)}: there is no {needed(page).relative_to(ROOT)}; ./test makes it")
     print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation work")
     return 1 if failed or not results else 0
 
