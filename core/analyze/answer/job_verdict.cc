@@ -253,15 +253,17 @@ Trust job_trust(const Facts& facts) {
     for (Row row = 0; row < rows.rows; ++row) ++states[facts.trace().text(rows.status.value_or(row, kNoString))];
     const RankJob& job = facts.get<RankJob>();
     std::size_t present = states["whole"] + states["cut"];
+    bool excluded = std::any_of(job.ranks.begin(), job.ranks.end(), [](const JobRank& rank) { return rank.excluded; });
     std::string absent;
     for (std::string_view state : {"cut", "unreadable", "missing"})
         if (states[state] > 0) absent += fmt::format("{}{} {}", absent.empty() ? "" : ", ", states[state], state);
     trust.statements.push_back({false, fmt::format("{} rank{}, {} step{}", present, present == 1 ? "" : "s",
                                                    job.steps.size(), job.steps.size() == 1 ? "" : "s")});
     if (!absent.empty())
-        warn(trust,
-             fmt::format("{} of {} ranks: {} (see the table ranks); waits for ranks without a file are lower bounds",
-                         present, std::max(rows.rows, job.ranks.size()), absent));
+        warn(trust, fmt::format(
+                        "{} of {} ranks: {} (see the table ranks); {}waits for ranks without a {}file are lower bounds",
+                        present, std::max(rows.rows, job.ranks.size()), absent,
+                        excluded ? "cut ones are excluded, and " : "", excluded ? "whole " : ""));
     add_files(facts, trust);
     add_undescribed(facts, trust);
     add_clocks(job, facts.get<AlignedClocks>(), trust);

@@ -49,6 +49,7 @@ private:
             if (table.rank.has(row)) order.emplace_back(table.rank[row], row);
         std::sort(order.begin(), order.end());
         std::map<std::string, std::uint32_t, std::less<>> clocks;
+        std::size_t whole = 0, cut = 0;
         for (auto [number, row] : order) {
             if (!job_.ranks.empty() && job_.ranks.back().rank == number) continue;
             auto index = static_cast<std::uint32_t>(job_.ranks.size());
@@ -63,7 +64,11 @@ private:
             if (fresh) job_.clocks.push_back({name, host, {}});
             rank.clock = clock->second;
             job_.clocks[rank.clock].ranks.push_back(index);
+            cut += status == "cut";
+            whole += status == "whole";
         }
+        for (JobRank& rank : job_.ranks)
+            rank.excluded = whole > cut && trace_.text(table.status.value_or(rank.row, kNoString)) == "cut";
     }
 
     void read_groups() {
@@ -109,6 +114,7 @@ private:
                 ++job_.unusable;
                 continue;
             }
+            if (job_.ranks[rank].excluded) continue;
             Interval window{table.from_time[row], table.to_time[row]};
             auto [known, fresh] =
                 found.try_emplace({rank, table.step[row]}, JobRankStep{rank, table.step[row], window, {}, 0});
@@ -140,10 +146,10 @@ private:
         std::vector<std::vector<Row>> rows(job_.ranks.size());
         for (Row row = 0; row < table.rows; ++row) {
             std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
-            if (rank != kNone && usable(table, row))
-                rows[rank].push_back(row);
-            else
+            if (rank == kNone || !usable(table, row))
                 ++job_.unusable;
+            else if (!job_.ranks[rank].excluded)
+                rows[rank].push_back(row);
         }
         job_.syncs.reserve(table.rows);
         for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
@@ -220,6 +226,13 @@ std::uint32_t RankJob::find_rank(std::int32_t number) const {
     auto at = std::lower_bound(ranks.begin(), ranks.end(), number,
                                [](const JobRank& rank, std::int32_t wanted) { return rank.rank < wanted; });
     return at != ranks.end() && at->rank == number ? static_cast<std::uint32_t>(at - ranks.begin()) : kNone;
+}
+
+std::vector<std::uint32_t> RankJob::recorded_by() const {
+    std::vector<std::uint32_t> counts(steps.size(), 0);
+    for (const JobRankStep& each : rank_steps)
+        ++counts[static_cast<std::size_t>(std::lower_bound(steps.begin(), steps.end(), each.step) - steps.begin())];
+    return counts;
 }
 
 const JobRankStep* RankJob::find_step(std::uint32_t rank, std::int64_t step) const {

@@ -19,13 +19,15 @@ class Facts;
 
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
+// Recorders do not write events in order of time, so any step of a cut file may lack some.
 struct JobRank {
     std::int32_t rank = 0;
     Row row = kNoRow;         // of table rank
     std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where the host is unknown
     std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
     std::uint32_t syncs = 0;
-    bool present = false;  // whole or cut
+    bool present = false;   // whole or cut
+    bool excluded = false;  // cut, and most others are whole: nothing is read but its place among the ranks
 };
 
 struct JobClock {
@@ -86,6 +88,8 @@ struct RankJob {
 
     // The index of a rank; kNone if it is unknown.
     std::uint32_t find_rank(std::int32_t number) const;
+    // How many ranks recorded each of `steps`.
+    std::vector<std::uint32_t> recorded_by() const;
     // A step of the rank with this index; null if it did not record it.
     const JobRankStep* find_step(std::uint32_t rank, std::int64_t step) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -112,6 +113,24 @@ std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
     return std::erase_if(keyed, [&](const Keyed& each) { return each.rule != MatchRule::exact && !trusted[at++]; });
 }
 
+// How many records an assumed group of all ranks has to have in a step: one of each rank that recorded it. Absent if those
+// are no majority; then nothing speaks for the assumption.
+class AssumedSizes {
+public:
+    explicit AssumedSizes(const RankJob& job) : job_(job), recorded_by_(job.recorded_by()) {}
+    std::optional<std::uint32_t> of(const JobSync& sync) const {
+        auto at = std::lower_bound(job_.steps.begin(), job_.steps.end(), sync.step);
+        if (at == job_.steps.end() || *at != sync.step) return std::nullopt;
+        std::uint32_t ranks = recorded_by_[static_cast<std::size_t>(at - job_.steps.begin())];
+        bool most = 2 * static_cast<std::int64_t>(ranks) > job_.groups[sync.group].size;
+        return most ? std::optional(ranks) : std::nullopt;
+    }
+
+private:
+    const RankJob& job_;
+    std::vector<std::uint32_t> recorded_by_;
+};
+
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
 void count_lost(const RankJob& job, MatchedJob& matched) {
     for (const Instance& instance : matched.instances) {
@@ -146,6 +165,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     matched.instance_of.assign(job.syncs.size(), kNone);
     std::vector<Keyed> keyed = keys_of(job, matched);
     matched.uncertain = drop_uncertain(job, keyed);
+    const AssumedSizes assumed(job);
     for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
         while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;
         const JobSync& first = job.syncs[keyed[begin].sync];
@@ -163,9 +183,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             ++instance.count;
         }
         std::int32_t expected = first.is_pair() ? 2 : job.groups[first.group].size;
-        // Without all ranks, an assumed group was none.
-        if (first.group != kNone && job.groups[first.group].assumed &&
-            instance.count != static_cast<std::uint32_t>(expected)) {
+        if (first.group != kNone && job.groups[first.group].assumed && assumed.of(first) != instance.count) {
             matched.mismatched += instance.count;
             matched.members.resize(instance.first);
             continue;

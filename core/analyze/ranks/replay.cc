@@ -46,10 +46,8 @@ void JobReplay::find_begins(const RankJob& job) {
     linked_.assign(steps_, false);
     begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
     read_.assign(steps_, false);
-    recorded_by_.assign(steps_, 0);
-    for (const JobRankStep& step : job.rank_steps)
-        ++recorded_by_[static_cast<std::size_t>(std::lower_bound(job.steps.begin(), job.steps.end(), step.step) -
-                                                job.steps.begin())];
+    recorded_by_ = job.recorded_by();
+    recorded_by_.resize(steps_, 0);
     for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
         if (step_of_[i] == kNone) continue;
         for (std::uint32_t other : {job.syncs[i].follows, job.syncs[i].waited_for})

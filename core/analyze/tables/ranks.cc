@@ -89,10 +89,11 @@ Result<ResultTable> run(const Facts& facts) {
         const ClockFit& clock = clocks.clocks[rank.clock];
         table.add_row(
             {integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
-             text_cell(trace, rows.status.value_or(rank.row, kNoString)), integer(sum.lengths.size()),
-             sum.lengths.empty() ? kAbsent : integer(median), mean(sum.own.compute), mean(sum.exposed),
-             mean(length(unite(sum.waits))), mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host),
-             mean(sum.own.unknown), price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
+             text_cell(trace, rows.status.value_or(rank.row, kNoString)),
+             rank.excluded ? kAbsent : integer(sum.lengths.size()), sum.lengths.empty() ? kAbsent : integer(median),
+             mean(sum.own.compute), mean(sum.exposed), mean(length(unite(sum.waits))), mean(sum.own.copy),
+             mean(sum.own.input), mean(sum.own.host), mean(sum.own.unknown),
+             price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
              price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
              clock.aligned ? Cell{clock.error_ns} : kAbsent,
              rows.reason.has(rank.row) ? text_cell(trace, rows.reason[rank.row]) : text_cell(other_steps[rank.rank])});
