@@ -20,11 +20,11 @@ constexpr std::size_t kFewestOfPlace = 4;
 // 1 - 1/k; noise of the ends takes some away.
 constexpr double kSameCollectives = 0.9;
 // By one clock, records of one collective overlap, because nobody leaves it before all have come, and those of two
-// collectives of a group do not. Ends come late, and clocks of GPUs are inexact: of the places, so many have to overlap; of
-// the shorter record, so much; and with the next place it may be at most so much of that.
+// collectives of a group overlap less, if at all: some run side by side. Ends come late, and clocks of GPUs are inexact: of
+// the places, so many have to overlap; of the shorter record, so much; and with the next place it may be at most so much of that.
 constexpr double kOverlapping = 0.9;
 constexpr double kOfShorter = 1.0 / 3;
-constexpr double kWithNext = 0.5;
+constexpr double kWithNext = 0.8;
 // Of its numbered collectives, the part that a rank may count to other steps than most ranks.
 constexpr double kOtherSteps = 0.1;
 constexpr double kMostUsual = 3;  // times the median size: a checkpoint alone must not decide

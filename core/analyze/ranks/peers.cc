@@ -310,9 +310,15 @@ private:
                 between |= job_.ranks[job_.syncs[sync].rank].clock != job_.ranks[first.rank].clock;
             equal[{static_cast<std::int64_t>(first.kind), instance.count, first.bytes, between}].push_back(i);
         }
+        peers_.equal_transfers.assign(matched_.instances.size(), kNone);
+        std::uint32_t number = 0;
         for (auto& [key, instances] : equal) {
             std::vector<DurNs> transfers;
-            for (std::uint32_t i : instances) transfers.push_back(recorded_transfer(i));
+            for (std::uint32_t i : instances) {
+                transfers.push_back(recorded_transfer(i));
+                peers_.equal_transfers[i] = number;
+            }
+            ++number;
             DurNs median = median_of(transfers);
             for (std::uint32_t i : instances) {
                 DurNs change = median - recorded_transfer(i);

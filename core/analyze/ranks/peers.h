@@ -21,6 +21,8 @@ struct Peers {
     ReplayOrder order;                   // of replays with any mixture of these times and the recorded ones
     std::vector<std::uint8_t> by_peers;  // by sync; 0: by the rank's other steps
     std::vector<std::uint32_t> role;     // by sync: equal for ranks that do the same in that step
+    // By MatchedJob::instances: the same number for transfers that should take the same time; kNone if not all ranks are known.
+    std::vector<std::uint32_t> equal_transfers;
     // Indices in RankJob::rank_steps of ranks that do the same in a step, by step and role.
     std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> alike;
     // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.

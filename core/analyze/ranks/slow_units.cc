@@ -12,6 +12,7 @@
 #include "core/analyze/ranks/kernel_ratios.h"
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
+#include "core/analyze/ranks/quantile.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/base/readable.h"
 
@@ -99,8 +100,9 @@ private:
         return static_cast<double>(delayed) >= kSteady * static_cast<double>(excess.steps.size());
     }
 
-    // Most ranks of a host, all the time: the host.
+    // Most ranks of a host, all the time: the host. The only one has none to be compared with.
     void add_hosts() {
+        if (hosts_.hosts.size() < 2) return;
         for (std::uint32_t index = 0; index < hosts_.hosts.size(); ++index) {
             const JobHost& host = hosts_.hosts[index];
             if (host.ranks.size() < 2) continue;
@@ -134,7 +136,8 @@ private:
                     ranks.push_back(rank), hosts.insert(hosts_.of_rank[rank]);
             if (ranks.empty()) continue;
             const JobHost& first = hosts_.hosts[*hosts.begin()];
-            bool of_host = hosts.size() == 1 && ranks.size() > 1 && 2 * ranks.size() > first.ranks.size();
+            bool of_host = hosts.size() == 1 && hosts_.hosts.size() > 1 && ranks.size() > 1 &&
+                           2 * ranks.size() > first.ranks.size();
             SlowUnit unit = of_host ? unit_of(UnitKind::host, *hosts.begin(), fmt::format("host {}", first.name), {})
                             : ranks.size() == 1 ? unit_of(UnitKind::rank, ranks.front(),
                                                           fmt::format("rank {}", job_.ranks[ranks.front()].rank), {})
@@ -236,30 +239,38 @@ private:
         }
     }
 
+    // Groups whose transfers take longer than equal ones of other groups. Where there are none, nothing tells what is usual.
     void add_groups() {
+        std::map<std::uint32_t, std::map<std::uint32_t, Transfers>> equals;  // by set of equal transfers, then group
+        for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
+            if (peers_.equal_transfers[i] == kNone) continue;
+            const Instance& instance = matched_.instances[i];
+            Transfers& to = equals[peers_.equal_transfers[i]][instance.group];
+            to.sum += static_cast<double>(least_transfer(matched_, instance, replay_.recorded));
+            ++to.count;
+            for (std::uint32_t sync : matched_.of(instance)) to.syncs.push_back(sync);
+        }
         struct Sums {
-            double more = 0, usual = 0;
+            double recorded = 0, usual = 0;
             std::vector<std::uint32_t> syncs;
         };
         std::map<std::uint32_t, Sums> groups;
-        for (const Instance& instance : matched_.instances) {
-            if (instance.count < 2 || !instance.complete) continue;
-            Sums& to = groups[instance.group];
-            double more = 0, usual = 0;
-            for (std::uint32_t sync : matched_.of(instance)) {
-                double normal = static_cast<double>(peers_.times.transfer[sync]),
-                       own = static_cast<double>(replay_.recorded.transfer[sync]);
-                more = std::max(more, own - normal);
-                usual = std::max(usual, normal);
-                to.syncs.push_back(sync);
+        for (const auto& [set, by_group] : equals)
+            for (const auto& [index, own] : by_group) {
+                std::vector<double> others;
+                for (const auto& [other, transfers] : by_group)
+                    if (other != index) others.push_back(transfers.mean());
+                if (others.empty()) continue;
+                Sums& to = groups[index];
+                to.recorded += own.sum;
+                to.usual += median_of(std::move(others)) * static_cast<double>(own.count);
+                to.syncs.insert(to.syncs.end(), own.syncs.begin(), own.syncs.end());
             }
-            to.more += more;
-            to.usual += usual;
-        }
         for (auto& [index, sums] : groups) {
-            bool slow = sums.more >= kWorthwhile * step_ns_ * static_cast<double>(steps_) &&
-                        sums.more >= (kSlowerTransfer - 1) * sums.usual;
-            if (!slow) continue;
+            double more = sums.recorded - sums.usual;
+            if (more < kWorthwhile * step_ns_ * static_cast<double>(steps_) ||
+                more < (kSlowerTransfer - 1) * sums.usual)
+                continue;
             const JobGroup& group = job_.groups[index];
             SlowUnit& unit = units_.emplace_back();
             unit.unit.kind = UnitKind::group;
@@ -267,10 +278,16 @@ private:
             unit.unit.unit = fmt::format("group {} {}", group.description, group.ranks_text);
             unit.unit.cause = DelayCause::slow_link;
             unit.unit.evidence = fmt::format("transfers take {:.2f} x the time of equal ones in other groups",
-                                             (sums.usual + sums.more) / std::max(sums.usual, 1.0));
+                                             sums.recorded / std::max(sums.usual, 1.0));
             unit.transfer = std::move(sums.syncs);
         }
     }
+    struct Transfers {
+        double sum = 0;
+        std::size_t count = 0;
+        std::vector<std::uint32_t> syncs;
+        double mean() const { return sum / static_cast<double>(count); }
+    };
 
     const RankJob& job_;
     const MatchedJob& matched_;

@@ -34,12 +34,12 @@ public:
         if (to > from) table.compute_ns.set(row, to - from);
     }
     void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
-              std::string_view kind = "all_reduce") {
+              std::string_view kind = "all_reduce", std::int64_t group = 7) {
         RankSyncTable& table = batch_.tables.rank_sync;
         Row row = table.add();
         table.rank.set(row, rank);
         table.step.set(row, seq);
-        table.group_id.set(row, 7);
+        table.group_id.set(row, group);
         table.seq.set(row, seq);
         table.kind.set(row, batch_.intern(kind));
         table.from_time.set(row, from);
