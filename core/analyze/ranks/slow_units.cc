@@ -21,8 +21,10 @@ namespace {
 
 // Of a step: an excess that is worth a replay, and one that counts as a delay of that step.
 constexpr double kWorthwhile = 0.004, kDelay = 0.01;
-// A delay in fewer steps than this share comes and goes.
-constexpr double kSteady = 0.5;
+// A delay that is a part of its mean in fewer steps than this share comes and goes.
+constexpr double kSteady = 0.5, kOfMean = 0.25;
+// Of all delays that come and go.
+constexpr double kNearlyAll = 0.8;
 constexpr double kSlowerTransfer = 1.2;
 constexpr double kMostKernels = 0.8;
 constexpr double kSlowerKernel = 1.03;
@@ -95,8 +97,9 @@ private:
         }
     }
     bool is_slow(const RankExcess& excess) const {
-        if (sum_of(excess.whole) < kWorthwhile * step_ns_ * static_cast<double>(steps_)) return false;
-        std::size_t delayed = excess.delayed(kWorthwhile * step_ns_);
+        double mean = sum_of(excess.whole) / static_cast<double>(steps_);
+        if (mean < kWorthwhile * step_ns_) return false;
+        std::size_t delayed = excess.delayed(std::max(kWorthwhile * step_ns_, kOfMean * mean));
         return static_cast<double>(delayed) >= kSteady * static_cast<double>(excess.steps.size());
     }
 
@@ -129,40 +132,69 @@ private:
     // Delays that come and go: of one rank or one host they are its own; of many, a property of the program.
     void add_passing() {
         for (Part part : {compute, copy, input, host}) {
-            std::vector<std::uint32_t> ranks;
-            std::set<std::uint32_t> hosts;
+            std::map<std::uint32_t, double> delays;  // by rank
             for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank)
-                if (!is_explained(rank, part) && passes(rank, part))
-                    ranks.push_back(rank), hosts.insert(hosts_.of_rank[rank]);
-            if (ranks.empty()) continue;
-            const JobHost& first = hosts_.hosts[*hosts.begin()];
-            bool of_host = hosts.size() == 1 && hosts_.hosts.size() > 1 && ranks.size() > 1 &&
-                           2 * ranks.size() > first.ranks.size();
-            SlowUnit unit = of_host ? unit_of(UnitKind::host, *hosts.begin(), fmt::format("host {}", first.name), {})
-                            : ranks.size() == 1 ? unit_of(UnitKind::rank, ranks.front(),
-                                                          fmt::format("rank {}", job_.ranks[ranks.front()].rank), {})
-                                                : unit_of(UnitKind::job, 0, "changing ranks", {});
-            for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
-                if (peers_.by_peers[i] && !is_explained(job_.syncs[i].rank, part) && delays(excess_in_step(i), part))
-                    unit.own.push_back(i);
-            unit.unit.cause = part == compute ? DelayCause::more_work
-                              : part == input ? DelayCause::late_data
-                              : part == copy  ? DelayCause::copies
-                                              : DelayCause::pause;
-            std::set<std::int64_t> steps;
-            for (std::uint32_t i : unit.own) steps.insert(job_.syncs[i].step);
-            unit.unit.evidence = fmt::format("{} on {} rank{}, in {} of {} steps", words_of(part), ranks.size(),
-                                             ranks.size() == 1 ? "" : "s", steps.size(), steps_);
-            units_.push_back(std::move(unit));
+                if (double sum = is_explained(rank, part) ? 0 : passing(rank, part); sum > 0) delays[rank] = sum;
+            std::vector<std::uint32_t> ranks = with_most(delays);
+            if (!ranks.empty()) units_.push_back(passing_unit(part, ranks));
+            for (std::uint32_t rank : ranks) delays.erase(rank);
+            if (delays.empty()) continue;
+            std::vector<std::uint32_t> rest;
+            for (const auto& [rank, sum] : delays) rest.push_back(rank);
+            units_.push_back(passing_unit(part, rest));
         }
+    }
+    // The rank, else the host, that has nearly all of the delays; else all ranks.
+    std::vector<std::uint32_t> with_most(const std::map<std::uint32_t, double>& delays) const {
+        double all = 0;
+        std::map<std::uint32_t, double> by_host;
+        for (const auto& [rank, sum] : delays) all += sum, by_host[hosts_.of_rank[rank]] += sum;
+        std::vector<std::uint32_t> ranks;
+        for (const auto& [rank, sum] : delays)
+            if (sum >= kNearlyAll * all) return {rank};
+        for (const auto& [rank, sum] : delays)
+            if (by_host[hosts_.of_rank[rank]] >= kNearlyAll * all) ranks.push_back(rank);
+        if (is_host(ranks)) return ranks;
+        ranks.clear();
+        for (const auto& [rank, sum] : delays) ranks.push_back(rank);
+        return ranks;
+    }
+    // Whether these are most ranks of a host, and of no other.
+    bool is_host(const std::vector<std::uint32_t>& ranks) const {
+        if (ranks.size() < 2 || hosts_.hosts.size() < 2) return false;
+        std::uint32_t host = hosts_.of_rank[ranks.front()];
+        return 2 * ranks.size() > hosts_.hosts[host].ranks.size() &&
+               std::all_of(ranks.begin(), ranks.end(),
+                           [&](std::uint32_t rank) { return hosts_.of_rank[rank] == host; });
+    }
+    SlowUnit passing_unit(Part part, const std::vector<std::uint32_t>& ranks) const {
+        std::uint32_t first = ranks.front(), host = hosts_.of_rank[first];
+        SlowUnit unit =
+            is_host(ranks)      ? unit_of(UnitKind::host, host, fmt::format("host {}", hosts_.hosts[host].name), {})
+            : ranks.size() == 1 ? unit_of(UnitKind::rank, first, fmt::format("rank {}", job_.ranks[first].rank), {})
+                                : unit_of(UnitKind::job, 0, "changing ranks", {});
+        std::set<std::int64_t> steps;
+        for (std::uint32_t rank : ranks)
+            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].syncs; ++i)
+                if (peers_.by_peers[i] && delays(excess_in_step(i), part))
+                    unit.own.push_back(i), steps.insert(job_.syncs[i].step);
+        unit.unit.cause = part == compute ? DelayCause::more_work
+                          : part == input ? DelayCause::late_data
+                          : part == copy  ? DelayCause::copies
+                                          : DelayCause::pause;
+        unit.unit.evidence = fmt::format("{} on {} rank{}, in {} of {} steps", words_of(part), ranks.size(),
+                                         ranks.size() == 1 ? "" : "s", steps.size(), steps_);
+        return unit;
     }
     // Whether a unit before has this delay of the rank.
     bool is_explained(std::uint32_t rank, Part part) const {
         return largest(excess_[rank].whole) == part && (slow_.contains(rank) || of_slow_host_.contains(rank));
     }
-    bool passes(std::uint32_t rank, Part part) const {
-        return std::any_of(excess_[rank].steps.begin(), excess_[rank].steps.end(),
-                           [&](const auto& step) { return delays(step.second, part); });
+    double passing(std::uint32_t rank, Part part) const {
+        double sum = 0;
+        for (const auto& [step, excess] : excess_[rank].steps)
+            if (delays(excess, part)) sum += excess[part];
+        return sum;
     }
     // A step is priced as a whole, so it counts for its largest part only: beside late data, a pause has no price.
     bool delays(const Excess& in_step, Part part) const {

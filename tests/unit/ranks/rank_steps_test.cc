@@ -6,6 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/host_input.h"
+#include "core/analyze/ranks/sync_points.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -71,6 +72,51 @@ TEST_F(StepsOfARank, InputIsLoadedByTheirThread) {
     ASSERT_EQ(input.size(), 2U);
     EXPECT_EQ(input[0], (Interval{10 * kUs, 40 * kUs}));
     EXPECT_EQ(input[1], (Interval{110 * kUs, 120 * kUs}));
+}
+
+// Gloo executes collectives on threads of its own.
+class HostCollectives : public StepsOfARank {
+protected:
+    void reduce(TimeNs start, TimeNs end) {
+        CollectiveTable& table = draft_.tables().collective;
+        table.external_id.set(table.add(), ++last_);
+        draft_.range("gloo", start * kUs, end * kUs, "gloo:all_reduce", last_);
+    }
+    LargeVector<SyncPoint> points() {
+        trace_ = draft_.finish();
+        Facts facts(trace_, {});
+        return sync_points(facts, RankSteps::make(facts));
+    }
+
+private:
+    std::int64_t last_ = 0;
+};
+
+TEST_F(HostCollectives, FollowTheOneOfTheStepBeforeWhoseThreadNotesItsEndLate) {
+    step(10, 0, 10'000), step(11, 10'000, 20'000);
+    reduce(2'000, 12'000), reduce(11'000, 19'000);
+    LargeVector<SyncPoint> found = points();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[1].follows, 1U);
+    EXPECT_EQ(found[1].own.known(), 0);
+}
+
+TEST_F(HostCollectives, DoNotFollowOneOfTheirOwnStepThatIsStillUnderWay) {
+    step(10, 0, 20'000);
+    reduce(2'000, 12'000), reduce(10'000, 19'000);
+    LargeVector<SyncPoint> found = points();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[1].follows, kFollowsNothing);
+}
+
+TEST_F(HostCollectives, ComeAfterInputAndOtherWorkOfTheHost) {
+    step(10, 0, 10'000), step(11, 10'000, 30'000);
+    draft_.range("main", 10'000 * kUs, 16'000 * kUs, kLoader);
+    reduce(2'000, 9'000), reduce(20'000, 29'000);
+    LargeVector<SyncPoint> found = points();
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[1].own.input, 6'000 * kUs);
+    EXPECT_EQ(found[1].own.host, 5'000 * kUs);
 }
 
 }  // namespace

@@ -1,0 +1,62 @@
+"""A job of four processes with one fault, or none: torchrun --nproc-per-node 4 faults.py TRACES FAULT
+
+    slow_host   rank 2 works 20 ms longer on its host, in each step
+    pause       rank 3 stops for 100 ms in two of the ten recorded steps
+    buckets     none; gradients are averaged in several pieces, which are under way at the same time
+    sharded     none; parameters are sharded, so that a step has several kinds of collectives
+    subgroups   none; all collectives are of two ranks, which the traces do not say
+"""
+
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
+from torch.nn.parallel import DistributedDataParallel
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+STEPS, SKIPPED = 14, 4
+WIDTH = 256
+
+
+def model_of(fault):
+    layers = torch.nn.Sequential(*[torch.nn.Linear(WIDTH, WIDTH) for _ in range(6 if fault in ("buckets", "sharded") else 1)])
+    if fault == "subgroups":
+        return layers
+    if fault != "sharded":
+        return DistributedDataParallel(layers, bucket_cap_mb=0.25)
+    mesh = init_device_mesh("cpu", (dist.get_world_size(),))
+    for layer in layers:
+        fully_shard(layer, mesh=mesh)
+    return fully_shard(layers, mesh=mesh)
+
+
+def main(folder, fault):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    rank = dist.get_rank()
+    model = model_of(fault)
+    pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])] if fault == "subgroups" else []
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    write = tensorboard_trace_handler(folder, worker_name=f"rank{rank}")
+    with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=2, warmup=2, active=10), on_trace_ready=write) as profiler:
+        for step in range(STEPS):
+            if fault == "slow_host" and rank == 2:
+                time.sleep(0.02)
+            if fault == "pause" and rank == 3 and step in (SKIPPED + 2, SKIPPED + 5):
+                time.sleep(0.1)
+            optimizer.zero_grad()
+            model(torch.randn(64, WIDTH)).sum().backward()
+            if pairs:
+                for parameter in model.parameters():
+                    dist.all_reduce(parameter.grad, group=pairs[rank // 2])
+                time.sleep(0.005 * (rank // 2))
+            optimizer.step()
+            profiler.step()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
