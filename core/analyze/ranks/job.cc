@@ -67,8 +67,10 @@ private:
             cut += status == "cut";
             whole += status == "whole";
         }
-        for (JobRank& rank : job_.ranks)
+        for (JobRank& rank : job_.ranks) {
             rank.excluded = whole > cut && trace_.text(table.status.value_or(rank.row, kNoString)) == "cut";
+            rank.present = rank.present && !rank.excluded;
+        }
     }
 
     void read_groups() {

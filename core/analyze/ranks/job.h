@@ -26,8 +26,8 @@ struct JobRank {
     std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where the host is unknown
     std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
     std::uint32_t syncs = 0;
-    bool present = false;   // whole or cut
-    bool excluded = false;  // cut, and most others are whole: nothing is read but its place among the ranks
+    bool present = false;   // its recording counts
+    bool excluded = false;  // it does not, because it is cut, and most others are whole
 };
 
 struct JobClock {
