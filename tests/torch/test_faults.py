@@ -25,7 +25,8 @@ def tables(ranks, tmp_path):
 
 
 def named(tables):
-    return [row for row in tables["stragglers"] if row["named"] and row["unit"].startswith(ACCUSED)]
+    """Not what a machine with fewer cores than processes does to a rank by chance."""
+    return [row for row in tables["stragglers"] if row["named"] and row["unit"].startswith(ACCUSED) and row["cost_pct"] > 10]
 
 
 @pytest.mark.parametrize(("fault", "unit", "cause", "cost_ms"), [("slow_host", "rank 2", "slow host", 20), ("pause", "rank 3", "pauses", 20)])
