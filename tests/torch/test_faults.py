@@ -34,7 +34,7 @@ def test_a_fault_is_named_and_priced(tables, fault, unit, cause, cost_ms):
     """Waiting for the other ranks hides a part of a delay in every step, so its price may be lower than what was planted."""
     found = tables(fault)
     assert [(row["unit"], row["cause"]) for row in named(found)] == [(unit, cause)]
-    assert 0.6 * cost_ms < named(found)[0]["cost_ns"] / 1e6 < 1.15 * cost_ms
+    assert 0.5 * cost_ms < named(found)[0]["cost_ns"] / 1e6 < 1.3 * cost_ms
 
 
 @pytest.mark.parametrize("fault", ["buckets", "sharded"])
