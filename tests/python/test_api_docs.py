@@ -140,5 +140,5 @@ def outputs(cell):
 
 
 def test_every_page_runs():
-    elsewhere = {"bench-python.md", "triton.md", "cpu-timing.md", "tables.md", "training.md", "ci.md"}  # test_bench_docs.py, test_bench_pages.py, test_tables.py, test_training.py, test_pytest_plugin.py
+    elsewhere = {"bench-python.md", "triton.md", "cpu-timing.md", "tables.md", "training.md", "ci.md", "torchrun.md"}  # test_ranks_gloo.py, test_bench_docs.py, test_bench_pages.py, test_tables.py, test_training.py, test_pytest_plugin.py
     assert {page.name for page in PAGES.glob("*.md") if BLOCK.search(page.read_text())} == set(REGIONS) | elsewhere

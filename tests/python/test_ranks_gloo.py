@@ -6,7 +6,9 @@ What the lateness costs according to `ranks` is compared with what removing it s
 import collections
 import gzip
 import json
+import re
 import shutil
+import textwrap
 from statistics import fmean, median
 
 import pytest
@@ -99,3 +101,12 @@ def test_parts_of_a_step_are_those_of_its_ranges(ranks):
         assert row["idle_input_ns"] == pytest.approx((length(loads) - length(both)) / len(STEPS), rel=0.02)
         assert row["exposed_comm_ns"] == pytest.approx(length(reduces) / len(STEPS), rel=0.05)  # the last one may end after the last step
         assert row["step_p50_ns"] == pytest.approx(median(end - start for start, end in ranges["ProfilerStep"]), rel=0.05)
+
+
+def test_the_tutorial_shows_the_program_that_it_runs():
+    page = (FIXTURES.parents[1] / "docs" / "guides" / "torchrun.md").read_text()
+    program = (FIXTURES.parents[1] / "examples" / "torchrun" / "train.py").read_text()
+    shown = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 2
+    for block in shown:
+        assert any(textwrap.indent(block, " " * depth) in program for depth in (0, 4, 8)), block
