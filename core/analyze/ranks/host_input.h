@@ -1,14 +1,18 @@
-// When the host thread of a rank's steps waited for input, for jobs that no device does the work of: there is no idle
-// device whose causes would tell.
+// When the host waited for input: ranges of data loaders.
 #pragma once
 
 #include "core/model/interval.h"
+#include "core/model/trace.h"
 
 namespace gpuprof {
 
 class Facts;
 
-// Ranges of a data loader on the thread of the steps. Empty if steps are no ranges.
+// Of one thread; kNoString: of all.
+IntervalSet loader_ranges(const Trace& trace, StringId thread = kNoString);
+
+// Of the thread of the steps, for jobs that no device does the work of: there is no idle device whose causes would tell.
+// Empty if steps are no ranges.
 IntervalSet host_input(const Facts& facts);
 
 }  // namespace gpuprof

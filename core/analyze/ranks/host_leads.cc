@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/knowledge/loader_name.h"
+#include "core/analyze/ranks/host_input.h"
 
 namespace gpuprof {
 namespace {
@@ -37,26 +37,13 @@ LargeVector<TimeNs> waits_of(const Trace& trace) {
     return ends;
 }
 
-IntervalSet input_of(const Trace& trace) {
-    const RangeTable& ranges = trace.range();
-    std::map<StringId, bool> loads;
-    Intervals found;
-    for (Row row = 0; row < ranges.rows; ++row) {
-        if (!ranges.name.has(row)) continue;
-        auto [known, fresh] = loads.try_emplace(ranges.name[row], false);
-        if (fresh) known->second = names_loader(trace.text(ranges.name[row]));
-        if (known->second) found.push_back({ranges.start[row], ranges.start[row] + ranges.dur[row]});
-    }
-    return unite(std::move(found));
-}
-
 }  // namespace
 
 void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<SyncPoint>& points) {
     const Trace& trace = facts.trace();
     LargeVector<TimeNs> waits = waits_of(trace);
     if (waits.empty()) return;
-    IntervalSet input = input_of(trace);
+    IntervalSet input = loader_ranges(trace);
     LargeVector<std::size_t> by_end(points.size() - first);
     std::iota(by_end.begin(), by_end.end(), first);
     std::sort(by_end.begin(), by_end.end(),

@@ -12,7 +12,6 @@
 #include "core/analyze/ranks/kernel_ratios.h"
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
 #include "core/analyze/ranks/replay.h"
 #include "core/base/readable.h"
 
@@ -132,31 +131,31 @@ private:
     // Delays that come and go: of one rank or one host they are its own; of many, a property of the program.
     void add_passing() {
         for (Part part : {compute, copy, input, host}) {
-            std::map<std::uint32_t, double> delays;  // by rank
+            std::map<std::uint32_t, double> times;  // by rank
             for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank)
-                if (double sum = is_explained(rank, part) ? 0 : passing(rank, part); sum > 0) delays[rank] = sum;
-            std::vector<std::uint32_t> ranks = with_most(delays);
+                if (double sum = is_explained(rank, part) ? 0 : passing(rank, part); sum > 0) times[rank] = sum;
+            std::vector<std::uint32_t> ranks = with_most(times);
             if (!ranks.empty()) units_.push_back(passing_unit(part, ranks));
-            for (std::uint32_t rank : ranks) delays.erase(rank);
-            if (delays.empty()) continue;
+            for (std::uint32_t rank : ranks) times.erase(rank);
+            if (times.empty()) continue;
             std::vector<std::uint32_t> rest;
-            for (const auto& [rank, sum] : delays) rest.push_back(rank);
+            for (const auto& [rank, sum] : times) rest.push_back(rank);
             units_.push_back(passing_unit(part, rest));
         }
     }
     // The rank, else the host, that has nearly all of the delays; else all ranks.
-    std::vector<std::uint32_t> with_most(const std::map<std::uint32_t, double>& delays) const {
+    std::vector<std::uint32_t> with_most(const std::map<std::uint32_t, double>& times) const {
         double all = 0;
         std::map<std::uint32_t, double> by_host;
-        for (const auto& [rank, sum] : delays) all += sum, by_host[hosts_.of_rank[rank]] += sum;
+        for (const auto& [rank, sum] : times) all += sum, by_host[hosts_.of_rank[rank]] += sum;
         std::vector<std::uint32_t> ranks;
-        for (const auto& [rank, sum] : delays)
+        for (const auto& [rank, sum] : times)
             if (sum >= kNearlyAll * all) return {rank};
-        for (const auto& [rank, sum] : delays)
+        for (const auto& [rank, sum] : times)
             if (by_host[hosts_.of_rank[rank]] >= kNearlyAll * all) ranks.push_back(rank);
         if (is_host(ranks)) return ranks;
         ranks.clear();
-        for (const auto& [rank, sum] : delays) ranks.push_back(rank);
+        for (const auto& [rank, sum] : times) ranks.push_back(rank);
         return ranks;
     }
     // Whether these are most ranks of a host, and of no other.
@@ -271,6 +270,18 @@ private:
         }
     }
 
+    struct Transfers {
+        double sum = 0;
+        std::size_t count = 0;
+        std::vector<std::uint32_t> syncs;
+        double mean() const { return sum / static_cast<double>(count); }
+    };
+    // Of the means of all groups but one.
+    static double median_without(const std::vector<double>& sorted, double own) {
+        auto at = static_cast<std::size_t>(std::lower_bound(sorted.begin(), sorted.end(), own) - sorted.begin());
+        std::size_t middle = (sorted.size() - 1) / 2;
+        return sorted[middle + (middle >= at)];
+    }
     // Groups whose transfers take longer than equal ones of other groups. Where there are none, nothing tells what is usual.
     void add_groups() {
         std::map<std::uint32_t, std::map<std::uint32_t, Transfers>> equals;  // by set of equal transfers, then group
@@ -287,17 +298,18 @@ private:
             std::vector<std::uint32_t> syncs;
         };
         std::map<std::uint32_t, Sums> groups;
-        for (const auto& [set, by_group] : equals)
+        for (const auto& [set, by_group] : equals) {
+            if (by_group.size() < 2) continue;
+            std::vector<double> means;
+            for (const auto& [index, own] : by_group) means.push_back(own.mean());
+            std::sort(means.begin(), means.end());
             for (const auto& [index, own] : by_group) {
-                std::vector<double> others;
-                for (const auto& [other, transfers] : by_group)
-                    if (other != index) others.push_back(transfers.mean());
-                if (others.empty()) continue;
                 Sums& to = groups[index];
                 to.recorded += own.sum;
-                to.usual += median_of(std::move(others)) * static_cast<double>(own.count);
+                to.usual += median_without(means, own.mean()) * static_cast<double>(own.count);
                 to.syncs.insert(to.syncs.end(), own.syncs.begin(), own.syncs.end());
             }
+        }
         for (auto& [index, sums] : groups) {
             double more = sums.recorded - sums.usual;
             if (more < kWorthwhile * step_ns_ * static_cast<double>(steps_) ||
@@ -314,12 +326,6 @@ private:
             unit.transfer = std::move(sums.syncs);
         }
     }
-    struct Transfers {
-        double sum = 0;
-        std::size_t count = 0;
-        std::vector<std::uint32_t> syncs;
-        double mean() const { return sum / static_cast<double>(count); }
-    };
 
     const RankJob& job_;
     const MatchedJob& matched_;

@@ -1,40 +1,21 @@
 #include "core/analyze/ranks/host_leads.h"
 
-#include <gtest/gtest.h>
-
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/sync_points.h"
-#include "core/base/large_vector.h"
-#include "tests/unit/analyze/draft.h"
+#include "tests/unit/ranks/one_rank.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kUs = 1000;
 constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
-class HostLeads : public testing::Test {
+class HostLeads : public OneRank {
 protected:
-    void call(TimeNs start, TimeNs end, std::string_view name, std::int64_t correlation = Draft::kNone) {
-        draft_.call("main", start * kUs, end * kUs, name, correlation);
-    }
-    void reduce(TimeNs start, TimeNs end, std::int64_t correlation) {
-        draft_.kernel(0, 7, start * kUs, end * kUs, kReduce, correlation);
-    }
-    LargeVector<SyncPoint> points() {
-        trace_ = draft_.finish();
-        Facts facts(trace_, {});
-        return sync_points(facts, RankSteps::make(facts));
-    }
-
-    Draft draft_;
-    Trace trace_;
+    void reduce(TimeNs start, TimeNs end, std::int64_t correlation) { kernel(start, end, kReduce, correlation); }
 };
 
 TEST_F(HostLeads, CountFromTheCollectiveThatEndedBeforeTheHostStoppedWaiting) {
     call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
     call(20, 105, "cudaStreamSynchronize", 9);
-    draft_.range("main", 105 * kUs, 145 * kUs, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+    range("main", 105, 145, kLoader);
     call(150, 155, "cudaLaunchKernel", 2), reduce(160, 200, 2);
     call(156, 160, "cudaLaunchKernel", 3), reduce(210, 300, 3);
     LargeVector<SyncPoint> found = points();

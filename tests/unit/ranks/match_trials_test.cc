@@ -154,7 +154,7 @@ TEST_P(MatchTrials, WholeRecordingsAreMatched) {
         Outcome by_order = run(hosts ? "order" : "order, no host names", ordered);
         Outcome in_chain = run(hosts ? "pairs in a chain" : "pairs in a chain, no host names", pairs);
         expect_right(by_order), expect_right(in_chain);
-        if (GetParam() == Rhythm::training) expect_nearly_all_matched(by_order), expect_nearly_all_matched(in_chain);
+        if (GetParam() == Rhythm::training) expect_all_matched(by_order), expect_all_matched(in_chain);
         pairs.numbered = true;
         expect_all_matched(run(hosts ? "numbers and pairs" : "numbers and pairs, no host names", pairs));
     }

@@ -1,34 +1,24 @@
 #include "core/analyze/ranks/rank_steps.h"
 
-#include <gtest/gtest.h>
-
+#include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/host_input.h"
-#include "core/analyze/ranks/sync_points.h"
-#include "tests/unit/analyze/draft.h"
+#include "tests/unit/ranks/one_rank.h"
 
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kUs = 1000;
-constexpr const char* kLoader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
-
-class StepsOfARank : public testing::Test {
+class StepsOfARank : public OneRank {
 protected:
     void step(int number, TimeNs start, TimeNs end) {
-        draft_.range("main", start * kUs, end * kUs, "ProfilerStep#" + std::to_string(number));
+        range("main", start, end, "ProfilerStep#" + std::to_string(number));
     }
-    void kernel(TimeNs launched, TimeNs start, TimeNs end, std::int64_t correlation) {
-        draft_.call("main", launched * kUs, (launched + 1) * kUs, "cudaLaunchKernel", correlation);
-        draft_.kernel(0, 7, start * kUs, end * kUs, "gemm", correlation);
+    void launch(TimeNs launched, TimeNs start, TimeNs end, std::int64_t correlation) {
+        call(launched, launched + 1, "cudaLaunchKernel", correlation);
+        kernel(start, end, "gemm", correlation);
     }
-    std::vector<RankStep> steps() {
-        trace_ = draft_.finish();
-        Facts facts(trace_, {});
-        return RankSteps::make(facts).steps();
-    }
+    std::vector<RankStep> steps() { return RankSteps::make(facts()).steps(); }
     static void expect_windows(const std::vector<RankStep>& found, const std::vector<Interval>& windows) {
         ASSERT_EQ(found.size(), windows.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
@@ -37,9 +27,6 @@ protected:
             EXPECT_EQ(found[i].window.end, windows[i].end * kUs) << i;
         }
     }
-
-    Draft draft_;
-    Trace trace_;
 };
 
 // A profiler's own work between two steps is a part of the later one, which has its own number.
@@ -50,25 +37,24 @@ TEST_F(StepsOfARank, WithoutADeviceEndOnTheHost) {
 
 TEST_F(StepsOfARank, EndWithTheWorkThatTheyLaunched) {
     step(10, 0, 100), step(11, 105, 200), step(12, 230, 300);
-    kernel(10, 20, 130, 1), kernel(110, 131, 210, 2), kernel(240, 250, 290, 3);
+    launch(10, 20, 130, 1), launch(110, 131, 210, 2), launch(240, 250, 290, 3);
     expect_windows(steps(), {{0, 130}, {130, 210}, {210, 290}});
 }
 
 TEST_F(StepsOfARank, OneThatLaunchedNothingEndsOnTheHost) {
     step(10, 0, 100), step(11, 105, 200), step(12, 230, 300);
-    kernel(10, 20, 90, 1), kernel(240, 250, 290, 3);
+    launch(10, 20, 90, 1), launch(240, 250, 290, 3);
     expect_windows(steps(), {{0, 90}, {90, 200}, {200, 290}});
 }
 
 TEST_F(StepsOfARank, InputIsLoadedByTheirThread) {
     step(10, 0, 100), step(11, 105, 200);
-    draft_.range("main", 10 * kUs, 40 * kUs, kLoader);
-    draft_.range("main", 110 * kUs, 120 * kUs, kLoader);
-    draft_.range("main", 115 * kUs, 118 * kUs, "load_batch");
-    draft_.range("main", 150 * kUs, 180 * kUs, "forward");
-    draft_.range("prefetcher", 50 * kUs, 190 * kUs, "load_batch");
-    trace_ = draft_.finish();
-    IntervalSet input = host_input(Facts(trace_, {}));
+    range("main", 10, 40, kLoader);
+    range("main", 110, 120, kLoader);
+    range("main", 115, 118, "load_batch");
+    range("main", 150, 180, "forward");
+    range("prefetcher", 50, 190, "load_batch");
+    IntervalSet input = host_input(facts());
     ASSERT_EQ(input.size(), 2U);
     EXPECT_EQ(input[0], (Interval{10 * kUs, 40 * kUs}));
     EXPECT_EQ(input[1], (Interval{110 * kUs, 120 * kUs}));
@@ -80,12 +66,7 @@ protected:
     void reduce(TimeNs start, TimeNs end) {
         CollectiveTable& table = draft_.tables().collective;
         table.external_id.set(table.add(), ++last_);
-        draft_.range("gloo", start * kUs, end * kUs, "gloo:all_reduce", last_);
-    }
-    LargeVector<SyncPoint> points() {
-        trace_ = draft_.finish();
-        Facts facts(trace_, {});
-        return sync_points(facts, RankSteps::make(facts));
+        range("gloo", start, end, "gloo:all_reduce", last_);
     }
 
 private:
@@ -111,7 +92,7 @@ TEST_F(HostCollectives, DoNotFollowOneOfTheirOwnStepThatIsStillUnderWay) {
 
 TEST_F(HostCollectives, ComeAfterInputAndOtherWorkOfTheHost) {
     step(10, 0, 10'000), step(11, 10'000, 30'000);
-    draft_.range("main", 10'000 * kUs, 16'000 * kUs, kLoader);
+    range("main", 10'000, 16'000, kLoader);
     reduce(2'000, 9'000), reduce(20'000, 29'000);
     LargeVector<SyncPoint> found = points();
     ASSERT_EQ(found.size(), 2U);

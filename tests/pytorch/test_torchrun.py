@@ -4,21 +4,15 @@ These are the commands of docs/guides/torchrun.md, which tools/check_docs.py run
 """
 
 import socket
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from jobs import launch
 from rank_jobs import ranks  # noqa: F401
 
 TRAIN = Path(__file__).parents[2] / "examples" / "torchrun" / "train.py"
-TORCHRUN = Path(sys.executable).with_name("torchrun")
 LATE_NS = 30e6
-
-
-def launch(folder, processes, *command):
-    done = subprocess.run([TORCHRUN, "--nproc-per-node", str(processes), *command], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,12 @@
 """Faults planted in real processes: what `ranks` names, and what it says they cost. Without a fault it accuses nobody."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from jobs import launch
 from rank_jobs import ranks  # noqa: F401
 
 FAULTS = Path(__file__).with_name("faults.py")
-TORCHRUN = Path(sys.executable).with_name("torchrun")
 ACCUSED = ("rank", "host", "group")
 
 
@@ -17,8 +15,7 @@ def tables(ranks, tmp_path):
     """Return a function that runs the job with a fault and returns its tables."""
 
     def run(fault):
-        done = subprocess.run([TORCHRUN, "--nproc-per-node", "4", FAULTS, "traces", fault], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, done.stderr
+        launch(tmp_path, 4, FAULTS, "traces", fault)
         return ranks(tmp_path / "traces", "stragglers", "rank_collectives")
 
     return run
