@@ -6,7 +6,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/quantile.h"
@@ -118,11 +117,10 @@ private:
     // A send and a receive may wait at once, so the waits of a step are united.
     void fill_waits() {
         const RankWaits& waits = facts_.get<RankWaits>();
-        const AlignedClocks& clocks = facts_.get<AlignedClocks>();
         for (const JobRank& rank : job_.ranks) {
-            if (!clocks.clocks[rank.clock].aligned) continue;
             std::unordered_map<std::int64_t, Intervals> by_step;
             for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
+                if (!waits.known[i]) continue;
                 TimeNs start = job_.syncs[i].span.start;
                 by_step[job_.syncs[i].step].push_back({start, start + waits.wait[i]});
             }

@@ -1,8 +1,10 @@
 // Waiting and transfer at each collective: a rank waits until the last one has arrived; what follows is the transfer.
-// Waits between hosts are only as good as their clocks: below three times their error they count as nothing.
+// Waits between hosts are only as good as their clocks: below three times their error they count as nothing, and of times
+// that cannot be compared nothing is known.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/analyze/facts/facts.h"
@@ -11,8 +13,11 @@
 namespace gpuprof {
 
 struct RankWaits {
-    std::vector<DurNs> wait;          // by sync: last arrival - its own; 0 below the clocks' error
-    std::vector<DurNs> lateness;      // by instance: last arrival - second to last: what its waiting would shrink by
+    std::vector<DurNs> wait;  // by sync: last arrival - its own; 0 below the clocks' error
+    std::vector<bool> known;  // by sync: whether its time could be compared with that of another rank
+    // By instance: last arrival - second to last, by which waiting would shrink; 0 below the clocks' error; absent if
+    // nothing could be compared.
+    std::vector<std::optional<DurNs>> lateness;
     std::vector<std::uint32_t> last;  // by instance: the sync that arrived last; kNone below the clocks' error
 
     static RankWaits make(const Facts& facts);

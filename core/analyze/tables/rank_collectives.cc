@@ -28,7 +28,8 @@ constexpr ResultColumn kColumns[] = {
     {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer."},
     {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer."},
     {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer."},
-    {"wait_mean_ns", CellType::real, Unit::ns, "Mean wait of a rank for the last one."},
+    {"wait_mean_ns", CellType::real, Unit::ns,
+     "Mean wait of a rank for the last one; absent, like the next two, if no times could be compared."},
     {"wait_max_ns", CellType::integer, Unit::ns, "Longest wait of a rank."},
     {"lateness_mean_ns", CellType::real, Unit::ns, "Mean time between the second to last and the last arrival."},
     {"last_rank", CellType::integer, Unit::none,
@@ -38,7 +39,8 @@ constexpr ResultColumn kColumns[] = {
 
 struct Kind {
     std::vector<std::int64_t> transfers;
-    std::uint64_t complete = 0, members = 0;
+    std::uint64_t complete = 0, compared = 0;
+    std::uint64_t members = 0;          // whose times can be compared
     MatchRule rule = MatchRule::exact;  // the weakest
     WideSum wait, lateness;
     std::int64_t longest = 0;
@@ -60,14 +62,15 @@ Result<ResultTable> run(const Facts& facts) {
         const JobGroup& group = job.groups[instance.group];
         Kind& to = kinds[{group.description, group.size, first.kind, first.bytes}];
         for (std::uint32_t sync : matched.of(instance)) {
+            if (!waits.known[sync]) continue;
             to.wait.add(waits.wait[sync]);
             to.longest = std::max(to.longest, waits.wait[sync]);
+            ++to.members;
         }
-        to.members += instance.count;
         to.transfers.push_back(least_transfer(matched, instance, replay.recorded));
         to.complete += instance.complete;
         to.rule = std::max(to.rule, instance.rule);
-        to.lateness.add(waits.lateness[i]);
+        if (waits.lateness[i]) to.lateness.add(*waits.lateness[i]), ++to.compared;
         if (waits.last[i] != kNone) ++to.last[job.ranks[job.syncs[waits.last[i]].rank].rank];
     }
     for (auto& [key, kind] : kinds) {
@@ -79,8 +82,10 @@ Result<ResultTable> run(const Facts& facts) {
         table.add_row({text_cell(description), size > 0 ? integer(size) : kAbsent, text_cell(to_string(collective)),
                        bytes >= 0 ? integer(bytes) : kAbsent, integer(stat.count), percent(kind.complete, stat.count),
                        text_cell(name_of(kind.rule)), integer(stat.p50), integer(stat.p95),
-                       bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent, real(kind.wait.over(kind.members)),
-                       integer(kind.longest), real(kind.lateness.over(stat.count)),
+                       bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent,
+                       kind.members > 0 ? real(kind.wait.over(kind.members)) : kAbsent,
+                       kind.members > 0 ? integer(kind.longest) : kAbsent,
+                       kind.compared > 0 ? real(kind.lateness.over(kind.compared)) : kAbsent,
                        any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
     }
     if (matched.uncertain > 0)

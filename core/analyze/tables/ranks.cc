@@ -23,7 +23,8 @@ constexpr ResultColumn kColumns[] = {
     {"step_p50_ns", CellType::integer, Unit::ns, "Median length of its steps."},
     {"compute_ns", CellType::real, Unit::ns, "Compute per step."},
     {"exposed_comm_ns", CellType::real, Unit::ns, "Collectives without compute per step: waiting and transfer."},
-    {"wait_ns", CellType::real, Unit::ns, "Waiting for other ranks per step, as far as it is above the clocks' error."},
+    {"wait_ns", CellType::real, Unit::ns,
+     "Waiting for other ranks per step, as far as it is above the clocks' error; absent if no time could be compared."},
     {"copy_ns", CellType::real, Unit::ns, "Copies per step, without kernels."},
     {"idle_input_ns", CellType::real, Unit::ns, "Idle per step while its host waited for input."},
     {"idle_host_ns", CellType::real, Unit::ns,
@@ -42,7 +43,8 @@ struct Sums {
     std::vector<std::int64_t> lengths;
     OwnTime own;
     DurNs exposed = 0;
-    Intervals waits;  // may overlap: a send and a receive wait at once
+    Intervals waits;        // may overlap: a send and a receive wait at once
+    bool compared = false;  // its arrivals, with those of another rank
 };
 
 Result<ResultTable> run(const Facts& facts) {
@@ -63,9 +65,11 @@ Result<ResultTable> run(const Facts& facts) {
             to.own.*part += step.own.*part;
         to.exposed += step.exposed_comm;
     }
-    for (std::size_t i = 0; i < job.syncs.size(); ++i)
+    for (std::size_t i = 0; i < job.syncs.size(); ++i) {
+        sums[job.syncs[i].rank].compared |= waits.known[i];
         if (waits.wait[i] > 0)
             sums[job.syncs[i].rank].waits.push_back({job.syncs[i].span.start, job.syncs[i].span.start + waits.wait[i]});
+    }
     std::map<std::int32_t, std::string_view> other_steps;
     for (const OtherSteps& each : facts.get<StepsOfRanks>().others) other_steps.emplace(each.rank, each.text);
     std::map<std::uint32_t, const Straggler*> prices;
@@ -91,8 +95,8 @@ Result<ResultTable> run(const Facts& facts) {
             {integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
              text_cell(trace, rows.status.value_or(rank.row, kNoString)),
              rank.excluded ? kAbsent : integer(sum.lengths.size()), sum.lengths.empty() ? kAbsent : integer(median),
-             mean(sum.own.compute), mean(sum.exposed), mean(length(unite(sum.waits))), mean(sum.own.copy),
-             mean(sum.own.input), mean(sum.own.host), mean(sum.own.unknown),
+             mean(sum.own.compute), mean(sum.exposed), sum.compared ? mean(length(unite(sum.waits))) : kAbsent,
+             mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host), mean(sum.own.unknown),
              price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
              price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
              clock.aligned ? Cell{clock.error_ns} : kAbsent,
