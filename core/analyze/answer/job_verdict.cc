@@ -35,19 +35,36 @@ constexpr double kUneven = 0.03;
 constexpr const char* kUnevenStages = "uneven stages";
 
 // Fewer steps may all be exceptions.
-constexpr std::size_t kSomeSteps = 3, kManySteps = 5;
+constexpr std::size_t kManySteps = 5;
+
+// A share of the step: less is as good as nothing.
+constexpr double kWorthASentence = 0.001;
 
 // The middle third of the peers that is further apart than this share of the step.
 constexpr double kHalvesDiffer = 0.02;
 
 std::string sentence_of(const Straggler& unit, double step_ns) {
     std::string price =
-        unit.cost_ns >= 0.001 * step_ns
+        unit.cost_ns >= kWorthASentence * step_ns
             ? fmt::format("costs {} per step ({:.1f} %)", readable_duration(unit.cost_ns), 100 * unit.cost_ns / step_ns)
             : "costs nothing now";
     if (unit.alone_ns > 1.1 * std::max(unit.cost_ns, 0.0))
         price += fmt::format(", and {} once the others are fixed", readable_duration(unit.alone_ns));
     return fmt::format("{} ({}) {}", unit.unit, name_of(unit.cause), price);
+}
+
+// What uneven ranks cost in too few steps to name one.
+std::string too_few_steps(const Stragglers& found) {
+    std::size_t steps = found.counted.size();
+    std::string text = fmt::format(
+        "{} too few to tell chance from habit, so nobody is named; {:.1f} % of a step of {} is lost to uneven ranks "
+        "and "
+        "transfers",
+        steps == 1 ? "one step is" : fmt::format("{} steps are", steps),
+        100 * std::max(found.step_ns - found.ideal_ns, 0.0) / std::max(found.step_ns, 1.0),
+        readable_duration(found.step_ns));
+    bool any = !found.units.empty() && found.units.front().cost_ns >= kWorthASentence * found.step_ns;
+    return any ? text + ": " + sentence_of(found.units.front(), found.step_ns) : text;
 }
 
 // The rank with most idle time without a cause.
@@ -159,6 +176,16 @@ void add_undescribed(const Facts& facts, Trust& trust) {
     trust.statements.push_back({share > kMostLost, text});
 }
 
+// Collectives whose group nothing names.
+void add_assumed(const Facts& facts, Trust& trust) {
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    std::size_t assumed = 0;
+    for (const Instance& instance : matched.instances) assumed += instance.rule == MatchRule::guessed;
+    if (assumed == 0) return;
+    trust.statements.push_back({false, fmt::format("{} no group; their order and times say that all ranks took part",
+                                                   counted(assumed, "collective names", "collectives name"))});
+}
+
 void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
     std::size_t present = 0, unaligned = 0;
     std::set<std::uint32_t> islands;
@@ -209,8 +236,7 @@ Verdict job_verdict(const Facts& facts) {
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
     if (found.counted.size() < kManySteps || undescribed > kMostLost) verdict.confidence = Rating::medium;
-    if (halves || lossy || undescribed > kMostUndescribed || found.counted.size() < kSomeSteps)
-        verdict.confidence = Rating::low;
+    if (halves || lossy || undescribed > kMostUndescribed) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
@@ -222,6 +248,11 @@ Verdict job_verdict(const Facts& facts) {
         verdict.because = (lossy ? "ranks lost a part of their collectives, so their steps cannot be compared"
                                  : "the kernels of most collectives do not say which ranks wait in them") +
                           uneven;
+        return verdict;
+    }
+    if (found.counted.size() < kFewestSteps) {
+        verdict.conclude(Limit::unknown);
+        verdict.because = too_few_steps(found) + uneven + divided;
         return verdict;
     }
     if (named.empty()) {
@@ -266,6 +297,7 @@ Trust job_trust(const Facts& facts) {
                         excluded ? "cut ones are excluded, and " : "", excluded ? "whole " : ""));
     add_files(facts, trust);
     add_undescribed(facts, trust);
+    add_assumed(facts, trust);
     add_clocks(job, facts.get<AlignedClocks>(), trust);
     if (double lost = share_lost(facts.get<MatchedJob>()); lost > kMostLost)
         warn(trust, fmt::format("{:.0f} % of the collectives are missing on ranks that took part in them, or cannot be "

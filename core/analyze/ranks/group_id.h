@@ -27,7 +27,8 @@ std::optional<GroupKey> group_key(const Trace& trace, Row record);
 // count ranks in it.
 inline constexpr std::string_view kCommunicator = "communicator";
 
-// Gloo does not say which group a collective is of. All ranks are assumed; collectives of other groups do not fit then.
+// Gloo does not say which group a collective is of, nor did older versions of PyTorch with NCCL. All ranks are assumed; collectives
+// of other groups do not fit then.
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
 GroupKey assumed_world(std::int64_t size);
 

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clocks.h"
+#include "core/analyze/ranks/one_machine.h"
 
 namespace gpuprof {
 namespace {
@@ -44,9 +43,7 @@ JobHosts JobHosts::make(const Facts& facts) {
         found.hosts[host_of_clock[clock]].ranks.push_back(rank);
     }
     for (JobHost& host : found.hosts)
-        if (host.inferred && host.ranks.size() > 1)
-            host.name =
-                fmt::format("of ranks {}-{}", job.ranks[host.ranks.front()].rank, job.ranks[host.ranks.back()].rank);
+        if (host.inferred && host.ranks.size() > 1) host.name = name_of_machine(job, host.ranks);
     return found;
 }
 

@@ -23,11 +23,12 @@ inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 struct JobRank {
     std::int32_t rank = 0;
     Row row = kNoRow;         // of table rank
-    std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where the host is unknown
+    std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where that is unknown (one_machine.h)
     std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
     std::uint32_t syncs = 0;
-    bool present = false;   // its recording counts
-    bool excluded = false;  // it does not, because it is cut, and most others are whole
+    std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown
+    bool present = false;      // its recording counts
+    bool excluded = false;     // it does not, because it is cut, and most others are whole
 };
 
 struct JobClock {

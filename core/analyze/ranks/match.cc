@@ -184,7 +184,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
         }
         std::int32_t expected = first.is_pair() ? 2 : job.groups[first.group].size;
         if (first.group != kNone && job.groups[first.group].assumed && assumed.of(first) != instance.count) {
-            matched.mismatched += instance.count;
+            matched.uncertain += instance.count;
             matched.members.resize(instance.first);
             continue;
         }

@@ -144,12 +144,13 @@ bool run_together(const Sequence& a, const Sequence& b) {
            static_cast<double>(std::max(next_a, next_b)) <= kWithNext * static_cast<double>(here);
 }
 
-bool are_same(const Sequence& a, const Sequence& b, bool one_clock) {
+// `doubtful`: even that they are of one group is an assumption, so something has to speak for it.
+bool are_same(const Sequence& a, const Sequence& b, bool one_clock, bool doubtful) {
     if (one_clock) return run_together(a, b);
     Pauses pauses(a, b);
-    if (pauses.first.size() < kFewestPauses) return true;
+    if (pauses.first.size() < kFewestPauses) return !doubtful;
     std::optional<double> correlation = pauses.correlation();
-    return !correlation || *correlation >= kSameCollectives;
+    return correlation ? *correlation >= kSameCollectives : !doubtful;
 }
 
 // All buckets of one group, kind and direction.
@@ -186,9 +187,12 @@ public:
 
     std::int64_t group() const { return records_[buckets_.front().begin].key[0]; }
 
-    // Ranks whose pauses are not those of most others.
-    std::set<std::uint32_t> strangers(const std::vector<bool>& whole) const {
-        if (buckets_.empty() || !ends_together(job_.syncs[records_[buckets_.front().begin].sync].kind)) return {};
+    // Ranks whose records are other collectives than those of most others; absent if nothing can be compared.
+    std::optional<std::set<std::uint32_t>> strangers(const std::vector<bool>& whole) const {
+        if (buckets_.empty()) return std::nullopt;
+        const JobSync& first = job_.syncs[records_[buckets_.front().begin].sync];
+        bool ends = ends_together(first.kind), assumed = job_.groups[first.group].assumed;
+        if (!ends && !(assumed && nobody_leaves_early(first.kind))) return std::nullopt;
         std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
@@ -197,17 +201,20 @@ public:
             }
         std::optional<std::set<std::uint32_t>> fewest;
         std::size_t tried = 0;
+        bool compared = ends;
         for (const auto& [reference, its] : sequences) {
             if (tried++ == kMostReferences) break;
             std::set<std::uint32_t> others;
-            for (const auto& [rank, found] : sequences)
-                if (rank != reference && !(whole[rank] && whole[reference]) &&
-                    !are_same(its, found, job_.ranks[rank].clock == job_.ranks[reference].clock))
-                    others.insert(rank);
+            for (const auto& [rank, found] : sequences) {
+                bool one_clock = job_.ranks[rank].clock == job_.ranks[reference].clock;
+                if (rank == reference || (whole[rank] && whole[reference]) || !(ends || one_clock)) continue;
+                compared = true;
+                if (!are_same(its, found, one_clock, assumed)) others.insert(rank);
+            }
             if (!fewest || others.size() < fewest->size()) fewest = others;
             if (2 * fewest->size() < sequences.size()) break;
         }
-        if (!fewest) return {};
+        if (!fewest || !compared) return std::nullopt;
         if (2 * fewest->size() < sequences.size()) return *fewest;
         std::set<std::uint32_t> all;  // nothing tells who is right
         for (const auto& [rank, its] : sequences) all.insert(rank);
@@ -260,6 +267,11 @@ bool ends_together(CollectiveKind kind) {
            kind == CollectiveKind::send_recv;
 }
 
+bool nobody_leaves_early(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+           kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
+}
+
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
                                  const std::vector<bool>& whole) {
     std::vector<bool> trusted(records.size(), true);
@@ -271,13 +283,20 @@ std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync
     std::set<std::uint32_t> losers;
     for (const Series& series : all) series.find_losers(losers);
     std::set<std::pair<std::int64_t, std::uint32_t>> strangers;  // group and rank
+    std::set<std::int64_t> judged;                               // groups
     for (Series& series : all) {
         series.judge_counts(losers);
-        for (std::uint32_t rank : series.strangers(whole)) strangers.emplace(series.group(), rank);
+        std::optional<std::set<std::uint32_t>> found = series.strangers(whole);
+        if (!found) continue;
+        judged.insert(series.group());
+        for (std::uint32_t rank : *found) strangers.emplace(series.group(), rank);
     }
     // A rank that counts other steps does so in all of its collectives.
-    for (std::size_t i = 0; i < records.size(); ++i)
-        if (strangers.contains({records[i].key[0], job.syncs[records[i].sync].rank})) trusted[i] = false;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        std::int64_t group = records[i].key[0];
+        bool unproven = job.groups[static_cast<std::size_t>(group)].assumed && !judged.contains(group);
+        if (unproven || strangers.contains({group, job.syncs[records[i].sync].rank})) trusted[i] = false;
+    }
     return trusted;
 }
 

@@ -26,7 +26,8 @@ struct OrderedSync {
 // - one of the ranks lost some elsewhere, and this step has fewer than the fullest one;
 // - the pauses between a rank's records differ from those of the others as if they were other collectives. Pauses as even
 //   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`, or of one host,
-//   by whose clock records at the same place overlap.
+//   by whose clock records at the same place overlap. Where all ranks are only assumed to be the group, one of these has to
+//   speak for it.
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
                                  const std::vector<bool>& whole);
 
@@ -38,5 +39,7 @@ std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSy
 bool has_equal_messages(CollectiveKind kind);
 // Kinds whose ends agree. The ends of others may differ by milliseconds, another way in each step.
 bool ends_together(CollectiveKind kind);
+// Kinds that no member leaves before all have come. The root of a broadcast, or a sender, may.
+bool nobody_leaves_early(CollectiveKind kind);
 
 }  // namespace gpuprof

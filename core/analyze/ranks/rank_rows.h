@@ -24,15 +24,15 @@ public:
             column.set(row, *value);
     }
 
-    // A row for a process group, without its names. `record`: one of its rows in table collective. `size` in ranks;
-    // 0: unknown.
+    // A row for a process group, without its names. `record`: one of its rows in table collective; kNoRow: it has none.
+    // `size` in ranks; 0: unknown.
     Row add_group(std::int64_t id, std::int64_t size, Row record) const {
         RankGroupTable& table = into_.tables.rank_group;
         Row row = table.add();
         table.rank.set(row, rank_);
         table.group_id.set(row, id);
         if (size > 0 && size <= INT32_MAX) table.size.set(row, static_cast<std::int32_t>(size));
-        put(table.ranks, row, trace_.tables().collective.ranks.get(record));
+        if (record != kNoRow) put(table.ranks, row, trace_.tables().collective.ranks.get(record));
         return row;
     }
 

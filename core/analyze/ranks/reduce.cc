@@ -33,7 +33,8 @@ public:
           into_(into),
           rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
-          syncs_(sync_points(facts, steps_)) {}
+          syncs_(sync_points(facts, steps_)),
+          one_stream_(of_one_stream(syncs_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -76,10 +77,9 @@ public:
             if (point.stream >= 0) table.stream.set(row, point.stream);
             table.from_time.set(row, point.span.start);
             table.to_time.set(row, point.span.end);
-            std::optional<std::int64_t> group;
+            std::optional<std::int64_t> group = group_of(point);
+            rows_.put(table.group_id, row, group);
             if (point.record != kNoRow) {
-                group = group_of(point.record);
-                rows_.put(table.group_id, row, group);
                 bool numbered = by_communicator_.contains(group.value_or(-1));
                 if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
                 if (point.exchanges_with)
@@ -219,24 +219,37 @@ private:
         rows_.put(table.dst_rank, row, to);
     }
 
-    std::optional<std::int64_t> group_of(Row record) {
+    // Whether nothing describes the collectives of the device, and they use one stream. A framework gives each
+    // communicator a stream of its own, so there is one communicator then.
+    static bool of_one_stream(const LargeVector<SyncPoint>& points) {
+        return std::all_of(points.begin(), points.end(), [&](const SyncPoint& point) {
+            return point.undescribed == Undescribed::no_record && point.stream >= 0 &&
+                   point.device == points.front().device && point.stream == points.front().stream;
+        });
+    }
+
+    std::optional<std::int64_t> group_of(const SyncPoint& point) {
         const CollectiveTable& records = trace_.tables().collective;
-        std::optional<GroupKey> key = group_key(trace_, record);
-        bool assumed = !key && !records.correlation.has(record) && world_ > 1;
+        std::optional<GroupKey> key;
+        if (point.record != kNoRow) key = group_key(trace_, point.record);
+        bool of_host = point.record != kNoRow && !records.correlation.has(point.record);
+        bool assumed = !key && (of_host || one_stream_) && world_ > 1;
         if (assumed) key = assumed_world(world_);
         if (!key) return std::nullopt;
         std::int64_t id = key->id();
         if (!groups_.insert(id).second) return id;
         RankGroupTable& table = into_.tables.rank_group;
-        Row row = rows_.add_group(id, key->size, record);
-        rows_.put(table.name, row, key->of_communicator ? records.communicator.get(record) : records.group.get(record));
-        if (key->of_communicator) by_communicator_.insert(id);
-        if (key->of_communicator)
-            table.description.set(row, into_.intern(kCommunicator));
-        else if (assumed)
+        Row row = rows_.add_group(id, key->size, point.record);
+        if (assumed) {
             table.description.set(row, into_.intern(kAssumedWorld));
-        else
-            rows_.put(table.description, row, records.group_description.get(record));
+        } else if (key->of_communicator) {
+            by_communicator_.insert(id);
+            rows_.put(table.name, row, records.communicator.get(point.record));
+            table.description.set(row, into_.intern(kCommunicator));
+        } else {
+            rows_.put(table.name, row, records.group.get(point.record));
+            rows_.put(table.description, row, records.group_description.get(point.record));
+        }
         return id;
     }
 
@@ -337,6 +350,7 @@ private:
     RankRows rows_;
     RankSteps steps_;
     LargeVector<SyncPoint> syncs_;
+    bool one_stream_;
     std::set<std::int64_t> groups_, by_communicator_;
     std::int64_t world_ = 0;
 };

@@ -21,10 +21,11 @@ struct Straggler {
     std::string unit;         // "rank 7", "host n17", "group DATA_PARALLEL_GROUP 0-24/8"
     DelayCause cause = DelayCause::unknown;
     std::string evidence;
-    double cost_ns = 0, alone_ns = 0, error_ns = 0;  // per step
-    std::size_t steps = 0;                           // in which it costs at least 1 % of the step
-    std::int64_t first_step = 0, last_step = 0;      // of these
-    bool named = false;                              // certain and large enough; else only slow
+    double cost_ns = 0, alone_ns = 0;            // per step
+    double error_ns = 0;                         // of the larger one; 0 if there is only one step
+    std::size_t steps = 0;                       // in which it costs at least 1 % of the step
+    std::int64_t first_step = 0, last_step = 0;  // of these
+    bool named = false;                          // certain and large enough; else only slow
 };
 
 }  // namespace gpuprof

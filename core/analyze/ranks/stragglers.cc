@@ -17,7 +17,6 @@ namespace {
 
 constexpr double kMaterial = 0.01;  // of the step: what is worth naming
 constexpr double kCertain = 3;      // times its error
-constexpr std::size_t kFewestSteps = 3;
 constexpr double kShareOfSteps = 0.2;
 
 // The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
@@ -120,7 +119,8 @@ private:
         double price = std::max(unit.cost_ns, unit.alone_ns);
         auto steps = static_cast<double>(counted_.size());
         bool often = unit.steps >= kFewestSteps || static_cast<double>(unit.steps) >= kShareOfSteps * steps;
-        return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns && unit.steps > 0 && often;
+        return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns && unit.steps > 0 && often &&
+               counted_.size() >= kFewestSteps;
     }
 
     const Facts& facts_;

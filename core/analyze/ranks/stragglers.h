@@ -4,6 +4,7 @@
 // slower host, and will as soon as that one is fixed.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@
 #include "core/base/ids.h"
 
 namespace gpuprof {
+
+// In fewer steps nothing tells chance from habit, and nobody is named.
+inline constexpr std::size_t kFewestSteps = 3;
 
 struct Stragglers {
     std::vector<Straggler> units;        // by cost, then by alone; named ones first

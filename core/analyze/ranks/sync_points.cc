@@ -7,6 +7,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/ranks/host_input.h"
 #include "core/analyze/ranks/host_leads.h"
+#include "core/analyze/ranks/kinds_by_range.h"
 
 namespace gpuprof {
 namespace {
@@ -56,7 +57,10 @@ public:
         });
     }
     bool empty() const { return points_.empty(); }
-    LargeVector<SyncPoint> take() && { return std::move(points_); }
+    LargeVector<SyncPoint> take() && {
+        name_kinds_by_range(facts_.trace(), points_);
+        return std::move(points_);
+    }
 
 private:
     void add(Row row, std::int32_t device) {

@@ -17,12 +17,12 @@ constexpr ResultColumn kColumns[] = {
     {"cause", CellType::text, Unit::none,
      "slow GPU, more work, late data, pauses, slow host, slow link, slow copies or unknown."},
     {"named", CellType::boolean, Unit::none,
-     "The price is at least 1 % of the step and three times its error; else the unit is slow, but holds nobody up for "
-     "certain."},
+     "The price is at least 1 % of the step and three times its error, in three steps or more; else the unit is slow, "
+     "but holds nobody up for certain."},
     {"cost_ns", CellType::real, Unit::ns, "What a step would gain if only this unit were as its peers."},
     {"cost_pct", CellType::real, Unit::percent, "The same as a share of the step."},
     {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all other units of this table were fixed."},
-    {"error_ns", CellType::real, Unit::ns, "Standard error of the price over the steps."},
+    {"error_ns", CellType::real, Unit::ns, "Standard error of the price over the steps; absent if there is only one."},
     {"steps", CellType::integer, Unit::count, "Steps in which it costs at least 1 %."},
     {"first_step", CellType::integer, Unit::none, "The first of these."},
     {"last_step", CellType::integer, Unit::none, "The last of these."},
@@ -36,8 +36,9 @@ Result<ResultTable> run(const Facts& facts) {
     if (!found.reason.empty()) table.notes.push_back(fmt::format("No prices: {}.", found.reason));
     for (const Straggler& unit : found.units)
         table.add_row({text_cell(unit.unit), text_cell(name_of(unit.cause)), unit.named, real(unit.cost_ns),
-                       percent(unit.cost_ns, found.step_ns), real(unit.alone_ns), real(unit.error_ns),
-                       integer(unit.steps), unit.steps > 0 ? integer(unit.first_step) : kAbsent,
+                       percent(unit.cost_ns, found.step_ns), real(unit.alone_ns),
+                       found.counted.size() > 1 ? real(unit.error_ns) : kAbsent, integer(unit.steps),
+                       unit.steps > 0 ? integer(unit.first_step) : kAbsent,
                        unit.steps > 0 ? integer(unit.last_step) : kAbsent, text_cell(unit.evidence)});
     if (found.reason.empty())
         table.notes.push_back(

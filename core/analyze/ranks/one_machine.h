@@ -1,0 +1,20 @@
+// Ranks of one machine, where no recording names it. Launchers number the ranks of a machine in the order of its GPUs, and
+// its processes share a clock. So ranks whose numbers are as far apart as their GPUs are of one machine if the ends of
+// their collectives agree as they are: clocks of two machines differ by more, as a rule, and if not, nothing is lost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/analyze/ranks/job.h"
+
+namespace gpuprof {
+
+// Gives such ranks one clock.
+void join_clocks(RankJob& job);
+
+// "of ranks 0-7". `ranks`: indices in RankJob::ranks.
+std::string name_of_machine(const RankJob& job, const std::vector<std::uint32_t>& ranks);
+
+}  // namespace gpuprof

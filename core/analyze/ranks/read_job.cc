@@ -1,0 +1,240 @@
+// RankJob from the tables of summaries.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/group_id.h"
+#include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/one_machine.h"
+#include "core/base/rank_list.h"
+
+namespace gpuprof {
+namespace {
+
+// Times that fit: differences and sums of a few of them cannot overflow.
+constexpr TimeNs kMaxTime = TimeNs{1} << 61;
+constexpr DurNs kMaxPart = DurNs{1} << 55;  // more than a year
+
+// And whether it goes both ways.
+using SyncKind = std::pair<CollectiveKind, bool>;
+SyncKind kind_of(std::string_view name) {
+    if (name == kExchange) return {CollectiveKind::send_recv, true};
+    for (int kind = 0; kind <= static_cast<int>(CollectiveKind::send_recv); ++kind)
+        if (to_string(static_cast<CollectiveKind>(kind)) == name) return {static_cast<CollectiveKind>(kind), false};
+    return {CollectiveKind::unknown, false};
+}
+
+class JobReader {
+public:
+    explicit JobReader(const Trace& trace) : trace_(trace) {}
+
+    RankJob read() && {
+        read_ranks();
+        read_groups();
+        read_syncs();
+        read_steps();
+        join_clocks(job_);
+        return std::move(job_);
+    }
+
+private:
+    void read_ranks() {
+        const RankTable& table = trace_.tables().rank;
+        std::vector<std::pair<std::int32_t, Row>> order;
+        for (Row row = 0; row < table.rows; ++row)
+            if (table.rank.has(row)) order.emplace_back(table.rank[row], row);
+        std::sort(order.begin(), order.end());
+        std::map<std::string, std::uint32_t, std::less<>> clocks;
+        std::size_t whole = 0, cut = 0;
+        for (auto [number, row] : order) {
+            if (!job_.ranks.empty() && job_.ranks.back().rank == number) continue;
+            auto index = static_cast<std::uint32_t>(job_.ranks.size());
+            JobRank& rank = job_.ranks.emplace_back();
+            rank.rank = number;
+            rank.row = row;
+            std::string_view status = trace_.text(table.status.value_or(row, kNoString));
+            rank.present = status == "whole" || status == "cut";
+            bool host = table.host.has(row);
+            std::string name = host ? std::string(trace_.text(table.host[row])) : fmt::format("rank {}", number);
+            auto [clock, fresh] = clocks.try_emplace(name, static_cast<std::uint32_t>(job_.clocks.size()));
+            if (fresh) job_.clocks.push_back({name, host, {}});
+            rank.clock = clock->second;
+            job_.clocks[rank.clock].ranks.push_back(index);
+            cut += status == "cut";
+            whole += status == "whole";
+        }
+        for (JobRank& rank : job_.ranks) {
+            rank.excluded = whole > cut && trace_.text(table.status.value_or(rank.row, kNoString)) == "cut";
+            rank.present = rank.present && !rank.excluded;
+        }
+    }
+
+    void read_groups() {
+        const RankGroupTable& table = trace_.tables().rank_group;
+        std::map<std::uint32_t, std::set<std::int32_t>> members;
+        // By rank, so that nothing depends on the order in which parts of a job were joined.
+        std::vector<Row> rows(table.rows);
+        std::iota(rows.begin(), rows.end(), Row{0});
+        std::stable_sort(rows.begin(), rows.end(),
+                         [&](Row a, Row b) { return table.rank.value_or(a, -1) < table.rank.value_or(b, -1); });
+        for (Row row : rows) {
+            if (!table.group_id.has(row)) continue;
+            auto [known, fresh] =
+                index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
+            if (table.rank.has(row)) members[known->second].insert(table.rank[row]);
+            if (!fresh) continue;
+            JobGroup& group = job_.groups.emplace_back();
+            group.id = table.group_id[row];
+            group.description = trace_.text(table.description.value_or(row, kNoString));
+            group.assumed = group.description == kAssumedWorld;
+            group.communicator = group.description == kCommunicator;
+            group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
+            if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
+            group.size =
+                group.ranks.empty() ? table.size.value_or(row, 0) : static_cast<std::int32_t>(group.ranks.size());
+        }
+        for (const auto& [index, ranks] : members) {
+            JobGroup& group = job_.groups[index];
+            group.shared = group.size > 0 && ranks.size() > static_cast<std::size_t>(group.size);
+            if (!group.communicator || static_cast<std::size_t>(group.size) != ranks.size()) continue;
+            group.ranks.assign(ranks.begin(), ranks.end());
+            group.ranks_text = format_ranks(group.ranks);
+        }
+    }
+
+    void read_steps() {
+        const RankStepTable& table = trace_.tables().rank_step;
+        std::map<std::pair<std::uint32_t, std::int64_t>, JobRankStep> found;
+        std::set<std::int64_t> steps;
+        for (Row row = 0; row < table.rows; ++row) {
+            std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
+            if (rank == kNone || !table.step.has(row) || !usable(table, row)) {
+                ++job_.unusable;
+                continue;
+            }
+            if (job_.ranks[rank].excluded) continue;
+            Interval window{table.from_time[row], table.to_time[row]};
+            auto [known, fresh] =
+                found.try_emplace({rank, table.step[row]}, JobRankStep{rank, table.step[row], window, {}, 0});
+            JobRankStep& to = known->second;
+            to.window = {std::min(to.window.start, window.start), std::max(to.window.end, window.end)};
+            to.own.compute += part(table.compute_ns, row);
+            to.own.copy += part(table.copy_ns, row);
+            to.own.input += part(table.input_ns, row);
+            to.own.host += part(table.host_ns, row);
+            to.own.unknown += part(table.unknown_ns, row);
+            to.exposed_comm += part(table.exposed_comm_ns, row);
+            steps.insert(table.step[row]);
+        }
+        for (const auto& [key, step] : found) job_.rank_steps.push_back(step);
+        job_.steps.assign(steps.begin(), steps.end());
+    }
+
+    template <class Table>
+    static bool usable(const Table& table, Row row) {
+        return table.from_time.has(row) && table.to_time.has(row) && table.from_time[row] > -kMaxTime &&
+               table.to_time[row] < kMaxTime && table.from_time[row] <= table.to_time[row];
+    }
+    static DurNs part(const Column<std::int64_t>& column, Row row) {
+        return std::clamp<std::int64_t>(column.value_or(row, 0), 0, kMaxPart);
+    }
+
+    void read_syncs() {
+        const RankSyncTable& table = trace_.tables().rank_sync;
+        std::vector<std::vector<Row>> rows(job_.ranks.size());
+        for (Row row = 0; row < table.rows; ++row) {
+            std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
+            if (rank == kNone || !usable(table, row))
+                ++job_.unusable;
+            else if (!job_.ranks[rank].excluded)
+                rows[rank].push_back(row);
+        }
+        job_.syncs.reserve(table.rows);
+        for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
+            job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
+            job_.ranks[rank].syncs = static_cast<std::uint32_t>(rows[rank].size());
+            std::map<std::int64_t, std::uint32_t> last_on;  // by stream
+            for (Row row : rows[rank]) add(rank, row, last_on);
+            job_.ranks[rank].device = device_of(rows[rank]);
+        }
+    }
+
+    std::int32_t device_of(const std::vector<Row>& syncs) const {
+        const Column<std::int32_t>& devices = trace_.tables().rank_sync.device;
+        std::int32_t device = syncs.empty() ? -1 : devices.value_or(syncs.front(), -1);
+        bool one =
+            std::all_of(syncs.begin(), syncs.end(), [&](Row row) { return devices.value_or(row, -1) == device; });
+        return one ? device : -1;
+    }
+
+    void add(std::uint32_t rank, Row row, std::map<std::int64_t, std::uint32_t>& last_on) {
+        const RankSyncTable& table = trace_.tables().rank_sync;
+        auto index = static_cast<std::uint32_t>(job_.syncs.size());
+        JobSync& sync = job_.syncs.emplace_back();
+        sync.rank = rank;
+        sync.step = table.step.value_or(row, -1);
+        if (table.group_id.has(row))
+            if (auto group = index_of_group_.find(table.group_id[row]); group != index_of_group_.end())
+                sync.group = group->second;
+        sync.seq = table.seq.get(row);
+        StringId kind = table.kind.value_or(row, kNoString);
+        auto [known_kind, new_kind] = kinds_.try_emplace(kind);
+        if (new_kind) known_kind->second = kind_of(trace_.text(kind));
+        std::tie(sync.kind, sync.both_ways) = known_kind->second;
+        sync.from_rank = table.src_rank.value_or(row, -1);
+        sync.to_rank = table.dst_rank.value_or(row, -1);
+        if (sync.is_pair() && sync.group != kNone && job_.groups[sync.group].communicator) name_ends(sync);
+        if (sync.both_ways && sync.to_rank >= 0) {  // the other end
+            std::int32_t own = job_.ranks[rank].rank, other = sync.to_rank;
+            sync.from_rank = std::min(own, other), sync.to_rank = std::max(own, other);
+        }
+        sync.bytes = table.bytes.value_or(row, -1);
+        sync.span = {table.from_time[row], table.to_time[row]};
+        if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
+        auto back_by = [&](const Column<std::int32_t>& rows) {
+            std::int64_t back = rows.value_or(row, 0);
+            bool known = back > 0 && back <= index - job_.ranks[rank].first;
+            return known ? index - static_cast<std::uint32_t>(back) : kNone;
+        };
+        sync.follows = back_by(table.follows);
+        sync.waited_for = back_by(table.waited_for);
+        sync.lead = part(table.lead_ns, row);
+        sync.lead_input = std::min(part(table.lead_input_ns, row), sync.lead);
+        auto [before, none] = last_on.try_emplace(table.stream.value_or(row, -1), index);
+        if (!none) {
+            if (table.queued.value_or(row, 0) != 0) sync.before = before->second;
+            before->second = index;
+        }
+        sync.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
+                    part(table.host_ns, row), part(table.unknown_ns, row)};
+    }
+
+    // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.
+    void name_ends(JobSync& sync) const {
+        const RankList& ranks = job_.groups[sync.group].ranks;
+        bool sends = sync.to_rank >= 0;
+        auto other = static_cast<std::size_t>(sends ? sync.to_rank : std::max(sync.from_rank, 0));
+        std::int32_t own = job_.ranks[sync.rank].rank;
+        sync.from_rank = sync.to_rank = -1;
+        if (other >= ranks.size()) return;
+        sync.from_rank = sends ? own : ranks[other];
+        sync.to_rank = sends ? ranks[other] : own;
+    }
+
+    const Trace& trace_;
+    RankJob job_;
+    std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
+    std::map<StringId, SyncKind> kinds_;  // few
+};
+
+}  // namespace
+
+RankJob RankJob::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
+
+}  // namespace gpuprof

@@ -1,0 +1,130 @@
+"""Jobs recorded by older versions of PyTorch, whose collectives are kernels without any description.
+
+All ranks are assumed to take part. A public recording of eight GPUs shows what that is worth, and simulated jobs show where it
+would be wrong: with groups of some ranks, or with lost records, nothing may be matched.
+"""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from conftest import FIXTURES
+from rank_jobs import jobs, ranks  # noqa: F401
+
+from tests.ranks.folder import write_job
+from tests.ranks.job import Job, Model
+from tests.ranks.jobs import slow_gpu
+from tests.ranks.kineto import Options
+
+DLRM = FIXTURES / "public" / "dlrm"
+US = 1_000
+SMALL = Model(layers=2, kernels=4)
+
+
+def unpacked(path):
+    return json.loads(subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True).stdout)
+
+
+def kernels_of(path):
+    """(Start, end) in nanoseconds of the collectives of one rank, by start."""
+    events = unpacked(path)["traceEvents"]
+    return sorted((1000 * event["ts"], 1000 * (event["ts"] + event["dur"])) for event in events
+                  if event.get("cat") == "kernel" and event["name"].startswith("nccl"))
+
+
+@pytest.fixture
+def dlrm(tmp_path):
+    """Return a function that writes the recording with a changed event list of worker 3."""
+
+    def changed(change):
+        place = tmp_path / "job"
+        shutil.copytree(DLRM, place)
+        trace = unpacked(DLRM / "worker3.json.zst")
+        change(trace["traceEvents"])
+        (place / "worker3.json.zst").unlink()
+        (place / "worker3.json").write_text(json.dumps(trace))
+        return place
+
+    return changed
+
+
+def test_a_public_job_of_one_machine_is_matched_by_its_clock(ranks):
+    tables = ranks(DLRM, "ranks", "hosts", "rank_collectives", "stragglers")
+    assert [(row["host"], row["ranks"]) for row in tables["hosts"]] == [("of ranks 0-7", 8)]
+    found = {row["collective"]: row for row in tables["rank_collectives"]}
+    assert {kind: (row["instances"], row["complete_pct"], row["matched_by"]) for kind, row in found.items()} == {
+        "all_reduce": (3, 100, "order, group assumed"), "all_to_all": (5, 100, "order, group assumed")}
+    # From the files themselves: all eight collectives of a rank in order, whatever their kind.
+    spans = [kernels_of(DLRM / f"worker{rank}.json.zst") for rank in range(8)]
+    for row, own in zip(tables["ranks"], spans, strict=True):
+        waits = [max(start for start, _ in members) - start for (start, _), members in zip(own, zip(*spans, strict=True), strict=True)]
+        assert row["wait_ns"] == pytest.approx(sum(waits), abs=20 * US)
+    ends = [[end for _, end in members] for members in zip(*spans, strict=True)]
+    assert max(max(each) - min(each) for each in ends) < 20 * US  # the clock says that these are the same collectives
+
+
+def test_one_step_names_nobody(program, ranks, tmp_path):
+    said = " ".join(program.run("ranks", DLRM, "--cache", tmp_path / "cache").stdout.decode().split())
+    assert "cannot tell low confidence" in said
+    assert "one step is too few to tell chance from habit, so nobody is named; 11.7 % of a step of 16.0 ms is lost" in said
+    assert not any(row["named"] for row in ranks(DLRM, "stragglers")["stragglers"])
+    assert {row["error_ns"] for row in ranks(DLRM, "stragglers")["stragglers"]} == {None}
+
+
+def test_another_clock_is_of_another_machine(dlrm, ranks):
+    def later(events):
+        for event in events:
+            if "ts" in event:
+                event["ts"] += 5_000
+
+    tables = ranks(dlrm(later), "hosts", "ranks")
+    assert [(row["host"], row["aligned"]) for row in tables["hosts"]] == [("of ranks 0-2,4-7", False), ("rank 3", False)]
+    # A step of all ranks is matched whole or not at all, and unknown waits are no zeros.
+    assert {row["wait_ns"] for row in tables["ranks"]} == {None}
+
+
+def test_a_lost_collective_is_no_other_one(dlrm, program, tmp_path):
+    def lost(events):
+        events.remove(next(event for event in events if event.get("cat") == "kernel" and "AllReduce" in event["name"]))
+
+    said = " ".join(program.run("ranks", dlrm(lost), "--cache", tmp_path / "cache").stdout.decode().split())
+    assert "of the collectives are missing on ranks that took part in them, or cannot be matched" in said
+
+
+def simulated(folder, **layout):
+    return write_job(Job("undescribed", model=SMALL, **layout), 1, folder, Options(collectives=False))
+
+
+@pytest.mark.parametrize("layout", [{"dp": 8}, {"dp": 16, "sync": "all_reduce", "buckets": 3}, {"dp": 1, "tp": 8},
+                                    {"dp": 8, "sync": "all_reduce", "buckets": 4, "overlap": True}], ids=str)
+def test_a_slow_gpu_among_all_ranks_has_its_price(ranks, tmp_path, layout):
+    truth = simulated(tmp_path / "job", faults=(slow_gpu(5),), **layout)
+    tables = ranks(tmp_path / "job", "stragglers")
+    named = [row for row in tables["stragglers"] if row["named"]]
+    assert [(row["unit"], row["cause"]) for row in named] == [("rank 5", "slow GPU")]
+    assert named[0]["cost_ns"] == pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05, abs=0.005 * truth["step_ns"])
+
+
+@pytest.mark.parametrize("layout", [{"dp": 8}, {"dp": 16}], ids=str)
+def test_even_ranks_have_no_straggler(ranks, tmp_path, layout):
+    simulated(tmp_path / "job", **layout)
+    assert [row for row in ranks(tmp_path / "job", "stragglers")["stragglers"] if row["named"]] == []
+
+
+@pytest.mark.parametrize("layout", [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 4}, {"dp": 4, "tp": 2, "sync": "none"}, {"dp": 2, "tp": 4, "sync": "none"},
+                                    {"dp": 4, "tp": 4, "per_host": 4, "sync": "none"}], ids=str)
+def test_groups_of_some_ranks_are_not_taken_for_all(program, tmp_path, layout):
+    """With several groups of a rank, or one group that is not all ranks and beside which others run."""
+    simulated(tmp_path / "job", faults=(slow_gpu(5),), **layout)
+    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache", seconds=120).stdout.decode().split())
+    assert "cannot tell" in said
+    assert "no collective was found on two ranks" in said
+
+
+def test_lost_events_are_missed(program, tmp_path):
+    write_job(Job("lossy", dp=8, model=SMALL), 1, tmp_path / "job", Options(collectives=False, lost=0.1))
+    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache", seconds=120).stdout.decode().split())
+    assert "of the collectives are missing on ranks that took part in them, or cannot be matched" in said
+    assert "high confidence" not in said
+    assert "medium confidence" not in said
