@@ -123,3 +123,14 @@ def test_the_price_does_not_depend_on_what_describes_collectives(ranks, jobs, op
     (row,) = [row for row in ranks(place, "stragglers")["stragglers"] if row["named"]]
     assert row["unit"] == "rank 5"
     assert row["cost_ns"] == pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05)
+
+
+@pytest.mark.parametrize(("steps", "named"), [(1, []), (2, []), (4, ["rank 5"])])
+def test_few_steps_name_nobody(program, ranks, jobs, tmp_path, steps, named):
+    """In one step every delay is certain, as nothing contradicts it."""
+    place, _ = jobs("gpu", "--steps", str(steps))
+    rows = ranks(place, "stragglers")["stragglers"]
+    assert rows[0]["unit"] == "rank 5"
+    assert [row["unit"] for row in rows if row["named"]] == named
+    said = " ".join(first_answer(program, place, tmp_path).split())
+    assert ("too few to tell chance from habit" in said) == (named == [])

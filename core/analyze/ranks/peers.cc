@@ -306,9 +306,12 @@ private:
             if (instance.count < 2 || !instance.complete) continue;
             const JobSync& first = job_.syncs[matched_.of(instance).front()];
             bool between = false;
-            for (std::uint32_t sync : matched_.of(instance))
+            std::int64_t bytes = first.bytes;  // the most of a rank: in an all-to-all they may differ
+            for (std::uint32_t sync : matched_.of(instance)) {
                 between |= job_.ranks[job_.syncs[sync].rank].clock != job_.ranks[first.rank].clock;
-            equal[{static_cast<std::int64_t>(first.kind), instance.count, first.bytes, between}].push_back(i);
+                bytes = std::max(bytes, job_.syncs[sync].bytes);
+            }
+            equal[{static_cast<std::int64_t>(first.kind), instance.count, bytes, between}].push_back(i);
         }
         peers_.equal_transfers.assign(matched_.instances.size(), kNone);
         std::uint32_t number = 0;

@@ -46,11 +46,15 @@ public:
         found.ideal_ns = replay_.mean_of(found.ideal);
         found.actual_ns = replay_.mean_of(replay_.lengths(replay_.ends));
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
-        for (SlowUnit& unit : units) set_cost(unit, found);
-        std::vector<DurNs> all = all_fixed(units);
-        for (SlowUnit& unit : units) set_alone(unit, units, all);
+        std::vector<Candidate> named;
+        for (SlowUnit& unit : units) named.push_back({&unit, cost_of(unit, found)});
+        // First beside all others, then only beside those that are named: noise of the others hides it as today.
+        for (std::size_t before = 0; before != named.size();) {
+            before = named.size();
+            name(named, found);
+            std::erase_if(named, [](const Candidate& each) { return !each.unit->unit.named; });
+        }
         for (SlowUnit& unit : units) found.units.push_back(std::move(unit.unit));
-        for (Straggler& unit : found.units) unit.named = is_certain(unit, found.step_ns);
         std::stable_sort(found.units.begin(), found.units.end(), [](const Straggler& a, const Straggler& b) {
             if (a.named != b.named) return a.named;
             return a.cost_ns != b.cost_ns ? a.cost_ns > b.cost_ns : a.alone_ns > b.alone_ns;
@@ -78,41 +82,49 @@ private:
         for (std::uint32_t i : unit.transfer) times.transfer[i] = peers_.times.transfer[i];
     }
 
-    std::vector<DurNs> all_fixed(const std::vector<SlowUnit>& units) const {
-        JobTimes times = replay_.recorded;
-        for (const SlowUnit& unit : units) fix(unit, times);
-        return run(times);
+    // What a unit takes of each counted step, in ns.
+    struct Price {
+        double mean = 0, error = 0;
+        std::size_t steps = 0;  // in which it is at least 1 % of the step
+        std::int64_t first_step = 0, last_step = 0;
+    };
+    Price price_of(const std::vector<DurNs>& with, const std::vector<DurNs>& without, double step_ns) const {
+        Price price;
+        std::vector<double> values = differences(with, without);
+        for (double value : values) price.mean += value / static_cast<double>(values.size());
+        price.error = error_of(values);
+        for (std::size_t i = 0; i < values.size() && counted_[i] < job_.steps.size(); ++i) {
+            if (values[i] < kMaterial * step_ns) continue;
+            if (price.steps++ == 0) price.first_step = job_.steps[counted_[i]];
+            price.last_step = job_.steps[counted_[i]];
+        }
+        return price;
     }
-
-    void set_cost(SlowUnit& unit, const Stragglers& found) {
+    Price cost_of(const SlowUnit& unit, const Stragglers& found) const {
         JobTimes times = replay_.recorded;
         fix(unit, times);
-        std::vector<double> gains = differences(found.recorded, run(times));
-        double sum = 0;
-        for (double gain : gains) sum += gain;
-        unit.unit.cost_ns = sum / static_cast<double>(std::max<std::size_t>(gains.size(), 1));
-        unit.unit.error_ns = error_of(gains);
-        count_steps(unit.unit, gains, found.step_ns);
+        return price_of(found.recorded, run(times), found.step_ns);
     }
-    // What the job would still lose by this unit if all others were fixed.
-    void set_alone(SlowUnit& unit, const std::vector<SlowUnit>& units, const std::vector<DurNs>& without_any) {
+    struct Candidate {
+        SlowUnit* unit;
+        Price cost;
+    };
+    // What each would cost if the others were fixed, and whether it is certain.
+    void name(const std::vector<Candidate>& candidates, const Stragglers& found) const {
         JobTimes times = replay_.recorded;
-        for (const SlowUnit& other : units)
-            if (&other != &unit) fix(other, times);
-        std::vector<double> losses = differences(run(times), without_any);
-        double sum = 0;
-        for (double loss : losses) sum += loss;
-        unit.unit.alone_ns = sum / static_cast<double>(std::max<std::size_t>(losses.size(), 1));
-        if (unit.unit.alone_ns <= unit.unit.cost_ns) return;
-        unit.unit.error_ns = std::max(unit.unit.error_ns, error_of(losses));
-        count_steps(unit.unit, losses, replay_.mean_of(without_any));
-    }
-    void count_steps(Straggler& unit, const std::vector<double>& gains, double step_ns) const {
-        unit.steps = 0;
-        for (std::size_t i = 0; i < gains.size() && counted_[i] < job_.steps.size(); ++i) {
-            if (gains[i] < kMaterial * step_ns) continue;
-            if (unit.steps++ == 0) unit.first_step = job_.steps[counted_[i]];
-            unit.last_step = job_.steps[counted_[i]];
+        for (const Candidate& each : candidates) fix(*each.unit, times);
+        std::vector<DurNs> without_any = run(times);
+        for (const Candidate& each : candidates) {
+            JobTimes others = replay_.recorded;
+            for (const Candidate& other : candidates)
+                if (other.unit != each.unit) fix(*other.unit, others);
+            Price alone = price_of(run(others), without_any, replay_.mean_of(without_any));
+            const Price& larger = alone.mean > each.cost.mean ? alone : each.cost;
+            Straggler& unit = each.unit->unit;
+            unit.cost_ns = each.cost.mean, unit.alone_ns = alone.mean;
+            unit.error_ns = alone.mean > each.cost.mean ? std::max(alone.error, each.cost.error) : each.cost.error;
+            unit.steps = larger.steps, unit.first_step = larger.first_step, unit.last_step = larger.last_step;
+            unit.named = is_certain(unit, found.step_ns);
         }
     }
     bool is_certain(const Straggler& unit, double step_ns) const {

@@ -1,7 +1,9 @@
 // `rank_collectives`: what the collectives of a distributed job cost beside waiting. One row per kind of group,
 // collective and message size; transfer counts from the arrival of the last rank to the first end.
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <span>
 #include <tuple>
 
 #include "core/analyze/facts/stat.h"
@@ -19,7 +21,8 @@ constexpr ResultColumn kColumns[] = {
     {"group", CellType::text, Unit::none, "Description of the groups."},
     {"size", CellType::integer, Unit::count, "Ranks of a group."},
     {"collective", CellType::text, Unit::none, "Kind of the collective."},
-    {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
+    {"bytes", CellType::integer, Unit::bytes,
+     "Message size; absent when not recorded. All-to-all: the largest of a rank, on average."},
     {"instances", CellType::integer, Unit::count, "Collectives, each counted once for all of its ranks."},
     {"complete_pct", CellType::real, Unit::percent,
      "Share of them that was found on every rank of the group. Waits of the others are lower bounds."},
@@ -37,12 +40,21 @@ constexpr ResultColumn kColumns[] = {
     {"last_pct", CellType::real, Unit::percent, "Share of the instances in which it did."},
 };
 
+// In place of a size.
+constexpr std::int64_t kVarying = -2;
+
+std::int64_t largest_message(const RankJob& job, std::span<const std::uint32_t> members) {
+    std::int64_t bytes = -1;
+    for (std::uint32_t sync : members) bytes = std::max(bytes, job.syncs[sync].bytes);
+    return bytes;
+}
+
 struct Kind {
     std::vector<std::int64_t> transfers;
     std::uint64_t complete = 0, compared = 0;
     std::uint64_t members = 0;          // whose times can be compared
     MatchRule rule = MatchRule::exact;  // the weakest
-    WideSum wait, lateness;
+    WideSum wait, lateness, bytes;
     std::int64_t longest = 0;
     std::map<std::int32_t, std::uint64_t> last;
 };
@@ -60,7 +72,10 @@ Result<ResultTable> run(const Facts& facts) {
         if (instance.count < 2) continue;
         const JobSync& first = job.syncs[matched.of(instance).front()];
         const JobGroup& group = job.groups[instance.group];
-        Kind& to = kinds[{group.description, group.size, first.kind, first.bytes}];
+        // Messages of an all-to-all may differ between ranks, and from one to the next.
+        bool varies = first.kind == CollectiveKind::all_to_all && first.bytes >= 0;
+        Kind& to = kinds[{group.description, group.size, first.kind, varies ? kVarying : first.bytes}];
+        if (varies) to.bytes.add(largest_message(job, matched.of(instance)));
         for (std::uint32_t sync : matched.of(instance)) {
             if (!waits.known[sync]) continue;
             to.wait.add(waits.wait[sync]);
@@ -74,8 +89,9 @@ Result<ResultTable> run(const Facts& facts) {
         if (waits.last[i] != kNone) ++to.last[job.ranks[job.syncs[waits.last[i]].rank].rank];
     }
     for (auto& [key, kind] : kinds) {
-        const auto& [description, size, collective, bytes] = key;
+        const auto& [description, size, collective, key_bytes] = key;
         Stat stat = stat_of(kind.transfers);
+        std::int64_t bytes = key_bytes == kVarying ? std::llround(kind.bytes.over(stat.count)) : key_bytes;
         auto last = std::max_element(kind.last.begin(), kind.last.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
         bool any = last != kind.last.end();

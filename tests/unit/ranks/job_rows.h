@@ -34,9 +34,10 @@ public:
         if (to > from) table.compute_ns.set(row, to - from);
     }
     void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
-              std::string_view kind = "all_reduce", std::int64_t group = 7) {
+              std::string_view kind = "all_reduce", std::int64_t group = 7, std::int64_t bytes = -1) {
         RankSyncTable& table = batch_.tables.rank_sync;
         Row row = table.add();
+        if (bytes >= 0) table.bytes.set(row, bytes);
         table.rank.set(row, rank);
         table.step.set(row, seq);
         table.group_id.set(row, group);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/stragglers.h"
@@ -15,7 +16,8 @@ namespace {
 constexpr std::int64_t kSteps = 20;
 
 // Every rank computes for 1 ms; then it reduces with the ranks of its group, of which there are several of four ranks.
-Trace job(std::int32_t groups, auto&& transfer) {
+using Bytes = std::int64_t (*)(std::int32_t rank);
+Trace job(std::int32_t groups, auto&& transfer, std::string_view kind = "all_reduce", Bytes bytes = nullptr) {
     JobRows rows;
     for (std::int32_t group = 0; group < groups; ++group) {
         std::string members = std::to_string(4 * group) + "-" + std::to_string(4 * group + 3);
@@ -26,7 +28,8 @@ Trace job(std::int32_t groups, auto&& transfer) {
             for (std::int64_t n = 0; n < kSteps; ++n) {
                 TimeNs end = begin + 1'000'000 + transfer(group, n);
                 rows.step(rank, n, begin, end);
-                rows.sync(rank, n, begin + 1'000'000, end, n > 0 ? 1 : 0, "all_reduce", 7 + group);
+                rows.sync(rank, n, begin + 1'000'000, end, n > 0 ? 1 : 0, kind, 7 + group,
+                          bytes == nullptr ? -1 : bytes(rank));
                 begin = end;
             }
         }
@@ -62,6 +65,15 @@ TEST(SlowUnits, AGroupWithSlowTransfersAtTimesIsASlowLink) {
     EXPECT_EQ(slow_links(job(
                   3, [](std::int32_t group, std::int64_t n) { return group == 1 && n % 3 == 0 ? 400'000 : 100'000; })),
               1U);
+}
+
+// Ranks of an all-to-all send different amounts; the largest decides.
+TEST(SlowUnits, AllToAllsAreComparedByTheLargestMessage) {
+    auto transfer = [](std::int32_t group, std::int64_t) { return group == 1 ? 200'000 : 100'000; };
+    auto of_rank_6 = [](std::int32_t rank) -> std::int64_t { return rank == 6 ? 2'000'000 : 1'000'000; };
+    auto even = [](std::int32_t) -> std::int64_t { return 1'000'000; };
+    EXPECT_EQ(slow_links(job(3, transfer, "all_to_all", of_rank_6)), 0U);
+    EXPECT_EQ(slow_links(job(3, transfer, "all_to_all", even)), 1U);
 }
 
 }  // namespace
