@@ -93,11 +93,12 @@ def test_a_lost_collective_is_no_other_one(dlrm, program, tmp_path):
 
 
 def simulated(folder, **layout):
-    return write_job(Job("undescribed", model=SMALL, **layout), 1, folder, Options(collectives=False))
+    """A job; its files name their host, without which several streams cannot be told apart, if `per_host` is given."""
+    return write_job(Job("undescribed", model=SMALL, **layout), 1, folder, Options(collectives=False, host_name="per_host" in layout))
 
 
 @pytest.mark.parametrize("layout", [{"dp": 8}, {"dp": 16, "sync": "all_reduce", "buckets": 3}, {"dp": 1, "tp": 8},
-                                    {"dp": 8, "sync": "all_reduce", "buckets": 4, "overlap": True}], ids=str)
+                                    {"dp": 8, "sync": "all_reduce", "buckets": 4, "overlap": True}, {"dp": 8, "world_sync": True, "per_host": 8}], ids=str)
 def test_a_slow_gpu_among_all_ranks_has_its_price(ranks, tmp_path, layout):
     truth = simulated(tmp_path / "job", faults=(slow_gpu(5),), **layout)
     tables = ranks(tmp_path / "job", "stragglers")
@@ -113,9 +114,11 @@ def test_even_ranks_have_no_straggler(ranks, tmp_path, layout):
 
 
 @pytest.mark.parametrize("layout", [{"dp": 4, "tp": 2}, {"dp": 2, "pp": 4}, {"dp": 4, "tp": 2, "sync": "none"}, {"dp": 2, "tp": 4, "sync": "none"},
-                                    {"dp": 4, "tp": 4, "per_host": 4, "sync": "none"}], ids=str)
+                                    {"dp": 4, "tp": 4, "per_host": 4, "sync": "none"}, {"dp": 4, "tp": 2, "per_host": 8},
+                                    {"dp": 4, "tp": 2, "per_host": 8, "kernel_jitter": 0, "gpu_spread": 0},
+                                    {"dp": 4, "tp": 2, "per_host": 8, "kernel_jitter": 0, "gpu_spread": 0, "sync": "none"}], ids=str)
 def test_groups_of_some_ranks_are_not_taken_for_all(program, tmp_path, layout):
-    """With several groups of a rank, or one group that is not all ranks and beside which others run."""
+    """With several groups of a rank, or one group that is not all ranks and runs next to others, also in lockstep."""
     simulated(tmp_path / "job", faults=(slow_gpu(5),), **layout)
     said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache", seconds=120).stdout.decode().split())
     assert "cannot tell" in said

@@ -98,12 +98,12 @@ double share_lost(const MatchedJob& matched) {
 }
 
 // The share of the time in collectives that ran in kernels of unknown groups: who waits in them is unknown.
-double share_undescribed(const RankJob& job) {
+double share_undescribed(const RankJob& job, const MatchedJob& matched) {
     double all = 0, undescribed = 0;
     for (const JobSync& sync : job.syncs) {
         auto length = static_cast<double>(sync.span.length());
         all += length;
-        if (sync.group == kNone) undescribed += length;
+        if (sync.group == kNone || matched.unproven[sync.group]) undescribed += length;
     }
     return undescribed / std::max(all, 1.0);
 }
@@ -160,15 +160,17 @@ void add_files(const Facts& facts, Trust& trust) {
 void add_undescribed(const Facts& facts, Trust& trust) {
     const MatchedJob& matched = facts.get<MatchedJob>();
     if (matched.undescribed == 0) return;
-    const Trace& trace = facts.trace();
+    std::uint64_t in_graphs = count_of(facts.trace(), Loss::graph_collective),
+                  transfers = count_of(facts.trace(), Loss::several_transfers),
+                  others = matched.undescribed - std::min<std::uint64_t>(matched.undescribed, in_graphs + transfers);
     std::string why;
-    for (auto [kind, words] : {std::pair(Loss::graph_collective, "in CUDA graphs"),
-                               std::pair(Loss::several_transfers, "in transfers with several ranks at once"),
-                               std::pair(Loss::undescribed_collective, "without a description")})
-        if (std::uint64_t count = count_of(trace, kind); count > 0)
+    for (auto [count, words] :
+         {std::pair(in_graphs, "in CUDA graphs"), std::pair(transfers, "in transfers with several ranks at once"),
+          std::pair(others, "without a description")})
+        if (count > 0)
             why += fmt::format("{}{} {}", why.empty() ? "" : ", ", readable_count(static_cast<std::int64_t>(count)),
                                words);
-    double share = share_undescribed(facts.get<RankJob>());
+    double share = share_undescribed(facts.get<RankJob>(), matched);
     std::string text = fmt::format("{} matched with no other rank, {:.1f} % of the time in collectives{}",
                                    counted(matched.undescribed, "collective was", "collectives were"), 100 * share,
                                    why.empty() ? "" : ": " + why);
@@ -230,7 +232,7 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
-    double undescribed = share_undescribed(facts.get<RankJob>());
+    double undescribed = share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>());
     bool lossy = share_lost(facts.get<MatchedJob>()) > kMostLost;
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;

@@ -8,7 +8,9 @@ namespace gpuprof {
 
 std::int64_t GroupKey::id() const { return static_cast<std::int64_t>(fnv1a(text) >> 1); }
 
-GroupKey assumed_world(std::int64_t size) { return {fmt::format("{}|{}", kAssumedWorld, size), size}; }
+GroupKey assumed_world(std::string_view description, std::int64_t size) {
+    return {fmt::format("{}|{}", description, size), size};
+}
 
 std::optional<GroupKey> group_key(const Trace& trace, Row record) {
     const CollectiveTable& table = trace.tables().collective;

@@ -27,10 +27,10 @@ std::optional<GroupKey> group_key(const Trace& trace, Row record);
 // count ranks in it.
 inline constexpr std::string_view kCommunicator = "communicator";
 
-// Gloo does not say which group a collective is of, nor did older versions of PyTorch with NCCL. All ranks are assumed; collectives
-// of other groups do not fit then.
+// Gloo does not say which group a collective is of, nor did older versions of PyTorch with NCCL. All ranks are assumed;
+// collectives of other groups do not fit then. A description that goes on is that of one of several such groups.
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
-GroupKey assumed_world(std::int64_t size);
+GroupKey assumed_world(std::string_view description, std::int64_t size);
 
 // The kind, in table rank_sync, of a batch of transfers in both directions between this rank and `dst_rank`.
 inline constexpr std::string_view kExchange = "exchange";

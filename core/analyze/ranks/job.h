@@ -44,6 +44,7 @@ struct JobGroup {
     std::int32_t size = 0;
     bool pairs = false;    // sends and receives
     bool assumed = false;  // nothing names it: all ranks are assumed
+    bool several = false;  // and ranks have several such groups, so it may be another one
     // A communicator whose ranks are those that recorded it, in ascending order, if all did.
     bool communicator = false;
     bool shared = false;  // more ranks recorded it than it has: several groups of one name

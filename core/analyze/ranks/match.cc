@@ -131,6 +131,18 @@ private:
     std::vector<std::uint32_t> recorded_by_;
 };
 
+// Assumed groups of which nothing was matched are other groups than all ranks.
+void find_unproven(const RankJob& job, MatchedJob& matched) {
+    matched.unproven.assign(job.groups.size(), false);
+    for (std::size_t group = 0; group < job.groups.size(); ++group) matched.unproven[group] = job.groups[group].assumed;
+    for (const Instance& instance : matched.instances) matched.unproven[instance.group] = false;
+    auto rows = static_cast<std::size_t>(std::count_if(job.syncs.begin(), job.syncs.end(), [&](const JobSync& sync) {
+        return sync.group != kNone && matched.unproven[sync.group] && sync.step >= 0 && !sync.is_pair();
+    }));
+    matched.uncertain -= std::min(rows, matched.uncertain);
+    matched.undescribed += rows;
+}
+
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
 void count_lost(const RankJob& job, MatchedJob& matched) {
     for (const Instance& instance : matched.instances) {
@@ -193,6 +205,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             matched.instance_of[sync] = static_cast<std::uint32_t>(matched.instances.size());
         matched.instances.push_back(instance);
     }
+    find_unproven(job, matched);
     count_lost(job, matched);
     return matched;
 }

@@ -32,7 +32,8 @@ struct MatchedJob {
     std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
     std::size_t uncertain = 0;               // rows whose order does not tell which collective they are of
     std::size_t shared = 0;                  // rows of a name that several groups have
-    std::size_t undescribed = 0;             // rows without a group
+    std::size_t undescribed = 0;             // rows without a group, and those of unproven groups
+    std::vector<bool> unproven;              // by group: assumed, and nothing of it fits
 
     std::span<const std::uint32_t> of(const Instance& instance) const {
         return {members.data() + instance.first, instance.count};

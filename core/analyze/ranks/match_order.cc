@@ -144,13 +144,22 @@ bool run_together(const Sequence& a, const Sequence& b) {
            static_cast<double>(std::max(next_a, next_b)) <= kWithNext * static_cast<double>(here);
 }
 
-// `doubtful`: even that they are of one group is an assumption, so something has to speak for it.
-bool are_same(const Sequence& a, const Sequence& b, bool one_clock, bool doubtful) {
-    if (one_clock) return run_together(a, b);
+// Whether the records at equal places end at one time, by one clock.
+bool end_together(const Sequence& a, const Sequence& b) {
+    std::size_t places = 0, together = 0;
+    for (const auto& [first, second] : shared_places(a, b))
+        ++places, together += std::abs(first->span.end - second->span.end) <= kSameEnd;
+    return static_cast<double>(together) >= kOverlapping * static_cast<double>(places);
+}
+
+// `group`: if even that is an assumption, something has to speak for it.
+bool are_same(const Sequence& a, const Sequence& b, bool one_clock, const JobGroup& group) {
+    if (one_clock) return run_together(a, b) && (!group.several || end_together(a, b));
+    if (group.several) return false;
     Pauses pauses(a, b);
-    if (pauses.first.size() < kFewestPauses) return !doubtful;
+    if (pauses.first.size() < kFewestPauses) return !group.assumed;
     std::optional<double> correlation = pauses.correlation();
-    return correlation ? *correlation >= kSameCollectives : !doubtful;
+    return correlation ? *correlation >= kSameCollectives : !group.assumed;
 }
 
 // All buckets of one group, kind and direction.
@@ -191,8 +200,9 @@ public:
     std::optional<std::set<std::uint32_t>> strangers(const std::vector<bool>& whole) const {
         if (buckets_.empty()) return std::nullopt;
         const JobSync& first = job_.syncs[records_[buckets_.front().begin].sync];
-        bool ends = ends_together(first.kind), assumed = job_.groups[first.group].assumed;
-        if (!ends && !(assumed && nobody_leaves_early(first.kind))) return std::nullopt;
+        const JobGroup& group = job_.groups[first.group];
+        bool ends = ends_together(first.kind);
+        if (!ends && !(group.assumed && !group.several && nobody_leaves_early(first.kind))) return std::nullopt;
         std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
@@ -209,7 +219,7 @@ public:
                 bool one_clock = job_.ranks[rank].clock == job_.ranks[reference].clock;
                 if (rank == reference || (whole[rank] && whole[reference]) || !(ends || one_clock)) continue;
                 compared = true;
-                if (!are_same(its, found, one_clock, assumed)) others.insert(rank);
+                if (!are_same(its, found, one_clock, group)) others.insert(rank);
             }
             if (!fewest || others.size() < fewest->size()) fewest = others;
             if (2 * fewest->size() < sequences.size()) break;

@@ -27,13 +27,16 @@ struct OrderedSync {
 // - the pauses between a rank's records differ from those of the others as if they were other collectives. Pauses as even
 //   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`, or of one host,
 //   by whose clock records at the same place overlap. Where all ranks are only assumed to be the group, one of these has to
-//   speak for it.
+//   speak for it; and where it is one of several such groups, that they end at one time, by one clock.
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
                                  const std::vector<bool>& whole);
 
 // Whether the numbered records of each rank, by index in RankJob::ranks, show that it lost nothing and counts steps as
 // the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
 std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered);
+
+// Clocks of the GPUs of one machine differ by a few microseconds.
+inline constexpr DurNs kSameEnd = 20'000;
 
 // Kinds whose members have messages of the same size.
 bool has_equal_messages(CollectiveKind kind);

@@ -12,8 +12,6 @@
 namespace gpuprof {
 namespace {
 
-// Clocks of the GPUs of one machine differ by a few microseconds.
-constexpr DurNs kSameEnd = 20'000;
 // Fewer ends may agree by chance.
 constexpr std::size_t kFewestEnds = 3;
 constexpr double kAgreeing = 0.9;

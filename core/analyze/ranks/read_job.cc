@@ -92,7 +92,8 @@ private:
             JobGroup& group = job_.groups.emplace_back();
             group.id = table.group_id[row];
             group.description = trace_.text(table.description.value_or(row, kNoString));
-            group.assumed = group.description == kAssumedWorld;
+            group.assumed = group.description.starts_with(kAssumedWorld);
+            group.several = group.assumed && group.description != kAssumedWorld;
             group.communicator = group.description == kCommunicator;
             group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
             if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);

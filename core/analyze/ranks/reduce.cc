@@ -34,7 +34,7 @@ public:
           rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
           syncs_(sync_points(facts, steps_)),
-          one_stream_(of_one_stream(syncs_)) {}
+          streams_(communicators(syncs_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -219,29 +219,46 @@ private:
         rows_.put(table.dst_rank, row, to);
     }
 
-    // Whether nothing describes the collectives of the device, and they use one stream. A framework gives each
-    // communicator a stream of its own, so there is one communicator then.
-    static bool of_one_stream(const LargeVector<SyncPoint>& points) {
-        return std::all_of(points.begin(), points.end(), [&](const SyncPoint& point) {
-            return point.undescribed == Undescribed::no_record && point.stream >= 0 &&
-                   point.device == points.front().device && point.stream == points.front().stream;
-        });
+    // The streams of collectives, ascending, if nothing describes any of them, and they are of one device; else nothing. A
+    // framework gives each communicator a stream of its own.
+    static std::vector<std::int64_t> communicators(const LargeVector<SyncPoint>& points) {
+        std::set<std::int64_t> streams;
+        for (const SyncPoint& point : points) {
+            if (point.undescribed != Undescribed::no_record || point.stream < 0 ||
+                point.device != points.front().device)
+                return {};
+            if (may_be_of_all(point)) streams.insert(point.stream);
+        }
+        return {streams.begin(), streams.end()};
+    }
+    static bool may_be_of_all(const SyncPoint& point) {
+        return point.message.kind != CollectiveKind::unknown && point.message.kind != CollectiveKind::send_recv;
+    }
+
+    // The description of a group of all ranks, if that is assumed for this collective.
+    std::optional<std::string> assumed_group(const SyncPoint& point) const {
+        if (world_ <= 1) return std::nullopt;
+        bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
+        if (of_host) return std::string(kAssumedWorld);
+        auto stream = std::find(streams_.begin(), streams_.end(), point.stream);
+        if (point.record != kNoRow || stream == streams_.end() || !may_be_of_all(point)) return std::nullopt;
+        if (streams_.size() == 1) return std::string(kAssumedWorld);
+        return fmt::format("{}, stream {} of {}", kAssumedWorld, stream - streams_.begin() + 1, streams_.size());
     }
 
     std::optional<std::int64_t> group_of(const SyncPoint& point) {
         const CollectiveTable& records = trace_.tables().collective;
         std::optional<GroupKey> key;
         if (point.record != kNoRow) key = group_key(trace_, point.record);
-        bool of_host = point.record != kNoRow && !records.correlation.has(point.record);
-        bool assumed = !key && (of_host || one_stream_) && world_ > 1;
-        if (assumed) key = assumed_world(world_);
+        std::optional<std::string> assumed;
+        if (!key && (assumed = assumed_group(point))) key = assumed_world(*assumed, world_);
         if (!key) return std::nullopt;
         std::int64_t id = key->id();
         if (!groups_.insert(id).second) return id;
         RankGroupTable& table = into_.tables.rank_group;
         Row row = rows_.add_group(id, key->size, point.record);
         if (assumed) {
-            table.description.set(row, into_.intern(kAssumedWorld));
+            table.description.set(row, into_.intern(*assumed));
         } else if (key->of_communicator) {
             by_communicator_.insert(id);
             rows_.put(table.name, row, records.communicator.get(point.record));
@@ -350,7 +367,7 @@ private:
     RankRows rows_;
     RankSteps steps_;
     LargeVector<SyncPoint> syncs_;
-    bool one_stream_;
+    std::vector<std::int64_t> streams_;  // of collectives whose groups are assumed
     std::set<std::int64_t> groups_, by_communicator_;
     std::int64_t world_ = 0;
 };

@@ -48,7 +48,7 @@ public:
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         std::vector<Candidate> named;
         for (SlowUnit& unit : units) named.push_back({&unit, cost_of(unit, found)});
-        // First beside all others, then only beside those that are named: noise of the others hides it as today.
+        // First with all others fixed, then with only the named ones fixed, as noise of the others stays.
         for (std::size_t before = 0; before != named.size();) {
             before = named.size();
             name(named, found);
