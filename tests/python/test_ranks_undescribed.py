@@ -93,7 +93,7 @@ def test_a_lost_collective_is_no_other_one(dlrm, program, tmp_path):
 
 
 def simulated(folder, **layout):
-    """A job; its files name their host, without which several streams cannot be told apart, if `per_host` is given."""
+    """A job; its files name their host, which several streams need, if `per_host` is given."""
     return write_job(Job("undescribed", model=SMALL, **layout), 1, folder, Options(collectives=False, host_name="per_host" in layout))
 
 

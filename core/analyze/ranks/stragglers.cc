@@ -109,16 +109,17 @@ private:
         SlowUnit* unit;
         Price cost;
     };
+    std::vector<DurNs> without_all_but(const std::vector<Candidate>& candidates, const SlowUnit* kept) const {
+        JobTimes times = replay_.recorded;
+        for (const Candidate& each : candidates)
+            if (each.unit != kept) fix(*each.unit, times);
+        return run(times);
+    }
     // What each would cost if the others were fixed, and whether it is certain.
     void name(const std::vector<Candidate>& candidates, const Stragglers& found) const {
-        JobTimes times = replay_.recorded;
-        for (const Candidate& each : candidates) fix(*each.unit, times);
-        std::vector<DurNs> without_any = run(times);
+        std::vector<DurNs> without_any = without_all_but(candidates, nullptr);
         for (const Candidate& each : candidates) {
-            JobTimes others = replay_.recorded;
-            for (const Candidate& other : candidates)
-                if (other.unit != each.unit) fix(*other.unit, others);
-            Price alone = price_of(run(others), without_any, replay_.mean_of(without_any));
+            Price alone = price_of(without_all_but(candidates, each.unit), without_any, replay_.mean_of(without_any));
             const Price& larger = alone.mean > each.cost.mean ? alone : each.cost;
             Straggler& unit = each.unit->unit;
             unit.cost_ns = each.cost.mean, unit.alone_ns = alone.mean;
