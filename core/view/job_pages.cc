@@ -160,10 +160,11 @@ private:
         json_.member("cause", name_of(unit.cause));
         json_.key("named");
         json_.boolean(unit.named);
-        for (auto [name, value] : {std::pair("cost_ns", unit.cost_ns), std::pair("alone_ns", unit.alone_ns),
-                                   std::pair("error_ns", unit.error_ns)}) {
+        for (auto [name, value] :
+             {std::pair("cost_ns", std::optional(unit.cost_ns)), std::pair("alone_ns", std::optional(unit.alone_ns)),
+              std::pair("error_ns", unit.error_ns)}) {
             json_.key(name);
-            json_.real(value);
+            value ? json_.real(*value) : json_.null();
         }
         json_.member("steps", static_cast<std::int64_t>(unit.steps));
         json_.key("first_step");

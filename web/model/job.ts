@@ -37,7 +37,7 @@ export interface Unit {
   named: boolean; // certain and large enough; else only slow
   cost: number; // ns per step
   alone: number;
-  error: number;
+  error: number | null;
   steps: number; // in which it costs at least 1 %
   firstStep: number | null; // their numbers
   lastStep: number | null;
@@ -128,7 +128,7 @@ function readUnit(raw: Json, fits: (rank: number) => boolean, steps: number): Un
     named: raw.named === true,
     cost: number(raw.cost_ns),
     alone: number(raw.alone_ns),
-    error: number(raw.error_ns),
+    error: maybeNumber(raw.error_ns),
     steps: number(raw.steps),
     firstStep: maybeNumber(raw.first_step),
     lastStep: maybeNumber(raw.last_step),

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,7 +23,7 @@ struct Straggler {
     DelayCause cause = DelayCause::unknown;
     std::string evidence;
     double cost_ns = 0, alone_ns = 0;            // per step
-    double error_ns = 0;                         // of the larger one; 0 if there is only one step
+    std::optional<double> error_ns;              // of the larger one; absent if there is only one step
     std::size_t steps = 0;                       // in which it costs at least 1 % of the step
     std::int64_t first_step = 0, last_step = 0;  // of these
     bool named = false;                          // certain and large enough; else only slow

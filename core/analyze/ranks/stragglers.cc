@@ -20,8 +20,8 @@ constexpr double kCertain = 3;      // times its error
 constexpr double kShareOfSteps = 0.2;
 
 // The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
-double error_of(const std::vector<double>& values) {
-    if (values.size() < 2) return 0;
+std::optional<double> error_of(const std::vector<double>& values) {
+    if (values.size() < 2) return std::nullopt;
     double median = median_of(values);
     std::vector<double> distances;
     for (double value : values) distances.push_back(std::abs(value - median));
@@ -84,7 +84,8 @@ private:
 
     // What a unit takes of each counted step, in ns.
     struct Price {
-        double mean = 0, error = 0;
+        double mean = 0;
+        std::optional<double> error;
         std::size_t steps = 0;  // in which it is at least 1 % of the step
         std::int64_t first_step = 0, last_step = 0;
     };
@@ -132,8 +133,8 @@ private:
         double price = std::max(unit.cost_ns, unit.alone_ns);
         auto steps = static_cast<double>(counted_.size());
         bool often = unit.steps >= kFewestSteps || static_cast<double>(unit.steps) >= kShareOfSteps * steps;
-        return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns && unit.steps > 0 && often &&
-               counted_.size() >= kFewestSteps;
+        return price >= kMaterial * step_ns && price >= kCertain * unit.error_ns.value_or(0) && unit.steps > 0 &&
+               often && counted_.size() >= kFewestSteps;
     }
 
     const Facts& facts_;

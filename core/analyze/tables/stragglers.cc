@@ -37,9 +37,8 @@ Result<ResultTable> run(const Facts& facts) {
     if (!found.reason.empty()) table.notes.push_back(fmt::format("No prices: {}.", found.reason));
     for (const Straggler& unit : found.units)
         table.add_row({text_cell(unit.unit), text_cell(name_of(unit.cause)), unit.named, real(unit.cost_ns),
-                       percent(unit.cost_ns, found.step_ns), real(unit.alone_ns),
-                       found.counted.size() > 1 ? real(unit.error_ns) : kAbsent, integer(unit.steps),
-                       unit.steps > 0 ? integer(unit.first_step) : kAbsent,
+                       percent(unit.cost_ns, found.step_ns), real(unit.alone_ns), real(unit.error_ns),
+                       integer(unit.steps), unit.steps > 0 ? integer(unit.first_step) : kAbsent,
                        unit.steps > 0 ? integer(unit.last_step) : kAbsent, text_cell(unit.evidence)});
     if (found.reason.empty())
         table.notes.push_back(

@@ -29,10 +29,10 @@ export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason:
             </header>
             <dl>
               <Price name="cost per step" ns={unit.cost} share={job.stepTime} title="What a step would gain if only this unit were as its peers" />
-              <Price name="alone" ns={unit.alone} share={job.stepTime} title="What it would cost a step if all other units were fixed" />
-              <div title="Standard error of the price over the steps">
+              <Price name="alone" ns={unit.alone} share={job.stepTime} title="What it would cost a step if all other named units were fixed" />
+              <div title="Standard error of the price over the steps; unknown if there is only one">
                 <dt>error</dt>
-                <dd>{duration(Math.round(unit.error))}</dd>
+                <dd>{unit.error === null ? "–" : duration(Math.round(unit.error))}</dd>
               </div>
               <div>
                 <dt>{plural(unit.steps, "step")}</dt>
