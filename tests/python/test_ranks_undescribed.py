@@ -107,6 +107,13 @@ def test_a_slow_gpu_among_all_ranks_has_its_price(ranks, tmp_path, layout):
     assert named[0]["cost_ns"] == pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05, abs=0.005 * truth["step_ns"])
 
 
+def test_all_ranks_may_be_those_with_a_file(ranks, tmp_path):
+    write_job(Job("plain", dp=8, model=SMALL, faults=(slow_gpu(5),)), 1, tmp_path / "job", Options(collectives=False, distributed=False))
+    tables = ranks(tmp_path / "job", "stragglers", "rank_collectives")
+    assert {(row["size"], row["complete_pct"]) for row in tables["rank_collectives"]} == {(8, 100)}
+    assert [row["unit"] for row in tables["stragglers"] if row["named"]] == ["rank 5"]
+
+
 @pytest.mark.parametrize("layout", [{"dp": 8}, {"dp": 16}], ids=str)
 def test_even_ranks_have_no_straggler(ranks, tmp_path, layout):
     simulated(tmp_path / "job", **layout)

@@ -99,6 +99,8 @@ private:
             if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
             group.size =
                 group.ranks.empty() ? table.size.value_or(row, 0) : static_cast<std::int32_t>(group.ranks.size());
+            // Without a recorded number of ranks: those that there are.
+            if (group.assumed && group.size == 0) group.size = static_cast<std::int32_t>(job_.ranks.size());
         }
         for (const auto& [index, ranks] : members) {
             JobGroup& group = job_.groups[index];

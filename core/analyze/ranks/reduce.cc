@@ -237,7 +237,7 @@ private:
 
     // The description of a group of all ranks, if that is assumed for this collective.
     std::optional<std::string> assumed_group(const SyncPoint& point) const {
-        if (world_ <= 1) return std::nullopt;
+        if (world_ == 1) return std::nullopt;
         bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
         if (of_host) return std::string(kAssumedWorld);
         auto stream = std::find(streams_.begin(), streams_.end(), point.stream);
