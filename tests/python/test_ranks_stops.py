@@ -196,7 +196,7 @@ def test_ctrl_c_ends_children_and_keeps_the_cache(program, cache, endless, tmp_p
 def test_progress_on_a_terminal(program, cache, endless):
     """Within a second, and each second: files of all, bytes, rate, ranks lost, time left."""
     with Terminal([program.path, "ranks", EXAMPLE, endless, "--cache", cache, "--time-out", "3"], columns=200) as terminal:
-        terminal.expect(r"8 of 9 files, 0\.3 of 0\.3 MB, 0\.00 GB/s")
+        terminal.expect(r"8 of 9 files, 0\.2 of 0\.2 MB, 0\.00 GB/s")
         terminal.expect(r"8 of 9 files")  # again
         terminal.expect("8 of 9 ranks: 1 unreadable")
         assert terminal.end()[0] == 0

@@ -4,6 +4,7 @@ All ranks are assumed to take part. A public recording of eight GPUs shows what 
 would be wrong: with groups of some ranks, or with lost records, nothing may be matched.
 """
 
+import collections
 import json
 import shutil
 import subprocess
@@ -35,15 +36,16 @@ def kernels_of(path):
 
 @pytest.fixture
 def dlrm(tmp_path):
-    """Return a function that writes the recording with a changed event list of worker 3."""
+    """Return a function that writes the recording with a changed event list of some workers."""
 
-    def changed(change):
+    def changed(change, workers=(3,)):
         place = tmp_path / "job"
         shutil.copytree(DLRM, place)
-        trace = unpacked(DLRM / "worker3.json.zst")
-        change(trace["traceEvents"])
-        (place / "worker3.json.zst").unlink()
-        (place / "worker3.json").write_text(json.dumps(trace))
+        for worker in workers:
+            trace = unpacked(DLRM / f"worker{worker}.json.zst")
+            change(trace["traceEvents"])
+            (place / f"worker{worker}.json.zst").unlink()
+            (place / f"worker{worker}.json").write_text(json.dumps(trace))
         return place
 
     return changed
@@ -70,6 +72,19 @@ def test_one_step_names_nobody(program, ranks, tmp_path):
     assert "one step is too few to tell chance from habit, so nobody is named; 11.7 % of a step of 16.0 ms is lost" in said
     assert not any(row["named"] for row in ranks(DLRM, "stragglers")["stragglers"])
     assert {row["error_ns"] for row in ranks(DLRM, "stragglers")["stragglers"]} == {None}
+
+
+def test_a_recording_without_steps_is_one(dlrm, ranks):
+    def unmarked(events):
+        events[:] = [event for event in events if not event["name"].startswith("ProfilerStep")]
+
+    place = dlrm(unmarked, range(8))
+    tables = ranks(place, "ranks", "losses")
+    before = ranks(DLRM, "ranks")["ranks"]
+    assert collections.Counter(row["kind"] for row in tables["losses"])["no_steps"] == 8
+    assert [row["steps"] for row in tables["ranks"]] == [1] * 8
+    for column in ("compute_ns", "wait_ns", "exposed_comm_ns"):
+        assert [row[column] for row in tables["ranks"]] == pytest.approx([row[column] for row in before], rel=0.01)
 
 
 def test_another_clock_is_of_another_machine(dlrm, ranks):

@@ -150,6 +150,9 @@ void add_files(const Facts& facts, Trust& trust) {
     if (!others.empty())
         warn(trust, fmt::format("{} recorded other steps than most: {} (see the table ranks)",
                                 counted(others.size(), "rank", "ranks"), format_ranks(others)));
+    if (std::uint64_t ranks = count_of(trace, Loss::no_steps); ranks > 0)
+        warn(trust, fmt::format("no steps were found on {}; each whole recording counts as one (see the table losses)",
+                                counted(ranks, "rank", "ranks")));
     if (std::uint64_t ranks = count_of(trace, Loss::steps_by_order); ranks > 0)
         warn(trust,
              fmt::format("the steps of {} have no numbers and were matched by their order (see the table losses)",

@@ -15,6 +15,7 @@ std::int64_t number_of_step(std::string_view name) {
 
 // The last step that began before `time`: what runs between two steps belongs to the first.
 std::size_t RankSteps::at(TimeNs time) const {
+    if (whole_) return 0;
     const std::vector<Step>& steps = found_.steps;
     auto after =
         std::upper_bound(steps.begin(), steps.end(), time, [](TimeNs t, const Step& step) { return t < step.start; });
@@ -45,8 +46,29 @@ std::size_t RankSteps::of_kernel(Row kernel) const {
     return at(submitted(trace.links().kernel_launch, kernel, trace.kernel().start[kernel]));
 }
 
+// Nothing, if nothing ran on a device or is known of collectives of the CPU.
+void RankSteps::take_whole() {
+    const Trace& trace = facts_.trace();
+    Interval whole{INT64_MAX, INT64_MIN};
+    auto take = [&](const auto& table) {
+        for (Row row = 0; row < table.rows; ++row) {
+            whole.start = std::min(whole.start, table.start[row]);
+            whole.end = std::max(whole.end, table.start[row] + table.dur[row]);
+        }
+    };
+    take(trace.kernel()), take(trace.memcpy()), take(trace.memset());
+    if (whole.end <= whole.start && trace.tables().collective.rows > 0) take(trace.range());
+    if (whole.end <= whole.start) return;
+    steps_.push_back({0, whole});
+    whole_ = true;
+}
+
 RankSteps RankSteps::make(const Facts& facts) {
     RankSteps made(facts);
+    if (made.found_.steps.empty()) {
+        made.take_whole();
+        return made;
+    }
     std::set<std::int64_t> numbers;
     for (const Step& step : made.found_.steps) {
         made.steps_.push_back({number_of_step(step.name), {step.start, step.start}});

@@ -1,5 +1,6 @@
 // The steps of one rank as its device saw them: a step ends with the last device op that it launched, and the next one
-// begins there. So steps follow each other without a hole, also where the host runs ahead of the device.
+// begins there. So steps follow each other without a hole, also where the host runs ahead of the device. Without steps,
+// the recording is one, from the first device op to the last.
 #pragma once
 
 #include <cstddef>
@@ -24,6 +25,8 @@ public:
     const std::vector<RankStep>& steps() const { return steps_; }
     // Whether they are numbered by their place in the recording, because their names do not tell them apart.
     bool by_place() const { return by_place_; }
+    // Whether no steps were found, and the only one is the whole recording.
+    bool whole() const { return whole_; }
     // The index of the step that launched a kernel, or steps().size() if none did.
     std::size_t of_kernel(Row kernel) const;
 
@@ -32,6 +35,7 @@ public:
 
 private:
     explicit RankSteps(const Facts& facts) : facts_(facts), found_(facts.get<Steps>()) {}
+    void take_whole();
     template <class Table, class Launches>
     void extend(const Table& table, const Launches& launches);
     template <class Launches>
@@ -40,7 +44,7 @@ private:
     const Facts& facts_;
     const Steps& found_;
     std::vector<RankStep> steps_;
-    bool by_place_ = false;
+    bool by_place_ = false, whole_ = false;
 };
 
 // The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.

@@ -106,8 +106,8 @@ public:
     }
 
     void write_steps() {
-        if (steps_.by_place() && !steps_.steps().empty())
-            into_.lose(Loss::steps_by_order, fmt::format("rank {}", rank_));
+        if (steps_.by_place()) into_.lose(Loss::steps_by_order, fmt::format("rank {}", rank_));
+        if (steps_.whole()) into_.lose(Loss::no_steps, fmt::format("rank {}", rank_));
         const std::vector<DeviceActivity>& devices = facts_.get<Activity>().devices;
         for (std::size_t at = 0; at < devices.size(); ++at) {
             const DeviceActivity& device = devices[at];
