@@ -144,6 +144,12 @@ bool run_together(const Sequence& a, const Sequence& b) {
            static_cast<double>(std::max(next_a, next_b)) <= kWithNext * static_cast<double>(here);
 }
 
+// Kinds that no member leaves before all have come. The root of a broadcast, or a sender, may.
+bool nobody_leaves_early(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
+           kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
+}
+
 // Whether the records at equal places end at one time, by one clock.
 bool end_together(const Sequence& a, const Sequence& b) {
     std::size_t places = 0, together = 0;
@@ -275,11 +281,6 @@ bool has_equal_messages(CollectiveKind kind) {
 bool ends_together(CollectiveKind kind) {
     return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
            kind == CollectiveKind::send_recv;
-}
-
-bool nobody_leaves_early(CollectiveKind kind) {
-    return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
-           kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
 }
 
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,

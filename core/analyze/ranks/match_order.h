@@ -42,7 +42,5 @@ inline constexpr DurNs kSameEnd = 20'000;
 bool has_equal_messages(CollectiveKind kind);
 // Kinds whose ends agree. The ends of others may differ by milliseconds, another way in each step.
 bool ends_together(CollectiveKind kind);
-// Kinds that no member leaves before all have come. The root of a broadcast, or a sender, may.
-bool nobody_leaves_early(CollectiveKind kind);
 
 }  // namespace gpuprof

@@ -65,8 +65,8 @@ void join_clocks(RankJob& job) {
     std::vector<JobClock> clocks;
     std::vector<std::uint32_t> of_clock(job.clocks.size(), kNone);  // index in `clocks`
     std::vector<std::vector<End>> ends(job.ranks.size());
-    std::map<std::int32_t, std::vector<std::uint32_t>>
-        machines;  // by the rank that would have GPU 0: index in `clocks`
+    // By the rank that would have GPU 0: indices in `clocks`.
+    std::map<std::int32_t, std::vector<std::uint32_t>> machines;
     for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
         JobRank& rank = job.ranks[i];
         const JobClock& clock = job.clocks[rank.clock];
