@@ -67,14 +67,15 @@ def test_the_report_is_about_the_slowest_step_and_warns_of_gaps(run, program):
 
 
 def test_parts_that_nothing_needs_are_deleted(run):
+    # The planted step is slower than what a busy machine does to a step of the first part, which is therefore not kept.
     code = """
 first = parts()
 for number in range(1, 800):
-    with nvtx.annotate("step"): time.sleep(0.005)
+    with nvtx.annotate("step"): time.sleep({600: 0.7}.get(number, 0.005))
 assert not set(first) & set(parts()), "the first part is still there"
 assert len(parts()) <= 10, parts()
 """
-    assert len(run(code, "--keep-slow", "1").kept()) == 1
+    assert [number for number, _ in run(code, "--keep-slow", "1").kept()] == [600]
 
 
 def test_a_first_slow_step_is_warm_up(run):
