@@ -56,7 +56,8 @@ public:
             if (!is_missing(*summary, row)) there.push_back(row);
         summaries_.push_back(batch_of(std::move(summary).value()));
         keep_rows(summaries_.back().tables.rank, there);
-        if (!steps_.empty()) keep_steps(summaries_.back().tables.rank_sync, steps_);
+        if (!steps_.empty())
+            keep_steps(summaries_.back().tables.rank_sync, summaries_.back().tables.rank_transfer, steps_);
     }
 
     // Leaves the files of one job.

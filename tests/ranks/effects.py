@@ -86,7 +86,7 @@ def rank_factors(job, fault, step, made):
 def effects(job):
     shape = (job.steps, job.dp, job.tp)
     ones, zeros = (lambda: [np.ones(shape) for _ in range(job.pp)]), (lambda: [np.zeros(shape) for _ in range(job.pp)])
-    links = {kind: np.ones((job.steps, len(job.groups(kind)))) for kind in ("tp", "dp", "ep", "pp", "world") if kind != "ep" or job.ep > 1}
+    links = {kind: np.ones((job.steps, len(job.groups(kind)))) for kind in ("tp", "dp", "cp", "ep", "pp", "world") if kind != "ep" or job.ep > 1}
     made = Effects(ones(), ones(), ones(), zeros(), zeros(), zeros(), links, {})
     for fault in job.faults:
         for step in filter(fault.active, range(job.steps)):

@@ -7,18 +7,18 @@ a hash of name, number, kind and topology: it names one operation, not a communi
 
 import hashlib
 
-from .program import TRANSFERS
+from .program import POINT_TO_POINT
 
 CUT = 30
 DESCRIPTIONS = {"world": "default_pg", "tp": "TENSOR_MODEL_PARALLEL_GROUP", "dp": "DATA_PARALLEL_GROUP", "pp": "PIPELINE_MODEL_PARALLEL_GROUP",
-                "ep": "EXPERT_MODEL_PARALLEL_GROUP"}
+                "ep": "EXPERT_MODEL_PARALLEL_GROUP", "cp": "CONTEXT_PARALLEL_GROUP"}
 COLLECTIVES = {"all_reduce": "allreduce", "all_gather": "_allgather_base", "reduce_scatter": "_reduce_scatter_base", "all_to_all": "all_to_allv",
                "send": "send", "recv": "recv"}
 
 
 def kinds(job):
     """The kinds of groups that have more than one rank, in the order of their creation."""
-    sizes = {"tp": job.tp, "pp": job.pp, "dp": job.dp, "ep": job.ep}
+    sizes = {"tp": job.tp, "pp": job.pp, "dp": job.dp, "ep": job.ep, "cp": job.dp if job.rings else 1}
     return ["world"] + [kind for kind, size in sizes.items() if size > 1]
 
 
@@ -52,7 +52,7 @@ def sequence_positions(ops):
     """For each operation with a group: its position among those of its group and counter in one step; and the count of each counter per step."""
     counts, positions = {}, []
     for op in ops:
-        key = (op.group, op.kind in TRANSFERS)
+        key = (op.group, op.kind in POINT_TO_POINT)
         positions.append(counts.get(key, 0))
         if op.group:
             counts[key] = counts.get(key, 0) + 1

@@ -35,9 +35,10 @@ class Network:
     p2p: int = 400 * US
     dp: int = 12 * MS
     ep: int = 600 * US
+    ring: int = 500 * US
     world: int = 60 * US
     jitter: float = 0.02  # of a transfer, one draw per instance
-    ends: dict = field(default_factory=lambda: {"all_reduce": 3 * US, "all_gather": 4 * US, "reduce_scatter": 8 * US, "all_to_all": 8 * US, "p2p": 5 * US})
+    ends: dict = field(default_factory=lambda: {"all_reduce": 3 * US, "all_gather": 4 * US, "reduce_scatter": 8 * US, "all_to_all": 8 * US, "p2p": 5 * US, "ring": 5 * US})
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class Job:
     buckets: int = 1
     overlap: bool = False  # gradient buckets start during the last backward
     batched: bool = False  # transfers between stages by batch_isend_irecv: in the steady state one kernel sends and receives
+    chunks: int = 1  # of each stage: an interleaved pipeline, whose batches go to both neighbours at once
+    rings: int = 0  # batches of a layer that pass something on around the replicas, as attention over a split context does
     world_sync: bool = False  # an all-reduce of one element over all ranks before the optimizer
     kernel_jitter: float = 0.01
     gpu_spread: float = 0.002  # of the speed of GPUs
@@ -142,7 +145,7 @@ class Job:
         stages, replicas, shards = range(self.pp), range(self.dp), range(self.tp)
         if kind == "tp":
             return [tuple(self.rank(p, d, t) for t in shards) for p in stages for d in replicas]
-        if kind == "dp":
+        if kind in ("dp", "cp"):
             return [tuple(self.rank(p, d, t) for d in replicas) for p in stages for t in shards]
         if kind == "ep":
             blocks = range(0, self.dp, self.ep)
@@ -156,5 +159,5 @@ class Job:
     def group_index(self, kind, rank):
         """The index in groups(kind) of the group that has this rank."""
         p, d, t = self.place(rank)
-        return {"tp": p * self.dp + d, "dp": p * self.tp + t, "pp": d * self.tp + t, "world": 0,
+        return {"tp": p * self.dp + d, "dp": p * self.tp + t, "cp": p * self.tp + t, "pp": d * self.tp + t, "world": 0,
                 "ep": ((p * self.tp + t) * self.dp + d) // self.ep if self.ep else 0}[kind]

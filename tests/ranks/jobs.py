@@ -76,6 +76,16 @@ def hidden(job):
     return replace(job, faults=(slow_gpu(gpu, 1.15), slow_gpus(job, host, 1.3)))
 
 
+def interleaved(name, **changes):
+    """16 ranks on 4 hosts: 4 stages of 2 chunks each, 4 replicas."""
+    return replace(Job(name, dp=4, pp=4, per_host=4, chunks=2, micro_batches=8, model=SMALL), **changes)
+
+
+def ring(name, **changes):
+    """16 ranks on 8 hosts, one stage: within each layer, something goes around the 8 replicas of a shard."""
+    return replace(Job(name, dp=8, tp=2, per_host=2, rings=3, model=SMALL), **changes)
+
+
 def second(name):
     """4 ranks of another job, on other hosts' clocks."""
     return Job(name, dp=4, per_host=2, model=SMALL, first_step=100)
@@ -112,6 +122,10 @@ def named():
         "mixed-1024": ("1,024 ranks, five faults, few long operations", lambda n: planted(huge(n))),
         "half": ("16 ranks on 4 hosts, the GPUs of host 2 are 20 % slower: half of their peers, so no median tells which half is right",
                  lambda n: replace(medium(n, per_host=4), faults=(slow_gpus(medium(n, per_host=4), 2, 1.2),))),
+        "interleaved": ("16 ranks, an interleaved pipeline of 4 stages, no fault", interleaved),
+        "interleaved-gpu": ("16 ranks, an interleaved pipeline, the GPU of rank 6 is 20 % slower", lambda n: interleaved(n, faults=(slow_gpu(6),))),
+        "ring": ("16 ranks, batches around 8 replicas, no fault", ring),
+        "ring-gpu": ("16 ranks, batches around 8 replicas, the GPU of rank 5 is 20 % slower", lambda n: ring(n, faults=(slow_gpu(5),))),
         "hidden": ("16 ranks, a slow GPU behind a slower host", lambda n: hidden(medium(n))),
         "islands": ("16 ranks in 4 replicas that never communicate", islands),
         "jump": ("16 ranks, the clock of host 1 jumps by 40 ms", lambda n: medium(n, clocks=Clocks(jump=(1, 40 * MS)))),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .groups import DESCRIPTIONS, group_names, kinds, sequence_positions, text_of
-from .program import COMPUTE, NAMES, TRANSFERS
+from .program import BATCHES, COMPUTE, NAMES, POINT_TO_POINT, TRANSFERS
 from .simulate import CALL_AT
 from .trace_text import LAUNCHED, START_NS, Group, TraceText, compressed, nccl_kernel
 
@@ -103,14 +103,23 @@ class RankFile:
         """This rank's value of a [stage][step, replica, shard] array."""
         return values[self.stage][step, self.replica, self.shard]
 
-    def collective(self, op, i, step, kind=None):
-        """(arguments of kernel and host record, arguments of the host record only). `kind`: one call of a batch."""
-        group, p2p, name = self.groups[op.group], op.kind in TRANSFERS, kind or op.name
+    def calls(self, op):
+        """(send or recv, place of the other rank in the group) of a batch."""
+        if op.kind == "ring":
+            return [("send", (self.replica + 1) % self.job.dp), ("recv", (self.replica - 1) % self.job.dp)]
+        if op.kind == "batch":
+            return [(edge.kind, (self.stage + edge.peer) % self.job.pp) for edge in op.edges]
+        return [(kind, self.stage + op.peer) for kind in (("send", "recv") if op.kind == "exchange" else (op.kind,))]
+
+    def collective(self, op, i, step, call=None):
+        """(arguments of kernel and host record, arguments of the host record only). `call`: one of a batch."""
+        group, p2p, name = self.groups[op.group], op.kind in POINT_TO_POINT, call[0] if call else op.name
         ins, outs, splits = op.elements, op.outputs, ("[]", "[]")
         member, peer = group.ranks.index(self.rank), None
         if p2p:
             ins = outs = max(op.elements, op.outputs)
-            member, peer = self.stage + op.peer, group.ranks[self.stage + op.peer]
+            member = call[1] if call else self.stage + op.peer
+            peer = group.ranks[member]
         if op.name == "all_to_all":
             ins, outs, splits = self.uneven(op, step)
         seq = (self.job.first_step + step) * self.counts[op.group, p2p] + self.positions[i] + 1 if self.options.seq else None
@@ -168,11 +177,11 @@ class RankFile:
         """batch_isend_irecv: a record of each call, all ended when their only kernel is launched, which names none of them."""
         tid = self.autograd if op.range == "backward" else self.pid
         length = round((call - host) / CALL_AT)
-        for turn, kind in enumerate(("send", "recv") if op.kind == "exchange" else (op.kind,)):
+        for turn, one in enumerate(self.calls(op)):
             self.out.external += 1
-            metadata, own = self.collective(op, i, step, kind)
+            metadata, own = self.collective(op, i, step, one)
             args = f'"External id": {self.out.external}, "Record function id": 0' + (f", {metadata}{own}" if self.options.collectives else "")
-            self.out.event("cpu_op", "record_param_comms", self.pid, tid, host + turn * (length // 5), length // 6, args)
+            self.out.event("cpu_op", "record_param_comms", self.pid, tid, host + turn * (length // 9), length // 10, args)
         self.out.external += 1
         self.correlation += 1
         self.metadata = ""
@@ -184,7 +193,7 @@ class RankFile:
 
     def host_events(self, op, i, step, host, call):
         """The operator, its call, and the beginning of the arrow."""
-        if self.job.batched and op.kind in TRANSFERS:
+        if op.kind in BATCHES or (self.job.batched and op.kind in TRANSFERS):
             return self.batch_events(op, i, step, host, call)
         tid = self.autograd if op.range == "backward" else self.pid
         length = round((call - host) / CALL_AT)

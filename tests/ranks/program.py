@@ -7,10 +7,14 @@ for all ranks of a stage and for all steps; the simulation adds times, and the w
 
 from dataclasses import dataclass
 
+from .interleaved import Schedule
+
 COMPUTE, TP, DP, EP, WORLD = 7, 20, 24, 28, 32
 FORWARD_IN, FORWARD_OUT, BACKWARD_IN, BACKWARD_OUT = 36, 40, 44, 48  # streams of point-to-point transfers
-WITH_NEXT, WITH_PREVIOUS = 52, 56  # of batches of them
+WITH_NEXT, WITH_PREVIOUS, WITH_BOTH, AROUND = 52, 56, 60, 64  # of batches of them
 TRANSFERS = ("send", "recv", "exchange")
+BATCHES = ("batch", "ring")
+POINT_TO_POINT = (*TRANSFERS, *BATCHES)
 GEMM = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas"
 NAMES = {
     "gemm": (GEMM, (1056, 1, 1), (384, 1, 1)),
@@ -29,7 +33,7 @@ SHARE = {"gemm": 3.0, "attention": 4.0, "norm": 1.0, "pointwise": 0.7}  # of a l
 class Op:
     """`ns`: time of a kernel, or of a transfer after the last arrival. `peer`: the other stage of a point-to-point transfer, by difference."""
 
-    kind: str  # kernel, copy_in, copy_out, collective, send, recv, exchange (both at once)
+    kind: str  # kernel, copy_in, copy_out, collective, send, recv, exchange (both at once), batch (with both neighbours), ring (to the next, from the one before)
     name: str  # of NAMES, or the collective
     stream: int
     ns: float
@@ -40,6 +44,7 @@ class Op:
     dtype: str = "BFloat16"
     peer: int = 0
     tag: tuple = ()
+    edges: tuple = ()  # of a batch
     range: str = ""
 
 
@@ -107,22 +112,36 @@ class Stage:
         if self.job.ep > 1:
             self.collective("all_to_all", "ep", EP, self.job.network.ep, self.job.model.activation, self.job.model.activation)
 
+    def batch(self, edges):
+        if edges:
+            size = self.job.model.activation
+            self.pending.append(self.add(Op("batch", "batch", WITH_BOTH, self.job.network.p2p, self.current(), "pp", size, size, edges=tuple(edges))))
+
+    def pass_on(self):
+        """Keys and values of the next replica's part of the context, beside the attention to the part that is there."""
+        for _ in range(self.job.rings if self.job.dp > 1 else 0):
+            size = self.job.model.activation
+            op = self.add(Op("ring", "ring", AROUND, self.job.network.ring, self.current(), "cp", size, size))
+            self.kernel("attention", self.job.model.forward / 8)
+            self.pending.append(op)
+
     def forward(self, micro_batch):
         self.range = "forward"
         self.transfer("recv", "forward", micro_batch)
         self.compute_forward()
         self.transfer("send", "forward", micro_batch)
 
-    def compute_forward(self):
-        model = self.job.model
+    def compute_forward(self, chunk=0):
+        model, chunks = self.job.model, self.job.chunks
         self.range = "forward"
-        if self.stage == 0 and model.embedding:
+        if self.stage == 0 and chunk == 0 and model.embedding:
             self.kernel("embedding", model.embedding)
-        for _ in range(model.layers):
+        for _ in range(model.layers // chunks):
             self.experts()
+            self.pass_on()
             self.layer(model.forward / model.layers)
             self.shards_reduced()
-        if self.stage == self.job.pp - 1 and model.loss:
+        if self.stage == self.job.pp - 1 and chunk == chunks - 1 and model.loss:
             self.kernel("loss", model.loss)
 
     def backward(self, micro_batch):
@@ -134,7 +153,7 @@ class Stage:
     def compute_backward(self, micro_batch):
         model = self.job.model
         self.range = "backward"
-        for layer in range(model.layers):
+        for layer in range(model.layers // self.job.chunks):
             self.layer(model.backward / model.layers)
             self.shards_reduced()
             if self.job.overlap and micro_batch == self.job.micro_batches - 1:
@@ -151,6 +170,8 @@ class Stage:
 
     def micro_batches(self):
         job = self.job
+        if job.chunks > 1:
+            return self.interleaved()
         warm = min(job.pp - self.stage - 1, job.micro_batches)
         for i in range(warm):
             self.forward(i)
@@ -176,6 +197,15 @@ class Stage:
                 self.exchange(-1, i)
             else:
                 self.transfer("send", "backward", i)
+
+    def interleaved(self):
+        for turn in Schedule(self.job.pp, self.job.chunks, self.job.micro_batches).turns(self.stage):
+            if isinstance(turn, list):
+                self.batch(turn)
+            elif turn[0] == "forward":
+                self.compute_forward(turn[1])
+            else:
+                self.compute_backward(0)
 
     def build(self):
         job = self.job

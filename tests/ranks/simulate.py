@@ -63,10 +63,29 @@ def joint(op, stage):
     return ("world", op.name, op.tag) if op.group == "world" else None
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """The end of a batch, which its neighbours do not share: it waits for these alone."""
+
+    part: tuple
+    others: tuple
+
+
+def exchanges(stages):
+    """(stage, op) of each batch -> its end."""
+    ends = {}
+    for p, ops in enumerate(stages):
+        for i, op in enumerate(ops):
+            for edge in op.edges:
+                ends.setdefault(edge.tag, []).append((p, i))
+    return {(p, i): Exchange((p, i), tuple({part for edge in op.edges for part in ends[edge.tag]} - {(p, i)}))
+            for p, ops in enumerate(stages) for i, op in enumerate(ops) if op.kind == "batch"}
+
+
 def schedule(stages):
-    """[(stage, op)] to compute in this order, and [(None, parts)] where an operation of several stages ends."""
+    """[(stage, op)] to compute in this order, [(None, parts)] where an operation of several stages ends, [(None, Exchange)] where a batch ends."""
     before = [waits(ops) for ops in stages]
-    parts = {}
+    parts, batches = {}, exchanges(stages)
     for p, ops in enumerate(stages):
         for i, op in enumerate(ops):
             if (key := joint(op, p)) is not None:
@@ -83,19 +102,27 @@ def schedule(stages):
                 order.append((p, i))
                 arrived.add((p, i))
                 key = joint(ops[i], p)
+                if ops[i].kind == "batch":
+                    continue
                 if key is None:
                     ended.add((p, i))
                 elif all(part in arrived for part in parts[key]):
                     order.append((None, tuple(parts[key])))
                     ended.update(parts[key])
             left[p] = waiting
+        for part, end in batches.items():
+            if part not in ended and part in arrived and all(other in arrived for other in end.others):
+                order.append((None, end))
+                ended.add(part)
         if len(order) == count:
             raise ValueError("the schedule has a deadlock")
     return order, before
 
 
 def last_arrival(job, group, arrivals):
-    """The maximum over each group, in the shape of `arrivals` [replica, shard]."""
+    """The maximum over each group, in the shape of `arrivals` [replica, shard]; of a ring, over a rank and its neighbours."""
+    if group == "cp":
+        return np.maximum(arrivals, np.maximum(np.roll(arrivals, 1, 0), np.roll(arrivals, -1, 0)))
     if group == "tp":
         return np.broadcast_to(arrivals.max(1, keepdims=True), arrivals.shape)
     if group == "dp":
@@ -109,7 +136,7 @@ def group_members(job, kind, stage):
     d, t = np.meshgrid(np.arange(job.dp), np.arange(job.tp), indexing="ij")
     if kind == "tp":
         return stage * job.dp + d, d * job.tp
-    if kind == "dp":
+    if kind in ("dp", "cp"):
         return stage * job.tp + t, t
     if kind == "pp":
         return d * job.tp + t, d * job.tp + t
@@ -191,11 +218,16 @@ class Simulation:
         self.start[p][step, i] = start
         if not op.group:
             end[i] = start + self.times[p][step, i]
-        elif op.group in ("tp", "dp", "ep"):
+        elif op.group in ("tp", "dp", "cp", "ep"):
             end[i] = last_arrival(self.job, op.group, start) + self.times[p][step, i] + self.delays[p][step, i]
 
     def finish(self, parts, step):
         """An operation of several stages. The first part has the draw of the transfer."""
+        if isinstance(parts, Exchange):
+            (p, i), others = parts.part, parts.others
+            last = np.maximum.reduce([self.start[q][step, j] for q, j in ((p, i), *others)])
+            self.end[p][step, i] = last + self.times[p][step, i] + self.delays[p][step, i]
+            return
         last = self.start[parts[0][0]][step, parts[0][1]]
         for p, i in parts[1:]:
             last = np.maximum(last, self.start[p][step, i])

@@ -14,7 +14,7 @@ DEVICE = {"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_017_624
           "maxThreadsPerMultiprocessor": 2048, "regsPerBlock": 65536, "warpSize": 32, "sharedMemPerBlock": 49152, "numSms": 132,
           "regsPerMultiprocessor": 65536, "sharedMemPerBlockOptin": 232448, "sharedMemPerMultiprocessor": 233472}
 KERNELS = {"all_reduce": "AllReduce_Sum_{}_RING_LL", "all_gather": "AllGather_RING_LL", "reduce_scatter": "ReduceScatter_Sum_{}_RING_LL", "all_to_all": "SendRecv",
-           "send": "SendRecv", "recv": "SendRecv", "exchange": "SendRecv"}
+           "send": "SendRecv", "recv": "SendRecv", "exchange": "SendRecv", "batch": "SendRecv", "ring": "SendRecv"}
 TYPES = {"BFloat16": "bf16", "Float": "f32"}
 LAUNCHED = '"queued": 0, "registers per thread": {}, "shared memory": {}, "grid": [{}, {}, {}], "block": [{}, {}, {}]'
 

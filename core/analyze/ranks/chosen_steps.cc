@@ -103,7 +103,45 @@ std::set<std::int64_t> StepChoice::choose(const std::map<std::int64_t, DurNs>& l
     return {};
 }
 
-void keep_steps(RankSyncTable& table, const std::set<std::int64_t>& steps) {
+namespace {
+
+// The transfers of each rank's batches, one batch after the other.
+class Transfers {
+public:
+    explicit Transfers(const RankTransferTable& table) {
+        for (Row row = 0; row < table.rows; ++row) rows_[table.rank.value_or(row, -1)].rows.push_back(row);
+    }
+    void take(std::int32_t rank, std::int32_t count, bool keeps) {
+        auto of = rows_.find(rank);
+        if (of == rows_.end()) return;
+        auto& [rows, next] = of->second;
+        for (; count > 0 && next < rows.size(); --count, ++next)
+            if (keeps) kept_.push_back(rows[next]);
+    }
+    PodVector<Row> kept() && {
+        std::sort(kept_.begin(), kept_.end());
+        return std::move(kept_);
+    }
+
+private:
+    struct OfRank {
+        std::vector<Row> rows;
+        std::size_t next = 0;
+    };
+    std::unordered_map<std::int32_t, OfRank> rows_;
+    PodVector<Row> kept_;
+};
+
+template <class Table>
+void keep_rows(Table& table, const PodVector<Row>& kept) {
+    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+    table.rows = kept.size();
+}
+
+}  // namespace
+
+void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps) {
+    Transfers batches(transfers);
     PodVector<Row> kept;
     Column<std::int32_t> follows, waited_for;
     // By rank: its kept rows before each of its rows.
@@ -127,9 +165,10 @@ void keep_steps(RankSyncTable& table, const std::set<std::int64_t>& steps) {
             kept.push_back(row);
         }
         before.push_back(before.back() + (keeps ? 1 : 0));
+        batches.take(table.rank.value_or(row, -1), table.transfers.value_or(row, 0), keeps);
     }
-    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
-    table.rows = kept.size();
+    keep_rows(transfers, std::move(batches).kept());
+    keep_rows(table, kept);
     follows.pad(static_cast<Row>(kept.size()));
     waited_for.pad(static_cast<Row>(kept.size()));
     table.follows = std::move(follows);

@@ -33,6 +33,6 @@ private:
 inline constexpr std::size_t kMostCollectives = 4'000'000;
 
 // Removes the collectives of all other steps; those that counted from one of them count from nothing.
-void keep_steps(RankSyncTable& table, const std::set<std::int64_t>& steps);
+void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps);
 
 }  // namespace gpuprof

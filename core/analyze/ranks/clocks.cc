@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/clock_brackets.h"
 #include "core/analyze/ranks/clock_jump.h"
 #include "core/analyze/ranks/clock_system.h"
 #include "core/analyze/ranks/match_order.h"
@@ -36,6 +37,7 @@ public:
         find_middle(clocks);
         collect(clocks.middle);
         number_islands(clocks);
+        if (clocks.islands > 1) bridge_islands(clocks);
         ClockSolution whole = fit(clocks);
         std::vector<double> residuals = residuals_of(ends_, whole, half_);
         std::vector<std::vector<double>> sizes(job_.clocks.size());
@@ -56,7 +58,7 @@ public:
             }
             fit.offset_ns = whole.offset[i];
             fit.rate_ppm = whole.drift[i] / half_ * 1e6;
-            fit.error_ns = std::max(differences[i], errors[i]) + quantile_of(sizes[i], 0.95);
+            fit.error_ns = std::max(differences[i], errors[i]) + quantile_of(sizes[i], 0.95) + slack_;
         }
         return clocks;
     }
@@ -166,7 +168,23 @@ private:
     }
 
     bool is_usable(const Instance& instance) const {
-        return instance.count > 1 && ends_together(job_.syncs[matched_.members[instance.first]].kind);
+        return instance.count > 1 && !instance.exchange && ends_together(job_.syncs[matched_.members[instance.first]].kind);
+    }
+
+    // By exchanges between them. What their bounds leave open adds up along a chain of islands.
+    void bridge_islands(AlignedClocks& clocks) {
+        std::vector<std::uint32_t> islands;
+        for (const ClockFit& fit : clocks.clocks) islands.push_back(fit.island);
+        auto instance = static_cast<std::uint32_t>(matched_.instances.size());
+        std::vector<double> slacks;
+        for (const ClockBracket& bracket : clock_brackets(job_, matched_, islands, clocks.middle)) {
+            ends_.push_back({instance, bracket.a, bracket.time, 1});
+            ends_.push_back({instance++, bracket.b, bracket.time + bracket.difference, 1});
+            slacks.push_back(bracket.slack);
+        }
+        slack_ = median_of(std::move(slacks)) * std::max((clocks.islands - 1) / 2.0, 1.0);
+        clocks.islands = 0;
+        number_islands(clocks);
     }
 
     void number_islands(AlignedClocks& clocks) {
@@ -212,7 +230,7 @@ private:
     const MatchedJob& matched_;
     std::vector<ClockEnd> ends_;
     std::set<std::uint32_t> bent_;  // clocks that no offset and rate describe
-    double half_ = 1;
+    double half_ = 1, slack_ = 0;
 };
 
 }  // namespace

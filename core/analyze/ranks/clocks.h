@@ -1,8 +1,8 @@
 // The clocks of the hosts, brought to one by the ends of collectives that really end together. Each host gets an offset
 // and a rate: time systems steer clocks during a recording. The rate has a prior of 20 ppm, because a free rate of a
 // short recording would be mostly noise. Times of one host are never moved against each other.
-// A clock without enough such collectives is left as it is, and marked; hosts without a chain of shared groups between
-// them form islands, and times of different islands are never compared.
+// A clock without enough such collectives is left as it is, and marked. Hosts without a chain of shared groups between
+// them form islands. Exchanges bound how far these are apart (clock_brackets.h); else their times are never compared.
 #pragma once
 
 #include <cstdint>

@@ -43,11 +43,18 @@ struct JobGroup {
     std::vector<std::int32_t> ranks;  // empty if unknown
     std::int32_t size = 0;
     bool pairs = false;    // sends and receives
+    bool batches = false;  // and some of them with several ranks at once
     bool assumed = false;  // nothing names it: all ranks are assumed
     bool several = false;  // and ranks have several such groups, so it may be another one
     // A communicator whose ranks are those that recorded it, in ascending order, if all did.
     bool communicator = false;
     bool shared = false;  // more ranks recorded it than it has: several groups of one name
+};
+
+// One send or receive.
+struct JobTransfer {
+    std::int32_t from_rank = -1, to_rank = -1;
+    std::int64_t bytes = -1;
 };
 
 struct JobSync {
@@ -58,6 +65,9 @@ struct JobSync {
     CollectiveKind kind = CollectiveKind::unknown;
     std::int32_t from_rank = -1, to_rank = -1;
     bool both_ways = false;  // a batch of transfers in both directions: from the lower to the higher rank
+    // A batch of transfers with several ranks has no ends of its own.
+    bool with_several = false;
+    std::uint32_t first_transfer = 0, transfers = 0;  // of a batch: in RankJob::transfers
     std::int64_t bytes = -1;
     Interval span;                  // by the rank's own clock
     std::uint32_t follows = kNone;  // the sync that the rank waited for last
@@ -84,10 +94,13 @@ struct RankJob {
     std::vector<JobClock> clocks;
     std::vector<JobGroup> groups;
     std::vector<JobSync> syncs;
+    std::vector<JobTransfer> transfers;  // of batches
     std::vector<JobRankStep> rank_steps;  // by rank, then step
     std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
     std::size_t unusable = 0;             // rows left out
 
+    // What a send or receive consists of.
+    std::vector<JobTransfer> transfers_of(const JobSync& sync) const;
     // The index of a rank; kNone if it is unknown.
     std::uint32_t find_rank(std::int32_t number) const;
     // How many ranks recorded each of `steps`.

@@ -56,14 +56,15 @@ KernelCalls CallsOfKernels::of(Row kernel) const {
     return other ? KernelCalls{.undescribed = Undescribed::no_record} : found;
 }
 
-// Several calls are one collective if they are alike: of one group and kind, and, if they send or receive, with one rank.
+// Several calls are one collective if they are alike: of one group and kind, and, if they send or receive, each with one
+// rank.
 KernelCalls CallsOfKernels::described(const std::vector<Row>& calls) const {
     const CollectiveTable& table = trace_.tables().collective;
     if (calls.empty()) return {.undescribed = Undescribed::no_record};
     KernelCalls found{.record = calls.front(), .message = message_of(trace_, calls.front())};
     if (calls.size() == 1) return found;
     std::optional<std::string> group = group_of(trace_, calls.front());
-    bool transfers = false, alike = true, sends = false, receives = false;
+    bool transfers = false, alike = true, sends = false, receives = false, one_rank = true;
     std::optional<End> first = end_of(table, calls.front());
     std::int64_t bytes = 0;
     for (Row call : calls) {
@@ -72,14 +73,20 @@ KernelCalls CallsOfKernels::described(const std::vector<Row>& calls) const {
         bool transfer = message.kind == CollectiveKind::send_recv;
         transfers |= transfer;
         alike &= message.kind == found.message.kind && group && group_of(trace_, call) == group;
-        alike &= !transfer || (first && end && end->rank == first->rank);
+        alike &= !transfer || end;
+        one_rank &= first && end && end->rank == first->rank;
         if (transfer && end) (end->sends ? sends : receives) = true;
         bool known = message.bytes && *message.bytes <= kMostBytes - bytes;
         bytes = known && bytes >= 0 ? bytes + *message.bytes : -1;
     }
     if (!alike) return {.undescribed = transfers ? Undescribed::several_transfers : Undescribed::no_record};
     found.message.bytes = bytes >= 0 ? std::optional(bytes) : std::nullopt;
-    if (sends && receives) found.exchanges_with = first->rank;
+    if (!transfers) return found;
+    found.batch = calls;
+    if (!one_rank)
+        found.exchange = Exchange::with_several;
+    else if (sends && receives)
+        found.exchange = Exchange::both_ways;
     return found;
 }
 

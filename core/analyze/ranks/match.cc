@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/exchanges.h"
 #include "core/analyze/ranks/match_order.h"
 #include "core/base/parallel.h"
 
@@ -16,11 +17,15 @@ namespace {
 
 // In place of a kind, so that single transfers are no part of a batch.
 constexpr std::int64_t kBothWays = -2;
+// Of one transfer, in groups with batches with several ranks.
+constexpr std::int64_t kTransfer = -3;
 
 struct Keyed {
     OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
     std::uint32_t sync;
     MatchRule rule;
+    std::uint16_t part = kWhole;  // as in OrderedSync
+    bool is_transfer() const { return key[3] == kTransfer; }
 };
 
 // By key, then by sync. First by group, because most keys differ there.
@@ -84,6 +89,17 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
             }
             bool assumed = job.groups[sync.group].assumed;
             if (sync.step < 0 || (assumed && sync.is_pair())) continue;
+            if (sync.is_pair() && job.groups[sync.group].batches) {
+                std::uint16_t part = 0;
+                for (const JobTransfer& transfer : job.transfers_of(sync)) {
+                    if (part == kWhole) break;
+                    OrderKey key{sync.group, transfer.from_rank, transfer.to_rank, kTransfer, sync.step, 0};
+                    std::int64_t place = places[key]++;
+                    key.back() = place;
+                    keyed.push_back({key, i, MatchRule::order, part++});
+                }
+                continue;
+            }
             OrderKey key{sync.group,
                          sync.is_pair() ? sync.from_rank
                          : assumed      ? sync.bytes
@@ -102,15 +118,22 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
     return sorted(keyed, job.groups.size());
 }
 
-// Rows whose order does not tell which collective they are of are left alone; returns their number.
+// Rows whose order does not tell which collective they are of are left alone; returns their number. Of a batch that may be
+// only some transfers.
 std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
     std::vector<OrderedSync> numbered, ordered;
     for (const Keyed& each : keyed)
-        (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.sync});
+        (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.sync, each.part});
     if (ordered.empty()) return 0;
     std::vector<bool> trusted = trusted_orders(job, ordered, whole_recordings(job, numbered));
-    std::size_t at = 0;
-    return std::erase_if(keyed, [&](const Keyed& each) { return each.rule != MatchRule::exact && !trusted[at++]; });
+    std::size_t at = 0, dropped = 0;
+    std::set<std::uint32_t> batches;
+    std::erase_if(keyed, [&](const Keyed& each) {
+        if (each.rule == MatchRule::exact || trusted[at++]) return false;
+        dropped += !each.is_transfer() || batches.insert(each.sync).second;
+        return true;
+    });
+    return dropped;
 }
 
 // How many records an assumed group of all ranks has to have in a step: one of each rank that recorded it. Absent if those
@@ -131,6 +154,17 @@ private:
     std::vector<std::uint32_t> recorded_by_;
 };
 
+// The two ends of a transfer; returns how many records contradict each other.
+std::size_t link_transfer(const RankJob& job, std::span<const Keyed> ends, Exchanges& exchanges) {
+    if (ends.size() < 2) return 0;
+    std::int64_t a = bytes_of(job, {ends[0].key, ends[0].sync, ends[0].part}),
+                 b = bytes_of(job, {ends[1].key, ends[1].sync, ends[1].part});
+    bool two = ends.size() == 2 && job.syncs[ends[0].sync].rank != job.syncs[ends[1].sync].rank;
+    if (!two || (a >= 0 && b >= 0 && a != b)) return ends.size();
+    exchanges.link(ends[0].sync, ends[1].sync);
+    return 0;
+}
+
 // Assumed groups of which nothing was matched are other groups than all ranks.
 void find_unproven(const RankJob& job, MatchedJob& matched) {
     matched.unproven.assign(job.groups.size(), false);
@@ -146,7 +180,7 @@ void find_unproven(const RankJob& job, MatchedJob& matched) {
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
 void count_lost(const RankJob& job, MatchedJob& matched) {
     for (const Instance& instance : matched.instances) {
-        matched.expected += instance.count;
+        matched.expected += matched.owners(instance).size();
         if (instance.complete || instance.rule != MatchRule::exact) continue;
         std::int64_t step = job.syncs[matched.members[instance.first]].step;
         std::size_t should = 0;
@@ -178,10 +212,15 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     std::vector<Keyed> keyed = keys_of(job, matched);
     matched.uncertain = drop_uncertain(job, keyed);
     const AssumedSizes assumed(job);
+    Exchanges exchanges(job);
     for (std::size_t begin = 0, end = 0; begin < keyed.size(); begin = end) {
         while (end < keyed.size() && keyed[end].key == keyed[begin].key) ++end;
+        if (keyed[begin].is_transfer()) {
+            matched.mismatched += link_transfer(job, {keyed.data() + begin, end - begin}, exchanges);
+            continue;
+        }
         const JobSync& first = job.syncs[keyed[begin].sync];
-        Instance instance{static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false};
+        Instance instance{static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false, false};
         for (std::size_t i = begin; i < end; ++i) {
             const JobSync& sync = job.syncs[keyed[i].sync];
             bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
@@ -205,6 +244,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             matched.instance_of[sync] = static_cast<std::uint32_t>(matched.instances.size());
         matched.instances.push_back(instance);
     }
+    exchanges.add_to(matched);
     find_unproven(job, matched);
     count_lost(job, matched);
     return matched;

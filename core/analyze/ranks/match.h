@@ -1,7 +1,8 @@
 // Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
 // kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step;
 // so too where a rank has a number twice, as replays of CUDA graphs repeat it. Rows that differ in kind or in the size of
-// a message are never one collective. Where the order decides, nothing may contradict it (match_order.h). A group of more
+// a message are never one collective. In groups with batches of sends and receives with several ranks, each transfer is
+// matched on its own (exchanges.h). Where the order decides, nothing may contradict it (match_order.h). A group of more
 // ranks than its size is several groups of one name and is not matched. Rows without a group are only counted.
 #pragma once
 
@@ -22,6 +23,7 @@ struct Instance {
     std::uint32_t group = kNone;
     MatchRule rule = MatchRule::exact;
     bool complete = false;  // every rank of the group is there
+    bool exchange = false;  // of its first member alone; the others are those that it waits for (exchanges.h)
 };
 
 struct MatchedJob {
@@ -37,6 +39,10 @@ struct MatchedJob {
 
     std::span<const std::uint32_t> of(const Instance& instance) const {
         return {members.data() + instance.first, instance.count};
+    }
+    // The members whose instance_of it is.
+    std::span<const std::uint32_t> owners(const Instance& instance) const {
+        return of(instance).first(instance.exchange ? 1 : instance.count);
     }
 
     static MatchedJob make(const Facts& facts);

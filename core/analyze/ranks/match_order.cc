@@ -253,9 +253,9 @@ private:
     bool has_equal_messages(const Bucket& bucket) const {
         std::map<std::int64_t, std::int64_t> bytes;  // by place
         for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
-            const JobSync& sync = job_.syncs[records_[i].sync];
-            if (!gpuprof::has_equal_messages(sync.kind) || sync.bytes < 0) continue;
-            if (bytes.try_emplace(records_[i].key[5], sync.bytes).first->second != sync.bytes) return false;
+            std::int64_t message = bytes_of(job_, records_[i]);
+            if (!gpuprof::has_equal_messages(job_.syncs[records_[i].sync].kind) || message < 0) continue;
+            if (bytes.try_emplace(records_[i].key[5], message).first->second != message) return false;
         }
         return true;
     }
@@ -271,6 +271,11 @@ private:
 };
 
 }  // namespace
+
+std::int64_t bytes_of(const RankJob& job, const OrderedSync& record) {
+    const JobSync& sync = job.syncs[record.sync];
+    return record.part == kWhole ? sync.bytes : job.transfers_of(sync)[record.part].bytes;
+}
 
 bool has_equal_messages(CollectiveKind kind) {
     return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||

@@ -16,10 +16,16 @@ namespace gpuprof {
 // Equal for the members of one collective: group, the two ends or -1, kind, step, and place in the step.
 using OrderKey = std::array<std::int64_t, 6>;
 
+inline constexpr std::uint16_t kWhole = UINT16_MAX;
+
 struct OrderedSync {
     OrderKey key;
-    std::uint32_t sync;  // index in RankJob::syncs
+    std::uint32_t sync;           // index in RankJob::syncs
+    std::uint16_t part = kWhole;  // of a batch: its how-manieth transfer
 };
+
+// Its message; -1: unknown.
+std::int64_t bytes_of(const RankJob& job, const OrderedSync& record);
 
 // Whether each of these records, sorted by key, may be matched by its order. Not where
 // - ranks have unequal numbers of them in a step, or unequal messages at one place;

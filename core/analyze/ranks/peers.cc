@@ -9,12 +9,14 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/quantile.h"
+#include "core/analyze/ranks/stages.h"
 #include "core/base/parallel.h"
 
 namespace gpuprof {
 namespace {
 
-// How a collective looks to its rank: kind of group, kind, direction, and place in the group if that is a pipeline.
+// How a collective looks to its rank: kind of group, kind, direction, and of sends and receives the place in the group,
+// unless it is a ring.
 using Shape = std::array<std::int64_t, 5>;
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
 // Syncs that a thread settles at once.
@@ -22,8 +24,8 @@ constexpr std::size_t kOfTask = 4096;
 
 class PeerFinder {
 public:
-    PeerFinder(const RankJob& job, const MatchedJob& matched, const JobReplay& replay)
-        : job_(job), matched_(matched), replay_(replay) {}
+    PeerFinder(const RankJob& job, const MatchedJob& matched, const JobReplay& replay, const JobStages& stages)
+        : job_(job), matched_(matched), replay_(replay), stages_(stages) {}
 
     Peers find() {
         peers_.times = replay_.recorded;
@@ -64,14 +66,31 @@ private:
         shape_in_group_.assign(job_.groups.size() * kKinds, kNone);
     }
 
-    Shape shape_of(const JobSync& sync) const {
+    // Equal for batches that send to and receive from ranks as far away in the group.
+    std::int64_t pattern_of(const JobSync& sync) {
+        const JobGroup& group = job_.groups[sync.group];
+        std::int32_t own = job_.ranks[sync.rank].rank;
+        std::vector<std::int64_t> pattern;
+        for (const JobTransfer& transfer : job_.transfers_of(sync)) {
+            bool sends = transfer.from_rank == own;
+            std::int64_t away = place_in(group, sends ? transfer.to_rank : transfer.from_rank) - place_in(group, own);
+            auto size = static_cast<std::int64_t>(std::max<std::size_t>(group.ranks.size(), 1));
+            pattern.insert(pattern.end(), {(away + size) % size, sends});
+        }
+        return patterns_.try_emplace(std::move(pattern), static_cast<std::int64_t>(patterns_.size())).first->second;
+    }
+    static std::int64_t place_in(const JobGroup& group, std::int32_t rank) {
+        return std::lower_bound(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin();
+    }
+
+    Shape shape_of(const JobSync& sync) {
         if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
         const JobGroup& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
         std::int64_t direction = !sync.is_pair() ? 0 : sync.from_rank == own ? 1 : 2;
         if (sync.both_ways) direction += 2;
-        std::int64_t stage = 0;
-        if (sync.is_pair()) stage = std::lower_bound(group.ranks.begin(), group.ranks.end(), own) - group.ranks.begin();
+        if (sync.with_several) direction = 5 + pattern_of(sync);
+        std::int64_t stage = sync.is_pair() && !stages_.ring[sync.group] ? place_in(group, own) : 0;
         return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), direction, stage};
     }
 
@@ -325,7 +344,7 @@ private:
             DurNs median = median_of(transfers);
             for (std::uint32_t i : instances) {
                 DurNs change = median - recorded_transfer(i);
-                for (std::uint32_t sync : matched_.of(matched_.instances[i])) {
+                for (std::uint32_t sync : matched_.owners(matched_.instances[i])) {
                     if (replay_.waits[sync])
                         peers_.times.transfer[sync] = std::max<DurNs>(peers_.times.transfer[sync] + change, 0);
                 }
@@ -339,9 +358,11 @@ private:
     const RankJob& job_;
     const MatchedJob& matched_;
     const JobReplay& replay_;
+    const JobStages& stages_;
     Peers peers_;
     std::vector<Place> places_;
     std::map<Shape, std::uint32_t> shapes_;
+    std::map<std::vector<std::int64_t>, std::int64_t> patterns_;
     std::vector<std::int64_t> description_;      // by group: equal for equal texts
     std::vector<std::uint32_t> shape_in_group_;  // by group and kind; kNone: not numbered yet
     std::vector<std::uint32_t> cells_;  // by sync: index in RankJob::rank_steps; kNone: its step was not recorded
@@ -351,7 +372,7 @@ private:
 }  // namespace
 
 Peers Peers::make(const Facts& facts) {
-    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>()).find();
+    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>(), facts.get<JobStages>()).find();
 }
 
 }  // namespace gpuprof

@@ -158,6 +158,7 @@ private:
             else if (!job_.ranks[rank].excluded)
                 rows[rank].push_back(row);
         }
+        find_batches();
         job_.syncs.reserve(table.rows);
         for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
             job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
@@ -166,6 +167,37 @@ private:
             for (Row row : rows[rank]) add(rank, row, last_on);
             job_.ranks[rank].device = device_of(rows[rank]);
         }
+    }
+
+    // Rows of table rank_transfer of each rank, and where in them the batch of each row of rank_sync begins.
+    void find_batches() {
+        const RankTransferTable& transfers = trace_.tables().rank_transfer;
+        if (transfers.rows == 0) return;
+        for (Row row = 0; row < transfers.rows; ++row)
+            transfers_[transfers.rank.value_or(row, -1)].push_back(row);
+        const RankSyncTable& table = trace_.tables().rank_sync;
+        std::map<std::int32_t, std::size_t> next;  // by rank
+        begin_of_batch_.assign(table.rows, 0);
+        for (Row row = 0; row < table.rows; ++row) {
+            std::size_t& begin = next[table.rank.value_or(row, -1)];
+            begin_of_batch_[row] = begin;
+            begin += static_cast<std::size_t>(std::max(table.transfers.value_or(row, 0), 0));
+        }
+    }
+
+    // Nothing, if some are missing.
+    void add_batch(JobSync& sync, Row row) {
+        const RankTransferTable& table = trace_.tables().rank_transfer;
+        auto count = static_cast<std::size_t>(std::max(trace_.tables().rank_sync.transfers.value_or(row, 0), 0));
+        if (count == 0 || begin_of_batch_.empty()) return;
+        const std::vector<Row>& rows = transfers_[job_.ranks[sync.rank].rank];
+        std::size_t begin = begin_of_batch_[row];
+        if (count > rows.size() || begin > rows.size() - count) return;
+        sync.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
+        sync.transfers = static_cast<std::uint32_t>(count);
+        for (std::size_t i = begin; i < begin + count; ++i)
+            job_.transfers.push_back(named_ends(
+                sync, {table.src_rank.value_or(rows[i], -1), table.dst_rank.value_or(rows[i], -1), table.bytes.value_or(rows[i], -1)}));
     }
 
     std::int32_t device_of(const std::vector<Row>& syncs) const {
@@ -192,14 +224,23 @@ private:
         std::tie(sync.kind, sync.both_ways) = known_kind->second;
         sync.from_rank = table.src_rank.value_or(row, -1);
         sync.to_rank = table.dst_rank.value_or(row, -1);
-        if (sync.is_pair() && sync.group != kNone && job_.groups[sync.group].communicator) name_ends(sync);
+        sync.with_several = sync.both_ways && !table.dst_rank.has(row);
+        sync.both_ways &= !sync.with_several;
+        if (sync.is_pair() && !sync.with_several) {
+            JobTransfer ends = named_ends(sync, {sync.from_rank, sync.to_rank, sync.bytes});
+            sync.from_rank = ends.from_rank, sync.to_rank = ends.to_rank;
+        }
+        if (sync.is_pair()) add_batch(sync, row);
         if (sync.both_ways && sync.to_rank >= 0) {  // the other end
             std::int32_t own = job_.ranks[rank].rank, other = sync.to_rank;
             sync.from_rank = std::min(own, other), sync.to_rank = std::max(own, other);
         }
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
-        if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
+        if (sync.is_pair() && sync.group != kNone) {
+            job_.groups[sync.group].pairs = true;
+            job_.groups[sync.group].batches |= sync.with_several;
+        }
         auto back_by = [&](const Column<std::int32_t>& rows) {
             std::int64_t back = rows.value_or(row, 0);
             bool known = back > 0 && back <= index - job_.ranks[rank].first;
@@ -219,21 +260,22 @@ private:
     }
 
     // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.
-    void name_ends(JobSync& sync) const {
+    JobTransfer named_ends(const JobSync& sync, JobTransfer ends) const {
+        if (sync.group == kNone || !job_.groups[sync.group].communicator) return ends;
         const RankList& ranks = job_.groups[sync.group].ranks;
-        bool sends = sync.to_rank >= 0;
-        auto other = static_cast<std::size_t>(sends ? sync.to_rank : std::max(sync.from_rank, 0));
+        bool sends = ends.to_rank >= 0;
+        auto other = static_cast<std::size_t>(sends ? ends.to_rank : std::max(ends.from_rank, 0));
         std::int32_t own = job_.ranks[sync.rank].rank;
-        sync.from_rank = sync.to_rank = -1;
-        if (other >= ranks.size()) return;
-        sync.from_rank = sends ? own : ranks[other];
-        sync.to_rank = sends ? ranks[other] : own;
+        if (other >= ranks.size()) return {-1, -1, ends.bytes};
+        return {sends ? own : ranks[other], sends ? ranks[other] : own, ends.bytes};
     }
 
     const Trace& trace_;
     RankJob job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
     std::map<StringId, SyncKind> kinds_;  // few
+    std::map<std::int32_t, std::vector<Row>> transfers_;  // by rank
+    std::vector<std::size_t> begin_of_batch_;             // by row of rank_sync; empty without batches
 };
 
 }  // namespace

@@ -72,7 +72,7 @@ public:
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
             if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
-            table.kind.set(row, into_.intern(point.exchanges_with ? kExchange : to_string(point.message.kind)));
+            table.kind.set(row, into_.intern(point.exchange == Exchange::no ? to_string(point.message.kind) : kExchange));
             if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
             if (point.stream >= 0) table.stream.set(row, point.stream);
             table.from_time.set(row, point.span.start);
@@ -82,11 +82,16 @@ public:
             if (point.record != kNoRow) {
                 bool numbered = by_communicator_.contains(group.value_or(-1));
                 if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
-                if (point.exchanges_with)
-                    table.dst_rank.set(row, *point.exchanges_with);
-                else
-                    put_ends(table, row, records.src_rank.get(point.record), records.dst_rank.get(point.record),
-                             point.message.kind == CollectiveKind::send_recv && !numbered);
+                bool pair = point.message.kind == CollectiveKind::send_recv;
+                std::optional<std::int32_t> from = records.src_rank.get(point.record),
+                                            to = records.dst_rank.get(point.record);
+                switch (point.exchange) {
+                    case Exchange::no: put_ends(table, row, from, to, pair && !numbered); break;
+                    case Exchange::both_ways: rows_.put(table.dst_rank, row, to ? to : from); break;
+                    case Exchange::with_several: break;
+                }
+                write_transfers(point, !numbered);
+                if (!point.batch.empty()) table.transfers.set(row, static_cast<std::int32_t>(point.batch.size()));
             }
             if (!group) into_.lose(loss_of(point.undescribed), fmt::format("rank {}", rank_));
             table.queued.set(row, point.queued ? 1 : 0);
@@ -210,9 +215,20 @@ private:
         return Loss::undescribed_collective;
     }
 
+    void write_transfers(const SyncPoint& point, bool numbered_in_job) {
+        const CollectiveTable& records = trace_.tables().collective;
+        RankTransferTable& table = into_.tables.rank_transfer;
+        for (Row call : point.batch) {
+            Row row = table.add();
+            table.rank.set(row, rank_);
+            put_ends(table, row, records.src_rank.get(call), records.dst_rank.get(call), numbered_in_job);
+            rows_.put(table.bytes, row, message_of(trace_, call).bytes);
+        }
+    }
+
     // A send names whom it sends to, a receive whom it receives from: the other end is this rank.
-    void put_ends(RankSyncTable& table, Row row, std::optional<std::int32_t> from, std::optional<std::int32_t> to,
-                  bool pair) {
+    template <class Table>
+    void put_ends(Table& table, Row row, std::optional<std::int32_t> from, std::optional<std::int32_t> to, bool pair) {
         if (pair && to && !from) from = rank_;
         if (pair && from && !to) to = rank_;
         rows_.put(table.src_rank, row, from);

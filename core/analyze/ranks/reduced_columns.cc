@@ -18,6 +18,7 @@ const ColumnSelection& reduced_columns() {
         {"rank_step", "*"},
         {"rank_kernel", "*"},
         {"rank_sync", "*"},
+        {"rank_transfer", "*"},
         {"rank_call", "*"},
         // Work of the devices, and what they were sampled for.
         {"kernel",

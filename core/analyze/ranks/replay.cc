@@ -61,31 +61,46 @@ void JobReplay::find_begins(const RankJob& job) {
 
 DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const JobTimes& times) {
     DurNs least = std::numeric_limits<DurNs>::max();
-    for (std::uint32_t sync : matched.of(instance)) least = std::min(least, times.transfer[sync]);
+    for (std::uint32_t sync : matched.owners(instance)) least = std::min(least, times.transfer[sync]);
     return least;
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
 ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const {
     ReplayOrder made;
-    std::size_t nodes = matched.instances.size();
-    std::vector<std::uint32_t> node_of = matched.instance_of;
+    std::vector<std::uint32_t> node_of = matched.instance_of;  // where a sync ends
     std::vector<ReplayOrder::Node> found;
     std::vector<TimeNs> arrival = last_arrival;
-    made.members = matched.members;
-    for (const Instance& instance : matched.instances) found.push_back({instance.first, instance.count});
-    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync) {
-        if (node_of[sync] != kNone) continue;
-        node_of[sync] = static_cast<std::uint32_t>(nodes++);
-        found.push_back({static_cast<std::uint32_t>(made.members.size()), 1});
+    auto add = [&](std::uint32_t sync, ReplayOrder::What what) {
+        found.push_back({static_cast<std::uint32_t>(made.members.size()), 1, what});
         arrival.push_back(common[sync].start);
         made.members.push_back(sync);
+        return static_cast<std::uint32_t>(found.size() - 1);
+    };
+    for (const Instance& instance : matched.instances) {
+        auto first = static_cast<std::uint32_t>(made.members.size());
+        for (std::uint32_t member : matched.of(instance))
+            if (awaits(matched, instance, member)) made.members.push_back(member);
+        found.push_back({first, static_cast<std::uint32_t>(made.members.size()) - first,
+                         instance.exchange ? ReplayOrder::What::end : ReplayOrder::What::collective});
     }
+    std::vector<std::uint32_t> arrives_at = node_of;
+    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync) {
+        if (std::uint32_t instance = matched.instance_of[sync]; instance == kNone)
+            node_of[sync] = arrives_at[sync] = add(sync, ReplayOrder::What::collective);
+        else if (matched.instances[instance].exchange)
+            arrives_at[sync] = add(sync, ReplayOrder::What::arrival);
+    }
+    const std::size_t nodes = found.size();
     auto each_edge = [&](auto&& visit) {
         for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
             for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others.follows[sync],
                                         job.syncs[sync].waited_for, others.waited_for[sync]})
-                if (other != kNone && node_of[other] != node_of[sync]) visit(node_of[other], node_of[sync]);
+                if (other != kNone && node_of[other] != arrives_at[sync]) visit(node_of[other], arrives_at[sync]);
+        for (std::size_t node = 0; node < matched.instances.size(); ++node)
+            if (found[node].what == ReplayOrder::What::end)
+                for (std::uint32_t i = found[node].first; i < found[node].first + found[node].count; ++i)
+                    visit(arrives_at[made.members[i]], static_cast<std::uint32_t>(node));
     };
     // By node: next[first[node]], ... are those after it.
     std::vector<std::uint32_t> first(nodes + 1, 0), waiting(nodes, 0);
@@ -130,7 +145,8 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.last_arrival.assign(matched.instances.size(), std::numeric_limits<TimeNs>::min());
     for (std::size_t i = 0; i < matched.instances.size(); ++i)
         for (std::uint32_t sync : matched.of(matched.instances[i]))
-            replay.last_arrival[i] = std::max(replay.last_arrival[i], replay.common[sync].start);
+            if (replay.awaits(matched, matched.instances[i], sync))
+                replay.last_arrival[i] = std::max(replay.last_arrival[i], replay.common[sync].start);
     replay.recorded.own.resize(count);
     replay.recorded.transfer.resize(count);
     replay.waits.assign(count, true);
@@ -170,22 +186,27 @@ JobReplay JobReplay::make(const Facts& facts) {
 
 std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by) const {
     std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
+    auto arrive = [&](std::uint32_t i) {
+        std::uint32_t follows = times.follows[i];
+        if (follows == kNone)
+            arrival[i] = start_[i];
+        else if (before_[i] != kNone)
+            arrival[i] = std::max(end[before_[i]], end[follows] + std::min(times.least[i], times.own[i]));
+        else
+            arrival[i] = end[follows] + times.own[i];
+        if (std::uint32_t base = times.waited_for[i]; base != kNone)
+            arrival[i] = std::max(arrival[i], end[base] + times.lead[i]);
+    };
+    using What = ReplayOrder::What;
     for (const ReplayOrder::Node& node : by.nodes) {
         TimeNs last = std::numeric_limits<TimeNs>::min();
         for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
             std::uint32_t i = by.members[k];
-            std::uint32_t follows = times.follows[i];
-            if (follows == kNone)
-                arrival[i] = start_[i];
-            else if (before_[i] != kNone)
-                arrival[i] = std::max(end[before_[i]], end[follows] + std::min(times.least[i], times.own[i]));
-            else
-                arrival[i] = end[follows] + times.own[i];
-            if (std::uint32_t base = times.waited_for[i]; base != kNone)
-                arrival[i] = std::max(arrival[i], end[base] + times.lead[i]);
+            if (node.what != What::end) arrive(i);
             last = std::max(last, arrival[i]);
         }
-        for (std::uint32_t k = node.first; k < node.first + node.count; ++k) {
+        std::uint32_t ending = node.what == What::collective ? node.count : node.what == What::end ? 1 : 0;
+        for (std::uint32_t k = node.first; k < node.first + ending; ++k) {
             std::uint32_t i = by.members[k];
             end[i] = (waits[i] ? last : arrival[i]) + times.transfer[i];
             if (step_of_[i] != kNone) steps[step_of_[i]] = std::max(steps[step_of_[i]], end[i]);

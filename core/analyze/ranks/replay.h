@@ -29,10 +29,13 @@ std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector
 // What the transfer of a collective took: until its first end. Later ends may have waited for a rank's own work.
 DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const JobTimes& times);
 
-// An order in which every collective comes after those that its ranks waited for.
+// An order in which every collective comes after those that its ranks waited for. The kernel of an exchange arrives and
+// ends apart from its partners: in between, these may arrive, end, and begin others.
 struct ReplayOrder {
+    enum class What : std::uint8_t { collective, arrival, end };
     struct Node {
-        std::uint32_t first, count;  // in members
+        std::uint32_t first, count;  // in members; of an exchange's end, it and those that it waits for
+        What what = What::collective;
     };
     std::vector<Node> nodes;  // instances, and syncs that are alone
     std::vector<std::uint32_t> members;
@@ -47,6 +50,12 @@ struct JobReplay {
     ReplayOrder order;                 // of the recording
 
     static JobReplay make(const Facts& facts);
+
+    // Whether a member's arrival counts. A small message is sent before its receiver arrives: an exchange does not wait
+    // for those that came after its end.
+    bool awaits(const MatchedJob& matched, const Instance& instance, std::uint32_t member) const {
+        return !instance.exchange || common[member].start <= common[matched.members[instance.first]].end;
+    }
 
     // For replays in which syncs may follow or wait for what they do in `others` instead.
     ReplayOrder order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const;

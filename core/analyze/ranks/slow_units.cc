@@ -291,7 +291,7 @@ private:
             Transfers& to = equals[peers_.equal_transfers[i]][instance.group];
             to.sum += static_cast<double>(least_transfer(matched_, instance, replay_.recorded));
             ++to.count;
-            for (std::uint32_t sync : matched_.of(instance)) to.syncs.push_back(sync);
+            for (std::uint32_t sync : matched_.owners(instance)) to.syncs.push_back(sync);
         }
         struct Sums {
             double recorded = 0, usual = 0;

@@ -19,12 +19,17 @@ std::uint32_t place_in(const JobGroup& group, std::int32_t rank) {
 
 // What the transfers of a group look like.
 struct Traffic {
-    bool forth = false, back = false, around = false, others = false;
+    bool forth = false, back = false, others = false;
+    bool first_to_last = false, last_to_first = false;
 
     // Both ways between neighbours and not around: rings of attention go one way and around.
     bool is_pipeline(const JobGroup& group) const {
         if (names_pipeline(group.description)) return forth && back && !others;
-        return group.ranks.size() > 2 && forth && back && !around && !others;
+        return group.ranks.size() > 2 && forth && back && !first_to_last && !last_to_first && !others;
+    }
+    bool is_ring(const JobGroup& group) const {
+        if (names_pipeline(group.description) || group.ranks.size() < 3 || others) return false;
+        return forth ? last_to_first && !back && !first_to_last : back && first_to_last && !last_to_first;
     }
 };
 
@@ -34,18 +39,21 @@ std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
         if (!sync.is_pair() || sync.group == kNone) continue;
         const JobGroup& group = job.groups[sync.group];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
-        std::uint32_t from = place_in(group, sync.from_rank), to = place_in(group, sync.to_rank);
-        if (size < 2 || from >= size || to >= size) continue;
-        Traffic& traffic = found[sync.group];
-        if (to == from + 1)
-            traffic.forth = true;
-        else if (from == to + 1)
-            traffic.back = true;
-        else if ((from == 0 && to == size - 1) || (to == 0 && from == size - 1))
-            traffic.around = true;
-        else
-            traffic.others = true;
-        traffic.back |= sync.both_ways && traffic.forth;
+        for (const JobTransfer& transfer : job.transfers_of(sync)) {
+            std::uint32_t from = place_in(group, transfer.from_rank), to = place_in(group, transfer.to_rank);
+            if (size < 2 || from >= size || to >= size) continue;
+            Traffic& traffic = found[sync.group];
+            if (to == from + 1)
+                traffic.forth = true;
+            else if (from == to + 1)
+                traffic.back = true;
+            else if (from == 0 && to == size - 1)
+                traffic.first_to_last = true;
+            else if (to == 0 && from == size - 1)
+                traffic.last_to_first = true;
+            else
+                traffic.others = true;
+        }
     }
     return found;
 }
@@ -85,26 +93,36 @@ JobStages JobStages::make(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
     JobStages found;
     found.of_rank.assign(job.ranks.size(), kNone);
+    found.ring.assign(job.groups.size(), false);
     std::vector<bool> pipeline(job.groups.size(), false);
+    bool two_kinds = false;  // of pipelines
     for (const auto& [number, traffic] : traffic_of(job)) {
         const JobGroup& group = job.groups[number];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
+        found.ring[number] = traffic.is_ring(group);
         if (!traffic.is_pipeline(group)) continue;
-        if (found.count > 0 && found.count != size) return {0, std::move(found.of_rank)};  // of two kinds
+        two_kinds |= found.count > 0 && found.count != size;
         found.count = size;
         pipeline[number] = true;
         for (std::uint32_t stage = 0; stage < size; ++stage)
             if (std::uint32_t rank = job.find_rank(group.ranks[stage]); rank != kNone) found.of_rank[rank] = stage;
     }
+    if (two_kinds) {
+        found.count = 0;
+        return found;
+    }
     std::map<std::pair<std::uint32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sent;  // by rank and step
     for (const JobSync& sync : job.syncs) {
         if (!sync.is_pair() || sync.group == kNone || !pipeline[sync.group]) continue;
         const JobGroup& group = job.groups[sync.group];
-        if (job.ranks[sync.rank].rank != group.ranks.front() || sync.from_rank != group.ranks.front()) continue;
-        std::uint32_t to = place_in(group, sync.to_rank);
-        auto& [forth, around] = sent[{sync.rank, sync.step}];
-        forth += to == 1;
-        around += to > 1 && to + 1 == found.count;
+        if (job.ranks[sync.rank].rank != group.ranks.front()) continue;
+        for (const JobTransfer& transfer : job.transfers_of(sync)) {
+            if (transfer.from_rank != group.ranks.front()) continue;
+            std::uint32_t to = place_in(group, transfer.to_rank);
+            auto& [forth, around] = sent[{sync.rank, sync.step}];
+            forth += to == 1;
+            around += to > 1 && to + 1 == found.count;
+        }
     }
     std::vector<double> forth, around;
     for (const auto& [key, counts] : sent) {

@@ -12,6 +12,7 @@ namespace gpuprof {
 struct JobStages {
     std::uint32_t count = 0;             // 0: no pipeline was found
     std::vector<std::uint32_t> of_rank;  // kNone: in no pipeline
+    std::vector<bool> ring;              // by group: all ranks pass something on, one way around, and are peers
     // Transfers of the first stage to the second in a step, and those that go around (interleaved stages); medians over
     // steps.
     double sends = 0, wraps = 0;

@@ -24,7 +24,8 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
         std::uint32_t last = at;
         if (std::uint32_t instance = matched.instance_of[at]; instance != kNone && replay.waits[at])
             for (std::uint32_t member : matched.of(matched.instances[instance])) {
-                if (replay.common[member].start > replay.common[last].start) last = member;
+                bool later = replay.common[member].start > replay.common[last].start;
+                if (later && replay.awaits(matched, matched.instances[instance], member)) last = member;
             }
         TimeNs arrival = std::min(replay.common[last].start, until);
         add(job.syncs[at].rank, arrival, until, true);

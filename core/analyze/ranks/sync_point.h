@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/analyze/ranks/kernel_calls.h"
 #include "core/analyze/ranks/own_time.h"
@@ -19,7 +20,8 @@ struct SyncPoint {
     Interval span;
     CollectiveMessage message;
     Undescribed undescribed = Undescribed::no;
-    std::optional<std::int32_t> exchanges_with;  // as in KernelCalls
+    std::vector<Row> batch;                   // as in KernelCalls
+    Exchange exchange = Exchange::no;
     std::uint32_t follows = kFollowsNothing;     // how many points before; the first ones of a device follow nothing
     bool queued = false;                         // began when the one before it on its stream ended
     OwnTime own;                                 // between the end of what it follows and its start

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/ranks/host_input.h"
@@ -75,7 +76,8 @@ private:
         point.record = calls.record;
         point.message = calls.message;
         point.undescribed = calls.undescribed;
-        point.exchanges_with = calls.exchanges_with;
+        point.batch = std::move(calls.batch);
+        point.exchange = calls.exchange;
         std::string_view name = facts_.trace().text(kernels.name.value_or(row, kNoString));
         if (std::optional<CollectiveKernel> parsed = parse_collective(name);
             parsed && point.message.kind == CollectiveKind::unknown)

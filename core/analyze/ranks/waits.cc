@@ -13,17 +13,21 @@ namespace {
 
 constexpr double kTimesError = 3;
 
-// The largest part of the members whose times can be compared: those of all aligned clocks, or those of one other clock.
+// The largest part of the members whose times can be compared: those of all aligned clocks of an island, or those of one
+// other clock.
+// Of an exchange, those that can be compared with its owner.
 template <class ClockOf>
-std::vector<std::uint32_t> comparable(std::span<const std::uint32_t> members, ClockOf&& clock_of,
+std::vector<std::uint32_t> comparable(const MatchedJob& matched, const Instance& instance, ClockOf&& clock_of,
                                       const AlignedClocks& clocks) {
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> parts;  // clock, or kNone for the aligned ones; number
+    std::span<const std::uint32_t> members = matched.of(instance);
+    using Part = std::pair<bool, std::uint32_t>;  // of aligned clocks, by island; else one clock
+    std::vector<std::pair<Part, std::uint32_t>> parts;
     auto part_of = [&](std::uint32_t sync) {
-        std::uint32_t clock = clock_of(sync);
-        return clocks.clocks[clock].aligned ? kNone : clock;
+        const ClockFit& clock = clocks.clocks[clock_of(sync)];
+        return clock.aligned ? Part{true, clock.island} : Part{false, clock_of(sync)};
     };
     for (std::uint32_t sync : members) {
-        std::uint32_t part = part_of(sync);
+        Part part = part_of(sync);
         auto known = std::find_if(parts.begin(), parts.end(), [&](const auto& each) { return each.first == part; });
         if (known == parts.end())
             parts.emplace_back(part, 1U);
@@ -33,9 +37,10 @@ std::vector<std::uint32_t> comparable(std::span<const std::uint32_t> members, Cl
     if (parts.size() == 1) return {members.begin(), members.end()};
     auto largest =
         std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    Part chosen = instance.exchange ? part_of(members.front()) : largest->first;
     std::vector<std::uint32_t> found;
     for (std::uint32_t sync : members)
-        if (part_of(sync) == largest->first) found.push_back(sync);
+        if (part_of(sync) == chosen) found.push_back(sync);
     return found;
 }
 
@@ -53,7 +58,9 @@ RankWaits RankWaits::make(const Facts& facts) {
     found.last.assign(matched.instances.size(), kNone);
     auto clock_of = [&](std::uint32_t sync) { return job.ranks[job.syncs[sync].rank].clock; };
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
-        std::vector<std::uint32_t> members = comparable(matched.of(matched.instances[i]), clock_of, clocks);
+        const Instance& instance = matched.instances[i];
+        std::vector<std::uint32_t> members = comparable(matched, instance, clock_of, clocks);
+        std::erase_if(members, [&](std::uint32_t sync) { return !replay.awaits(matched, instance, sync); });
         if (members.size() < 2) continue;
         std::uint32_t last = kNone, second = kNone;
         for (std::uint32_t sync : members) {
@@ -68,6 +75,7 @@ RankWaits RankWaits::make(const Facts& facts) {
             double error = own == other ? 0.0 : clocks.clocks[own].error_ns + clocks.clocks[other].error_ns;
             return static_cast<double>(difference) > kTimesError * error;
         };
+        if (instance.exchange) members = {members.front()};
         for (std::uint32_t sync : members) {
             const Interval& span = replay.common[sync];
             DurNs wait = std::min(replay.common[last].start, std::max(span.end, span.start)) - span.start;

@@ -76,7 +76,7 @@ Result<ResultTable> run(const Facts& facts) {
         bool varies = first.kind == CollectiveKind::all_to_all && first.bytes >= 0;
         Kind& to = kinds[{group.description, group.size, first.kind, varies ? kVarying : first.bytes}];
         if (varies) to.bytes.add(largest_message(job, matched.of(instance)));
-        for (std::uint32_t sync : matched.of(instance)) {
+        for (std::uint32_t sync : matched.owners(instance)) {
             if (!waits.known[sync]) continue;
             to.wait.add(waits.wait[sync]);
             to.longest = std::max(to.longest, waits.wait[sync]);

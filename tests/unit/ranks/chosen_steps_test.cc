@@ -58,6 +58,7 @@ protected:
         if (waited_for > 0) table_.waited_for.set(row, waited_for);
     }
     RankSyncTable table_;
+    RankTransferTable transfers_;
 };
 
 TEST_F(Rows, OffsetsCountKeptRowsOfTheRank) {
@@ -66,7 +67,7 @@ TEST_F(Rows, OffsetsCountKeptRowsOfTheRank) {
     add(0, 3, 1), add(1, 3, 1);
     add(0, 3, 2, 3), add(1, 3, 1, 2);
     table_.close();
-    keep_steps(table_, {1, 3});
+    keep_steps(table_, transfers_, {1, 3});
     ASSERT_EQ(table_.rows, 6U);
     EXPECT_FALSE(table_.follows.has(2));  // it followed step 2
     EXPECT_FALSE(table_.follows.has(4));
