@@ -69,7 +69,7 @@ def test_a_public_job_of_one_machine_is_matched_by_its_clock(ranks):
 def test_one_step_names_nobody(program, ranks, tmp_path):
     said = " ".join(program.run("ranks", DLRM, "--cache", tmp_path / "cache").stdout.decode().split())
     assert "cannot tell low confidence" in said
-    assert "one step is too few to tell chance from habit, so nobody is named; 11.7 % of a step of 16.0 ms is lost" in said
+    assert "one step is too few to tell chance from habit, so nobody is named; 11.6 % of a step of 16.0 ms is lost" in said
     assert not any(row["named"] for row in ranks(DLRM, "stragglers")["stragglers"])
     assert {row["error_ns"] for row in ranks(DLRM, "stragglers")["stragglers"]} == {None}
 

@@ -110,15 +110,34 @@ def test_batches_with_one_neighbour_are_matched(program, ranks, jobs, tmp_path):
     assert not losses_of(ranks, place).keys() & {"several_transfers", "undescribed_collective"}
 
 
-def test_a_batch_with_several_neighbours_is_counted(program, ranks, tmp_path):
-    """In a ring every rank sends to the next one and receives from the one before, by one kernel: it waits for both."""
+def around(rank, world):
+    """Every rank sends to the next one and receives from the one before, by one kernel: it waits for both."""
+    return batch(("send", (rank + 1) % world), ("recv", (rank - 1) % world))
+
+
+def test_each_batch_of_a_ring_is_matched_with_its_neighbours(ranks, tmp_path):
     world, steps = 4, 5
-    ring = draw(tmp_path / "ring", world, steps, lambda rank, step: [all_reduce(step), batch(("send", (rank + 1) % world), ("recv", (rank - 1) % world))])
-    assert losses_of(ranks, ring) == {"several_transfers": world * steps}
-    assert rows_of_kind(ranks, ring, "send_recv") == []
-    assert [(row["instances"], row["complete_pct"]) for row in rows_of_kind(ranks, ring, "all_reduce")] == [(steps, 100)]
-    assert "20 collectives were matched with no other rank" in first_answer(program, ring, tmp_path)
-    assert "20 in transfers with several ranks at once" in first_answer(program, ring, tmp_path)
+    ring = draw(tmp_path / "ring", world, steps, lambda rank, step: [all_reduce(step), around(rank, world)])
+    assert losses_of(ranks, ring) == {}
+    (row,) = rows_of_kind(ranks, ring, "send_recv")
+    assert (row["instances"], row["complete_pct"], row["bytes"]) == (world * steps, 100, 4096)
+
+
+def test_a_batch_of_transfers_and_collectives_is_counted(program, ranks, tmp_path):
+    """One kernel for a send and a reduction: nothing tells which ranks it waits for."""
+    def both(rank):
+        def call(to, at):
+            to.record(at - 40 * US, to.group.metadata("send" if rank % 2 == 0 else "recv", "BFloat16", 1024, 1024, 7, peer=rank ^ 1))
+            to.record(at - 36 * US, to.group.metadata("all_reduce", "BFloat16", 1024, 1024, 900))
+            to.launch(at)
+            to.kernel(at, "send")
+        return call
+
+    place = draw(tmp_path / "both", 4, 5, lambda rank, step: [all_reduce(step), both(rank)])
+    assert losses_of(ranks, place) == {"several_transfers": 20}
+    assert rows_of_kind(ranks, place, "send_recv") == []
+    assert "20 collectives were matched with no other rank" in first_answer(program, place, tmp_path)
+    assert "20 in batches of different collectives" in first_answer(program, place, tmp_path)
 
 
 def test_a_batch_of_one_call_is_that_call(ranks, tmp_path):

@@ -118,7 +118,7 @@ class Stage:
             self.pending.append(self.add(Op("batch", "batch", WITH_BOTH, self.job.network.p2p, self.current(), "pp", size, size, edges=tuple(edges))))
 
     def pass_on(self):
-        """Keys and values of the next replica's part of the context, beside the attention to the part that is there."""
+        """Keys and values of the next replica's part of the context, during the attention to the part before."""
         for _ in range(self.job.rings if self.job.dp > 1 else 0):
             size = self.job.model.activation
             op = self.add(Op("ring", "ring", AROUND, self.job.network.ring, self.current(), "cp", size, size))

@@ -8,11 +8,13 @@
 
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/job.h"
+#include "core/analyze/ranks/lone_hosts.h"
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/stages.h"
 #include "core/analyze/ranks/steps_of_ranks.h"
 #include "core/analyze/ranks/stragglers.h"
+#include "core/analyze/ranks/waits.h"
 #include "core/base/rank_list.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
@@ -29,6 +31,8 @@ constexpr double kMostLost = 0.01;
 
 // The answer is unknown if more of the time in collectives than this is in kernels of unknown groups.
 constexpr double kMostUndescribed = 0.5;
+// The same of collectives with ranks whose clocks cannot be compared. One host of eight without a clock is 0.2.
+constexpr double kMostIncomparable = 0.3;
 
 // A share of the step that even stages must save to be worth a sentence.
 constexpr double kUneven = 0.03;
@@ -168,7 +172,7 @@ void add_undescribed(const Facts& facts, Trust& trust) {
                   others = matched.undescribed - std::min<std::uint64_t>(matched.undescribed, in_graphs + transfers);
     std::string why;
     for (auto [count, words] :
-         {std::pair(in_graphs, "in CUDA graphs"), std::pair(transfers, "in transfers with several ranks at once"),
+         {std::pair(in_graphs, "in CUDA graphs"), std::pair(transfers, "in batches of different collectives"),
           std::pair(others, "without a description")})
         if (count > 0)
             why += fmt::format("{}{} {}", why.empty() ? "" : ", ", readable_count(static_cast<std::int64_t>(count)),
@@ -210,6 +214,17 @@ void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
                                 islands.size()));
 }
 
+// What no peers can judge: the host of all ranks of a stage.
+std::string slow_lone_host(const Facts& facts, double step_ns) {
+    std::optional<LoneHost> lone = lone_host(facts);
+    if (!lone || lone->more_ns < kHalvesDiffer * step_ns) return "";
+    return fmt::format(
+        "GPUs of host {} are idle {} more per step than others while the host works or launches; it has all ranks that "
+        "do "
+        "the same, so nothing tells whether it is slow",
+        facts.get<JobHosts>().hosts[lone->host].name, readable_duration(lone->more_ns));
+}
+
 }  // namespace
 
 Verdict job_verdict(const Facts& facts) {
@@ -235,23 +250,29 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
-    double undescribed = share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>());
+    double undescribed = share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>()),
+           incomparable = facts.get<RankWaits>().incomparable;
+    bool apart = incomparable > kMostIncomparable;
     bool lossy = share_lost(facts.get<MatchedJob>()) > kMostLost;
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (found.counted.size() < kManySteps || undescribed > kMostLost) verdict.confidence = Rating::medium;
-    if (halves || lossy || undescribed > kMostUndescribed) verdict.confidence = Rating::low;
+    if (found.counted.size() < kManySteps || std::max(undescribed, incomparable) > kMostLost)
+        verdict.confidence = Rating::medium;
+    std::string lone = slow_lone_host(facts, found.step_ns);
+    if (halves || lossy || apart || !lone.empty() || undescribed > kMostUndescribed) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
                                        readable_duration(spread))
                                  : "";
     if (!uneven.empty()) uneven = "; " + uneven;
-    if (named.empty() && (lossy || undescribed > kMostUndescribed)) {
+    if (named.empty() && (lossy || apart || !lone.empty() || undescribed > kMostUndescribed)) {
         verdict.conclude(Limit::unknown);
-        verdict.because = (lossy ? "ranks lost a part of their collectives, so their steps cannot be compared"
-                                 : "the kernels of most collectives do not say which ranks wait in them") +
+        verdict.because = (lossy           ? "ranks lost a part of their collectives, so their steps cannot be compared"
+                           : apart         ? "ranks wait for others whose clocks cannot be compared with theirs"
+                           : !lone.empty() ? lone
+                                           : "the kernels of most collectives do not say which ranks wait in them") +
                           uneven;
         return verdict;
     }
@@ -276,7 +297,7 @@ Verdict job_verdict(const Facts& facts) {
     for (std::size_t i = 1; i < std::min<std::size_t>(named.size(), 4); ++i)
         verdict.because += "; " + sentence_of(*named[i], found.step_ns);
     if (named.size() > 4) verdict.because += fmt::format("; {} more", named.size() - 4);
-    verdict.because += uneven + divided;
+    verdict.because += uneven + divided + (lone.empty() ? "" : "; " + lone);
     return verdict;
 }
 

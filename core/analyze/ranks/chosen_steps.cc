@@ -144,6 +144,7 @@ void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::s
     Transfers batches(transfers);
     PodVector<Row> kept;
     Column<std::int32_t> follows, waited_for;
+    PodVector<Row> begun;  // among the kept ones: what they followed is gone, and nothing says when their work began
     // By rank: its kept rows before each of its rows.
     std::unordered_map<std::int32_t, std::vector<std::int32_t>> kept_before;
     for (Row row = 0; row < table.rows; ++row) {
@@ -155,12 +156,13 @@ void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::s
             Row to = static_cast<Row>(kept.size());
             auto count_again = [&](const Column<std::int32_t>& from, Column<std::int32_t>& into) {
                 std::int64_t back = from.value_or(row, 0), target = at - back;
-                if (back <= 0 || target < 0) return;
+                if (back <= 0 || target < 0) return back <= 0;
                 auto index = static_cast<std::size_t>(target);
                 bool stays = before[index + 1] > before[index];
                 if (stays) into.set(to, before.back() - before[index]);
+                return stays;
             };
-            count_again(table.follows, follows);
+            if (!count_again(table.follows, follows)) begun.push_back(to);
             count_again(table.waited_for, waited_for);
             kept.push_back(row);
         }
@@ -173,6 +175,9 @@ void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::s
     waited_for.pad(static_cast<Row>(kept.size()));
     table.follows = std::move(follows);
     table.waited_for = std::move(waited_for);
+    for (auto* part : {&table.compute_ns, &table.copy_ns, &table.input_ns, &table.host_ns, &table.unknown_ns})
+        for (Row row : begun)
+            if (part->has(row)) part->change(row, 0);
 }
 
 }  // namespace gpuprof

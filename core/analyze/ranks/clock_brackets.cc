@@ -83,7 +83,7 @@ private:
 
     void bound(std::uint32_t sender, std::uint32_t receiver) {
         const JobSync &from = job_.syncs[sender], &to = job_.syncs[receiver];
-        // No kernel of this shape took less, whoever came last.
+        // No kernel of this shape took less.
         DurNs transfer = std::min(shortest_.at(shape_of(from)), shortest_.at(shape_of(to)));
         auto most = static_cast<double>(to.span.end - from.span.start - transfer);
         bool ascending = from.rank < to.rank;
@@ -95,7 +95,7 @@ private:
     const RankJob& job_;
     const MatchedJob& matched_;
     TimeNs middle_;
-    std::map<Shape, DurNs> shortest_;  // time of a kernel
+    std::map<Shape, DurNs> shortest_;                                                  // time of a kernel
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>, Bounds> bounds_;  // by two ranks and step
 };
 

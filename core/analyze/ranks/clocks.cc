@@ -168,7 +168,8 @@ private:
     }
 
     bool is_usable(const Instance& instance) const {
-        return instance.count > 1 && !instance.exchange && ends_together(job_.syncs[matched_.members[instance.first]].kind);
+        return instance.count > 1 && !instance.exchange &&
+               ends_together(job_.syncs[matched_.members[instance.first]].kind);
     }
 
     // By exchanges between them. What their bounds leave open adds up along a chain of islands.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/ranks/match.h"
+#include "core/analyze/ranks/job.h"
 
 namespace gpuprof {
 
@@ -17,8 +17,14 @@ public:
 
     // Two syncs that have one transfer in common.
     void link(std::uint32_t a, std::uint32_t b);
-    // Adds their instances: of two syncs that exchange with each other only, one, as of any other pair.
-    void add_to(MatchedJob& matched);
+
+    struct Members {
+        std::vector<std::uint32_t> syncs;  // the first one's partners are the others
+        bool complete = false;             // each of its transfers was found on the other rank too
+        bool pair = false;  // each of two is the only partner of the other: one instance, as of any other pair
+    };
+    // By their first sync. Call once, after all links.
+    std::vector<Members> find();
 
 private:
     const RankJob& job_;

@@ -61,16 +61,17 @@ struct JobSync {
     std::uint32_t rank = 0;  // index in RankJob::ranks
     std::int64_t step = -1;  // its number
     std::uint32_t group = kNone;
+    std::uint32_t beside = 0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
     std::optional<std::int64_t> seq;
     CollectiveKind kind = CollectiveKind::unknown;
     std::int32_t from_rank = -1, to_rank = -1;
-    bool both_ways = false;  // a batch of transfers in both directions: from the lower to the higher rank
-    // A batch of transfers with several ranks has no ends of its own.
-    bool with_several = false;
-    std::uint32_t first_transfer = 0, transfers = 0;  // of a batch: in RankJob::transfers
+    bool both_ways = false;       // a batch of transfers in both directions: from the lower to the higher rank
+    bool with_several = false;    // a batch of transfers with several ranks: it has no ends of its own
+    std::uint16_t transfers = 0;  // of a batch: RankJob::transfers[first_transfer] ...
+    std::uint32_t first_transfer = 0;
     std::int64_t bytes = -1;
     Interval span;                  // by the rank's own clock
-    std::uint32_t follows = kNone;  // the sync that the rank waited for last
+    std::uint32_t follows = kNone;  // the sync that the rank waited for last; `own` counts from its end
     std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
     OwnTime own;
     // The sync that had ended last when the host last waited for the device, and the host's time from its end until it
@@ -94,7 +95,7 @@ struct RankJob {
     std::vector<JobClock> clocks;
     std::vector<JobGroup> groups;
     std::vector<JobSync> syncs;
-    std::vector<JobTransfer> transfers;  // of batches
+    std::vector<JobTransfer> transfers;   // of batches
     std::vector<JobRankStep> rank_steps;  // by rank, then step
     std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
     std::size_t unusable = 0;             // rows left out

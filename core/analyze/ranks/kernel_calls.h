@@ -16,7 +16,7 @@
 
 namespace gpuprof {
 
-// What a batch of sends and receives is, beside a larger one of these.
+// What a batch of sends and receives is, unless it is only a larger one of these.
 enum class Exchange : std::uint8_t { no, both_ways, with_several };
 
 // Why it is unknown what a kernel executes.
@@ -26,7 +26,7 @@ struct KernelCalls {
     Row record = kNoRow;  // of table collective: the only call, or the first of several that belong together
     Undescribed undescribed = Undescribed::no;
     CollectiveMessage message = {};  // of all calls
-    std::vector<Row> batch = {};            // its sends and receives, if there are several
+    std::vector<Row> batch = {};     // its sends and receives, if there are several
     Exchange exchange = Exchange::no;
 };
 

@@ -205,6 +205,11 @@ std::string_view name_of(MatchRule rule) {
     return "";
 }
 
+void MatchedJob::add(const Instance& instance) {
+    for (std::uint32_t sync : owners(instance)) instance_of[sync] = static_cast<std::uint32_t>(instances.size());
+    instances.push_back(instance);
+}
+
 MatchedJob MatchedJob::make(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
     MatchedJob matched;
@@ -220,7 +225,8 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             continue;
         }
         const JobSync& first = job.syncs[keyed[begin].sync];
-        Instance instance{static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false, false};
+        Instance instance{
+            static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false, false};
         for (std::size_t i = begin; i < end; ++i) {
             const JobSync& sync = job.syncs[keyed[i].sync];
             bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
@@ -240,11 +246,18 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             continue;
         }
         instance.complete = expected > 0 && instance.count == static_cast<std::uint32_t>(expected);
-        for (std::uint32_t sync : matched.of(instance))
-            matched.instance_of[sync] = static_cast<std::uint32_t>(matched.instances.size());
-        matched.instances.push_back(instance);
+        matched.add(instance);
     }
-    exchanges.add_to(matched);
+    for (const Exchanges::Members& members : exchanges.find()) {
+        Instance instance{static_cast<std::uint32_t>(matched.members.size()),
+                          static_cast<std::uint32_t>(members.syncs.size()),
+                          job.syncs[members.syncs.front()].group,
+                          MatchRule::order,
+                          members.complete,
+                          !members.pair};
+        matched.members.insert(matched.members.end(), members.syncs.begin(), members.syncs.end());
+        matched.add(instance);
+    }
     find_unproven(job, matched);
     count_lost(job, matched);
     return matched;

@@ -46,6 +46,9 @@ struct MatchedJob {
     }
 
     static MatchedJob make(const Facts& facts);
+
+private:
+    void add(const Instance& instance);
 };
 
 }  // namespace gpuprof

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -317,8 +318,16 @@ std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync
 }
 
 std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered) {
+    std::set<std::int64_t> read;
+    for (const JobSync& sync : job.syncs) read.insert(sync.step);
+    std::vector<std::int64_t> unread;  // ascending
+    std::set_difference(job.steps.begin(), job.steps.end(), read.begin(), read.end(), std::back_inserter(unread));
+    auto is_unread_between = [&](std::int64_t from, std::int64_t to) {
+        auto next = std::upper_bound(unread.begin(), unread.end(), from);
+        return next != unread.end() && *next < to;
+    };
     struct Seen {
-        std::int64_t group = -1, last = 0;
+        std::int64_t group = -1, last = 0, step = 0;
         std::size_t count = 0, gaps = 0, other_steps = 0;
     };
     std::vector<Seen> ranks(job.ranks.size());
@@ -331,9 +340,9 @@ std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSy
         for (std::size_t i = begin; i < end; ++i) {
             const JobSync& sync = job.syncs[numbered[i].sync];
             Seen& seen = ranks[sync.rank];
-            seen.gaps += seen.group == group && number != seen.last + 1;
+            seen.gaps += seen.group == group && number != seen.last + 1 && !is_unread_between(seen.step, sync.step);
             seen.other_steps += sync.step != usual;
-            seen.group = group, seen.last = number;
+            seen.group = group, seen.last = number, seen.step = sync.step;
             ++seen.count;
         }
     }

@@ -37,8 +37,8 @@ std::int64_t bytes_of(const RankJob& job, const OrderedSync& record);
 std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
                                  const std::vector<bool>& whole);
 
-// Whether the numbered records of each rank, by index in RankJob::ranks, show that it lost nothing and counts steps as
-// the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
+// Whether the numbered records of each rank, by index in RankJob::ranks, show that it lost nothing of the steps that were
+// read and counts steps as the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
 std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered);
 
 // Clocks of the GPUs of one machine differ by a few microseconds.

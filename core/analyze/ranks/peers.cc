@@ -9,6 +9,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/quantile.h"
+#include "core/analyze/ranks/rank_work.h"
 #include "core/analyze/ranks/stages.h"
 #include "core/base/parallel.h"
 
@@ -114,9 +115,10 @@ private:
 
     void settle_own() {
         JobTimes& times = peers_.times;
-        After own{replay_.recorded.follows, times.own, times.follows,
-                  [this](std::uint32_t sync, std::uint32_t from) { return own_after(sync, from); }};
-        After lead{replay_.recorded.waited_for, times.lead, times.waited_for,
+        const RankWork work(job_, replay_.recorded);
+        After own{replay_.recorded.follows, times.own, times.follows, &times.beside,
+                  [&](std::uint32_t sync, std::uint32_t from) { return work.between(from, sync); }};
+        After lead{replay_.recorded.waited_for, times.lead, times.waited_for, nullptr,
                    [this](std::uint32_t sync, std::uint32_t from) { return lead_after(sync, from); }};
         // First the rank's own other steps, then, where there are enough, the peers.
         std::vector<Sorted> sorted(job_.syncs.size());
@@ -179,13 +181,15 @@ private:
         const std::vector<std::uint32_t>& from;  // as recorded
         std::vector<DurNs>& time;                // to set: as most equals have it, and from where
         std::vector<std::uint32_t>& settled;
+        std::vector<std::uint32_t>* beside;  // part of `recorded` that is not of `time`; null: there is none
         std::function<std::optional<DurNs>(std::uint32_t sync, std::uint32_t from)> recorded;
     };
 
     // Where a time counts from, in terms that hold for every rank: shape and turn, and how many steps before.
     using Base = std::array<std::int64_t, 3>;
+    static constexpr Base kNoBase{-1, -1, INT64_MAX};
     Base base_of(std::uint32_t i, std::uint32_t from) const {
-        if (from == kNone) return {-1, -1, -1};
+        if (from == kNone) return kNoBase;
         return {places_[from].shape, places_[from].turn, places_[i].step - places_[from].step};
     }
     std::uint32_t find_base(std::uint32_t i, const Base& what) const {
@@ -199,7 +203,7 @@ private:
         return kNone;
     }
 
-    // Of equally many, the least.
+    // Of equally many, the one that is the fewest steps back, and the latest in its step.
     Base most_frequent_base(const After& after, std::span<const std::uint32_t> equals) const {
         std::vector<std::pair<Base, std::size_t>> counts;  // few
         for (std::uint32_t sync : equals) {
@@ -211,7 +215,9 @@ private:
         }
         return std::min_element(counts.begin(), counts.end(),
                                 [](const auto& a, const auto& b) {
-                                    return a.second != b.second ? a.second > b.second : a.first < b.first;
+                                    auto nearest = [](const Base& base) { return Base{base[2], -base[1], base[0]}; };
+                                    return a.second != b.second ? a.second > b.second
+                                                                : nearest(a.first) < nearest(b.first);
                                 })
             ->first;
     }
@@ -221,32 +227,32 @@ private:
     void settle_equals(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
         const Base most = most_frequent_base(after, equals);
         std::vector<DurNs> times;
+        std::vector<std::uint32_t> besides;                            // of those that count from there
         std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, from where
         for (std::uint32_t sync : equals) {
             std::uint32_t own = after.from[sync];
-            std::uint32_t from = base_of(sync, own) == most ? own : find_base(sync, most);
-            std::optional<DurNs> time = from == kNone ? std::nullopt : after.recorded(sync, from);
+            bool none = most == kNoBase;
+            std::uint32_t from = none ? kNone : base_of(sync, own) == most ? own : find_base(sync, most);
+            std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(sync, from);
             if (!time) continue;
             settled.emplace_back(sync, from);
             times.push_back(*time);
+            if (from == own) besides.push_back(job_.syncs[sync].beside);
         }
         if (times.empty()) return;
-        DurNs median = median_of(times);
+        std::uint32_t beside = after.beside != nullptr ? median_of(besides) : 0;
+        DurNs median = std::max<DurNs>(median_of(times) - beside, 0);
         for (auto [sync, from] : settled) {
             after.time[sync] = median;
+            if (after.beside != nullptr) (*after.beside)[sync] = beside;
             after.settled[sync] = from;
             if (by_peers) peers_.by_peers[sync] = true;
         }
     }
 
-    std::optional<DurNs> own_after(std::uint32_t sync, std::uint32_t from) const {
-        if (from == replay_.recorded.follows[sync]) return replay_.recorded.own[sync];
-        DurNs whole = job_.syncs[sync].span.start - job_.syncs[from].span.end;
-        return std::max<DurNs>(whole - job_.syncs[sync].own.unknown, 0);
-    }
     std::optional<DurNs> lead_after(std::uint32_t sync, std::uint32_t from) const {
         std::uint32_t own = replay_.recorded.waited_for[sync];
-        if (own == kNone) return std::nullopt;
+        if (own == kNone || from == kNone) return std::nullopt;
         return std::max<DurNs>(job_.syncs[sync].lead + job_.syncs[own].span.end - job_.syncs[from].span.end, 0);
     }
 
@@ -372,7 +378,8 @@ private:
 }  // namespace
 
 Peers Peers::make(const Facts& facts) {
-    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>(), facts.get<JobStages>()).find();
+    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>(), facts.get<JobStages>())
+        .find();
 }
 
 }  // namespace gpuprof

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -173,8 +174,7 @@ private:
     void find_batches() {
         const RankTransferTable& transfers = trace_.tables().rank_transfer;
         if (transfers.rows == 0) return;
-        for (Row row = 0; row < transfers.rows; ++row)
-            transfers_[transfers.rank.value_or(row, -1)].push_back(row);
+        for (Row row = 0; row < transfers.rows; ++row) transfers_[transfers.rank.value_or(row, -1)].push_back(row);
         const RankSyncTable& table = trace_.tables().rank_sync;
         std::map<std::int32_t, std::size_t> next;  // by rank
         begin_of_batch_.assign(table.rows, 0);
@@ -185,19 +185,20 @@ private:
         }
     }
 
-    // Nothing, if some are missing.
+    // Nothing, if some are missing. No communicator has so many ranks.
     void add_batch(JobSync& sync, Row row) {
         const RankTransferTable& table = trace_.tables().rank_transfer;
         auto count = static_cast<std::size_t>(std::max(trace_.tables().rank_sync.transfers.value_or(row, 0), 0));
-        if (count == 0 || begin_of_batch_.empty()) return;
+        if (count == 0 || count > UINT16_MAX || begin_of_batch_.empty()) return;
         const std::vector<Row>& rows = transfers_[job_.ranks[sync.rank].rank];
         std::size_t begin = begin_of_batch_[row];
         if (count > rows.size() || begin > rows.size() - count) return;
         sync.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
-        sync.transfers = static_cast<std::uint32_t>(count);
+        sync.transfers = static_cast<std::uint16_t>(count);
         for (std::size_t i = begin; i < begin + count; ++i)
-            job_.transfers.push_back(named_ends(
-                sync, {table.src_rank.value_or(rows[i], -1), table.dst_rank.value_or(rows[i], -1), table.bytes.value_or(rows[i], -1)}));
+            job_.transfers.push_back(
+                named_ends(sync, {table.src_rank.value_or(rows[i], -1), table.dst_rank.value_or(rows[i], -1),
+                                  table.bytes.value_or(rows[i], -1)}));
     }
 
     std::int32_t device_of(const std::vector<Row>& syncs) const {
@@ -237,6 +238,8 @@ private:
         }
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
+        constexpr DurNs kMostBeside = std::numeric_limits<std::uint32_t>::max();
+        sync.beside = static_cast<std::uint32_t>(std::min(part(table.beside_ns, row), kMostBeside));
         if (sync.is_pair() && sync.group != kNone) {
             job_.groups[sync.group].pairs = true;
             job_.groups[sync.group].batches |= sync.with_several;
@@ -273,7 +276,7 @@ private:
     const Trace& trace_;
     RankJob job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
-    std::map<StringId, SyncKind> kinds_;  // few
+    std::map<StringId, SyncKind> kinds_;                  // few
     std::map<std::int32_t, std::vector<Row>> transfers_;  // by rank
     std::vector<std::size_t> begin_of_batch_;             // by row of rank_sync; empty without batches
 };

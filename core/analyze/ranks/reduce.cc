@@ -4,18 +4,17 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/ranks/calls.h"
-#include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/host_input.h"
 #include "core/analyze/ranks/own_time.h"
 #include "core/analyze/ranks/rank_rows.h"
 #include "core/analyze/ranks/rank_steps.h"
+#include "core/analyze/ranks/reduce_syncs.h"
 #include "core/analyze/ranks/step_samples.h"
 #include "core/analyze/ranks/sync_points.h"
 
@@ -33,8 +32,7 @@ public:
           into_(into),
           rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
-          syncs_(sync_points(facts, steps_)),
-          streams_(communicators(syncs_)) {}
+          syncs_(sync_points(facts, steps_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -64,51 +62,7 @@ public:
         table.lost_calls.set(row, counts.lost);
     }
 
-    void write_syncs() {
-        RankSyncTable& table = into_.tables.rank_sync;
-        const CollectiveTable& records = trace_.tables().collective;
-        for (const SyncPoint& point : syncs_) {
-            Row row = table.add();
-            table.rank.set(row, rank_);
-            if (point.device >= 0) table.device.set(row, point.device);
-            if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
-            table.kind.set(row, into_.intern(point.exchange == Exchange::no ? to_string(point.message.kind) : kExchange));
-            if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
-            if (point.stream >= 0) table.stream.set(row, point.stream);
-            table.from_time.set(row, point.span.start);
-            table.to_time.set(row, point.span.end);
-            std::optional<std::int64_t> group = group_of(point);
-            rows_.put(table.group_id, row, group);
-            if (point.record != kNoRow) {
-                bool numbered = by_communicator_.contains(group.value_or(-1));
-                if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
-                bool pair = point.message.kind == CollectiveKind::send_recv;
-                std::optional<std::int32_t> from = records.src_rank.get(point.record),
-                                            to = records.dst_rank.get(point.record);
-                switch (point.exchange) {
-                    case Exchange::no: put_ends(table, row, from, to, pair && !numbered); break;
-                    case Exchange::both_ways: rows_.put(table.dst_rank, row, to ? to : from); break;
-                    case Exchange::with_several: break;
-                }
-                write_transfers(point, !numbered);
-                if (!point.batch.empty()) table.transfers.set(row, static_cast<std::int32_t>(point.batch.size()));
-            }
-            if (!group) into_.lose(loss_of(point.undescribed), fmt::format("rank {}", rank_));
-            table.queued.set(row, point.queued ? 1 : 0);
-            if (point.waited_for != kFollowsNothing) {
-                table.waited_for.set(row, static_cast<std::int32_t>(point.waited_for));
-                table.lead_ns.set(row, point.lead);
-                table.lead_input_ns.set(row, point.lead_input);
-            }
-            if (point.follows == kFollowsNothing) continue;
-            table.follows.set(row, static_cast<std::int32_t>(point.follows));
-            table.compute_ns.set(row, point.own.compute);
-            table.copy_ns.set(row, point.own.copy);
-            table.input_ns.set(row, point.own.input);
-            table.host_ns.set(row, point.own.host);
-            table.unknown_ns.set(row, point.own.unknown);
-        }
-    }
+    void write_syncs() { reduce_syncs(trace_, rank_, world_, steps_, syncs_, into_); }
 
     void write_steps() {
         if (steps_.by_place()) into_.lose(Loss::steps_by_order, fmt::format("rank {}", rank_));
@@ -203,87 +157,6 @@ private:
             table.host.set(row, into_.intern(recorded ? trace_.text(host) : std::string_view(file.host)));
             table.host_from.set(row, into_.intern(recorded ? "recorded" : std::string_view(file.host_from)));
         }
-    }
-
-    static Loss loss_of(Undescribed why) {
-        switch (why) {
-            case Undescribed::in_graph: return Loss::graph_collective;
-            case Undescribed::several_transfers: return Loss::several_transfers;
-            case Undescribed::no:
-            case Undescribed::no_record: break;
-        }
-        return Loss::undescribed_collective;
-    }
-
-    void write_transfers(const SyncPoint& point, bool numbered_in_job) {
-        const CollectiveTable& records = trace_.tables().collective;
-        RankTransferTable& table = into_.tables.rank_transfer;
-        for (Row call : point.batch) {
-            Row row = table.add();
-            table.rank.set(row, rank_);
-            put_ends(table, row, records.src_rank.get(call), records.dst_rank.get(call), numbered_in_job);
-            rows_.put(table.bytes, row, message_of(trace_, call).bytes);
-        }
-    }
-
-    // A send names whom it sends to, a receive whom it receives from: the other end is this rank.
-    template <class Table>
-    void put_ends(Table& table, Row row, std::optional<std::int32_t> from, std::optional<std::int32_t> to, bool pair) {
-        if (pair && to && !from) from = rank_;
-        if (pair && from && !to) to = rank_;
-        rows_.put(table.src_rank, row, from);
-        rows_.put(table.dst_rank, row, to);
-    }
-
-    // The streams of collectives, ascending, if nothing describes any of them, and they are of one device; else nothing. A
-    // framework gives each communicator a stream of its own.
-    static std::vector<std::int64_t> communicators(const LargeVector<SyncPoint>& points) {
-        std::set<std::int64_t> streams;
-        for (const SyncPoint& point : points) {
-            if (point.undescribed != Undescribed::no_record || point.stream < 0 ||
-                point.device != points.front().device)
-                return {};
-            if (may_be_of_all(point)) streams.insert(point.stream);
-        }
-        return {streams.begin(), streams.end()};
-    }
-    static bool may_be_of_all(const SyncPoint& point) {
-        return point.message.kind != CollectiveKind::unknown && point.message.kind != CollectiveKind::send_recv;
-    }
-
-    // The description of a group of all ranks, if that is assumed for this collective.
-    std::optional<std::string> assumed_group(const SyncPoint& point) const {
-        if (world_ == 1) return std::nullopt;
-        bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
-        if (of_host) return std::string(kAssumedWorld);
-        auto stream = std::find(streams_.begin(), streams_.end(), point.stream);
-        if (point.record != kNoRow || stream == streams_.end() || !may_be_of_all(point)) return std::nullopt;
-        if (streams_.size() == 1) return std::string(kAssumedWorld);
-        return fmt::format("{}, stream {} of {}", kAssumedWorld, stream - streams_.begin() + 1, streams_.size());
-    }
-
-    std::optional<std::int64_t> group_of(const SyncPoint& point) {
-        const CollectiveTable& records = trace_.tables().collective;
-        std::optional<GroupKey> key;
-        if (point.record != kNoRow) key = group_key(trace_, point.record);
-        std::optional<std::string> assumed;
-        if (!key && (assumed = assumed_group(point))) key = assumed_world(*assumed, world_);
-        if (!key) return std::nullopt;
-        std::int64_t id = key->id();
-        if (!groups_.insert(id).second) return id;
-        RankGroupTable& table = into_.tables.rank_group;
-        Row row = rows_.add_group(id, key->size, point.record);
-        if (assumed) {
-            table.description.set(row, into_.intern(*assumed));
-        } else if (key->of_communicator) {
-            by_communicator_.insert(id);
-            rows_.put(table.name, row, records.communicator.get(point.record));
-            table.description.set(row, into_.intern(kCommunicator));
-        } else {
-            rows_.put(table.name, row, records.group.get(point.record));
-            rows_.put(table.description, row, records.group_description.get(point.record));
-        }
-        return id;
     }
 
     // By step: kernels, and collectives among them.
@@ -383,8 +256,6 @@ private:
     RankRows rows_;
     RankSteps steps_;
     LargeVector<SyncPoint> syncs_;
-    std::vector<std::int64_t> streams_;  // of collectives whose groups are assumed
-    std::set<std::int64_t> groups_, by_communicator_;
     std::int64_t world_ = 0;
 };
 

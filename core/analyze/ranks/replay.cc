@@ -159,14 +159,17 @@ JobReplay JobReplay::make(const Facts& facts) {
         replay.recorded.follows.push_back(sync.follows);
         replay.recorded.waited_for.push_back(sync.waited_for);
         replay.recorded.lead.push_back(sync.lead);
+        replay.recorded.beside.push_back(sync.beside);
         replay.before_.push_back(sync.before);
-        replay.start_[i] = replay.common[i].start - zero;
         if (sync.follows != kNone) {
             DurNs whole = std::max<DurNs>(sync.span.start - job.syncs[sync.follows].span.end, 0);
             DurNs gap = std::min(sync.own.unknown, whole);
             replay.recorded.own[i] = std::min(whole - gap, sync.own.known());
             replay.recorded.least[i] = std::min(whole, sync.own.compute + sync.own.copy);
+        } else {
+            replay.recorded.own[i] = sync.own.known();
         }
+        replay.start_[i] = replay.common[i].start - zero - replay.recorded.own[i];
         std::uint32_t instance = matched.instance_of[i];
         TimeNs arrival = instance == kNone ? replay.common[i].start : replay.last_arrival[instance];
         replay.waits[i] = replay.common[i].end >= arrival;
@@ -188,12 +191,13 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by)
     std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
     auto arrive = [&](std::uint32_t i) {
         std::uint32_t follows = times.follows[i];
+        TimeNs free = follows == kNone ? 0 : std::max(end[follows], arrival[follows] + times.beside[i]);
         if (follows == kNone)
-            arrival[i] = start_[i];
+            arrival[i] = start_[i] + times.own[i];
         else if (before_[i] != kNone)
-            arrival[i] = std::max(end[before_[i]], end[follows] + std::min(times.least[i], times.own[i]));
+            arrival[i] = std::max(end[before_[i]], free + std::min(times.least[i], times.own[i]));
         else
-            arrival[i] = end[follows] + times.own[i];
+            arrival[i] = free + times.own[i];
         if (std::uint32_t base = times.waited_for[i]; base != kNone)
             arrival[i] = std::max(arrival[i], end[base] + times.lead[i]);
     };

@@ -14,8 +14,10 @@ namespace gpuprof {
 
 // What a replay varies, by sync.
 struct JobTimes {
-    std::vector<DurNs> own;       // from the end of what it follows to its arrival
-    std::vector<DurNs> least;     // of a queued sync: what it needs of that without the queue
+    std::vector<DurNs> own;    // from the end of what it follows to its arrival; else since the step began
+    std::vector<DurNs> least;  // of a queued sync: what it needs of that without the queue
+    // Compute that it needed and that ran during what it follows: `own` begins no earlier than that after its arrival.
+    std::vector<std::uint32_t> beside;
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
     std::vector<std::uint32_t> follows;     // the sync whose end `own` counts from; kNone: none
     std::vector<DurNs> lead;                // no sync begins before its launch, which the host does this long after
@@ -73,7 +75,7 @@ private:
     void find_begins(const RankJob& job);
 
     std::vector<std::uint32_t> before_;       // as JobSync::before
-    std::vector<TimeNs> start_;               // of syncs that follow nothing
+    std::vector<TimeNs> start_;               // of the work before a sync that follows nothing
     std::vector<std::uint32_t> step_of_;      // index of the step
     std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0
     std::vector<std::uint32_t> recorded_by_;  // by step: ranks

@@ -177,6 +177,8 @@ StagePrice StagePrice::make(const Facts& facts) {
         double change = static_cast<double>(sync.own.compute) * (factor->second[stage] - 1);
         for (DurNs* time : {&even.own[i], &even.least[i]})
             *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
+        even.beside[i] = static_cast<std::uint32_t>(
+            std::min(even.beside[i] * factor->second[stage], static_cast<double>(UINT32_MAX)));
     }
     price.step_ns = replay.mean_of(replay.lengths(replay.run(replay.recorded, replay.order)));
     price.even_ns = replay.mean_of(replay.lengths(replay.run(even, replay.order)));

@@ -61,8 +61,8 @@ OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
     return from;
 }
 
-// What is left of a step's sums after those before its collectives: the first collective of a recording follows
-// nothing, and what came before it is not in its row.
+// What is left of a step's sums after those before its collectives: where the step before was not read, what came before
+// the first one is not in its row.
 OwnTime without(OwnTime step, const RankJob& job, const std::vector<std::uint32_t>& chain) {
     for (std::uint32_t i : chain)
         for (DurNs OwnTime::*part :
@@ -70,6 +70,8 @@ OwnTime without(OwnTime step, const RankJob& job, const std::vector<std::uint32_
             step.*part = std::max<DurNs>(step.*part - job.syncs[i].own.*part, 0);
     return step;
 }
+
+bool is_unread(const JobSync& sync) { return sync.follows == kNone && sync.own.known() == 0 && sync.own.unknown == 0; }
 
 // Each slot gets the part that takes most of it.
 std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, std::size_t slots) {
@@ -147,7 +149,7 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     for (std::uint32_t i : chain) {
         const JobSync& sync = job.syncs[i];
         if (sync.span.end <= builder.at()) continue;
-        builder.own(sync.span.start, sync.follows == kNone ? without(recorded->own, job, chain) : sync.own);
+        builder.own(sync.span.start, is_unread(sync) ? without(recorded->own, job, chain) : sync.own);
         builder.add(sync.span.start + waits.wait[i] - builder.at(), BarPart::wait);
         builder.add(sync.span.end - builder.at(), BarPart::transfer);
     }

@@ -20,11 +20,13 @@ struct SyncPoint {
     Interval span;
     CollectiveMessage message;
     Undescribed undescribed = Undescribed::no;
-    std::vector<Row> batch;                   // as in KernelCalls
+    std::vector<Row> batch;  // as in KernelCalls
     Exchange exchange = Exchange::no;
-    std::uint32_t follows = kFollowsNothing;     // how many points before; the first ones of a device follow nothing
-    bool queued = false;                         // began when the one before it on its stream ended
-    OwnTime own;                                 // between the end of what it follows and its start
+    std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
+    DurNs beside = 0;                         // compute that it needed and that ran while that one was in flight
+    bool queued = false;                      // began when the one before it on its stream ended
+    // Between the end of what it follows and its start; if it follows nothing, from the start of the step.
+    OwnTime own;
     // When the host launched it (host_leads.h): how many points before is the one that had ended last when the host last
     // waited for the device, and the time from that end to the launch.
     std::uint32_t waited_for = kFollowsNothing;

@@ -9,6 +9,7 @@
 #include "core/analyze/ranks/host_input.h"
 #include "core/analyze/ranks/host_leads.h"
 #include "core/analyze/ranks/kinds_by_range.h"
+#include "core/analyze/ranks/work_beside.h"
 
 namespace gpuprof {
 namespace {
@@ -33,6 +34,7 @@ public:
                 add(row, device.device);
         link(device.compute, first, [&](Interval part) { return own.within(part); });
         find_leads(facts_, own, first, points_);
+        find_beside(facts_, device, first, points_);
     }
 
     // Ranges of host threads that a collective's record names.
@@ -107,6 +109,9 @@ private:
             if (waited_for) {
                 point.follows = static_cast<std::uint32_t>(i - *waited_for);
                 point.own = own({std::min(points_[*waited_for].span.end, point.span.start), point.span.start});
+            } else if (point.step < steps_.steps().size()) {
+                TimeNs begin = steps_.steps()[point.step].window.start;
+                point.own = own({std::min(begin, point.span.start), point.span.start});
             }
             auto [before, none] = last_on.try_emplace(point.stream, i);
             if (!none && point.stream >= 0) {

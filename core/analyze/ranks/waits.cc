@@ -1,6 +1,7 @@
 #include "core/analyze/ranks/waits.h"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -13,36 +14,66 @@ namespace {
 
 constexpr double kTimesError = 3;
 
-// The largest part of the members whose times can be compared: those of all aligned clocks of an island, or those of one
-// other clock.
-// Of an exchange, those that can be compared with its owner.
-template <class ClockOf>
-std::vector<std::uint32_t> comparable(const MatchedJob& matched, const Instance& instance, ClockOf&& clock_of,
-                                      const AlignedClocks& clocks) {
-    std::span<const std::uint32_t> members = matched.of(instance);
-    using Part = std::pair<bool, std::uint32_t>;  // of aligned clocks, by island; else one clock
-    std::vector<std::pair<Part, std::uint32_t>> parts;
-    auto part_of = [&](std::uint32_t sync) {
-        const ClockFit& clock = clocks.clocks[clock_of(sync)];
-        return clock.aligned ? Part{true, clock.island} : Part{false, clock_of(sync)};
-    };
-    for (std::uint32_t sync : members) {
-        Part part = part_of(sync);
-        auto known = std::find_if(parts.begin(), parts.end(), [&](const auto& each) { return each.first == part; });
-        if (known == parts.end())
-            parts.emplace_back(part, 1U);
-        else
-            ++known->second;
+// The members of an instance whose times can be compared are a part: those of all aligned clocks of an island, and those
+// of each other clock.
+class Parts {
+public:
+    Parts(const RankJob& job, const MatchedJob& matched, const AlignedClocks& clocks)
+        : job_(job), matched_(matched), clocks_(clocks) {
+        one_ = clocks.islands == 1 && std::all_of(clocks.clocks.begin(), clocks.clocks.end(),
+                                                  [](const ClockFit& clock) { return clock.aligned; });
     }
-    if (parts.size() == 1) return {members.begin(), members.end()};
-    auto largest =
-        std::max_element(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    Part chosen = instance.exchange ? part_of(members.front()) : largest->first;
-    std::vector<std::uint32_t> found;
-    for (std::uint32_t sync : members)
-        if (part_of(sync) == chosen) found.push_back(sync);
-    return found;
-}
+
+    std::uint32_t clock_of(std::uint32_t sync) const { return job_.ranks[job_.syncs[sync].rank].clock; }
+
+    // The largest part; of an exchange, that of its owner.
+    std::vector<std::uint32_t> comparable(const Instance& instance) const {
+        std::span<const std::uint32_t> members = matched_.of(instance);
+        if (one_) return {members.begin(), members.end()};
+        std::map<Part, std::uint32_t> sizes = sizes_of(members);
+        if (sizes.size() == 1) return {members.begin(), members.end()};
+        auto largest = std::max_element(sizes.begin(), sizes.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+        Part chosen = instance.exchange ? part_of(members.front()) : largest->first;
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t sync : members)
+            if (part_of(sync) == chosen) found.push_back(sync);
+        return found;
+    }
+
+    // As RankWaits::incomparable.
+    double share_apart() const {
+        double all = 0, apart = 0;
+        if (one_) return 0;
+        for (const Instance& instance : matched_.instances) {
+            if (instance.count < 2) continue;
+            std::map<Part, std::uint32_t> sizes = sizes_of(matched_.of(instance));
+            for (std::uint32_t sync : matched_.owners(instance)) {
+                auto length = static_cast<double>(job_.syncs[sync].span.length());
+                all += length;
+                apart += length * (instance.count - sizes[part_of(sync)]) / (instance.count - 1);
+            }
+        }
+        return all > 0 ? apart / all : 0;
+    }
+
+private:
+    using Part = std::pair<bool, std::uint32_t>;  // aligned: its island; else its clock
+    Part part_of(std::uint32_t sync) const {
+        const ClockFit& clock = clocks_.clocks[clock_of(sync)];
+        return clock.aligned ? Part{true, clock.island} : Part{false, clock_of(sync)};
+    }
+    std::map<Part, std::uint32_t> sizes_of(std::span<const std::uint32_t> members) const {
+        std::map<Part, std::uint32_t> sizes;
+        for (std::uint32_t sync : members) ++sizes[part_of(sync)];
+        return sizes;
+    }
+
+    const RankJob& job_;
+    const MatchedJob& matched_;
+    const AlignedClocks& clocks_;
+    bool one_ = false;  // part
+};
 
 }  // namespace
 
@@ -56,10 +87,11 @@ RankWaits RankWaits::make(const Facts& facts) {
     found.known.assign(job.syncs.size(), false);
     found.lateness.assign(matched.instances.size(), std::nullopt);
     found.last.assign(matched.instances.size(), kNone);
-    auto clock_of = [&](std::uint32_t sync) { return job.ranks[job.syncs[sync].rank].clock; };
+    const Parts parts(job, matched, clocks);
+    found.incomparable = parts.share_apart();
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
         const Instance& instance = matched.instances[i];
-        std::vector<std::uint32_t> members = comparable(matched, instance, clock_of, clocks);
+        std::vector<std::uint32_t> members = parts.comparable(instance);
         std::erase_if(members, [&](std::uint32_t sync) { return !replay.awaits(matched, instance, sync); });
         if (members.size() < 2) continue;
         std::uint32_t last = kNone, second = kNone;
@@ -71,7 +103,7 @@ RankWaits RankWaits::make(const Facts& facts) {
         }
         // The error of a difference of times of two clocks; within one clock there is none.
         auto is_certain = [&](DurNs difference, std::uint32_t sync) {
-            std::uint32_t own = clock_of(sync), other = clock_of(last);
+            std::uint32_t own = parts.clock_of(sync), other = parts.clock_of(last);
             double error = own == other ? 0.0 : clocks.clocks[own].error_ns + clocks.clocks[other].error_ns;
             return static_cast<double>(difference) > kTimesError * error;
         };

@@ -20,6 +20,10 @@ struct RankWaits {
     std::vector<std::optional<DurNs>> lateness;
     std::vector<std::uint32_t> last;  // by instance: the sync that arrived last; kNone below the clocks' error
 
+    // Of the time in matched collectives, the part in which a rank may have waited for others whose clocks cannot be
+    // compared with its own: the replay knows nothing of such waits.
+    double incomparable = 0;
+
     static RankWaits make(const Facts& facts);
 };
 

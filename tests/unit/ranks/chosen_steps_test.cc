@@ -76,5 +76,36 @@ TEST_F(Rows, OffsetsCountKeptRowsOfTheRank) {
     EXPECT_FALSE(table_.waited_for.has(5));
 }
 
+TEST_F(Rows, WorkThatCountsFromARemovedRowIsUnknown) {
+    for (auto [step, follows] : {std::pair(1, 0), std::pair(2, 1), std::pair(3, 1), std::pair(3, 1)}) {
+        add(0, step, follows);
+        table_.compute_ns.set(table_.rows - 1, 100);
+    }
+    table_.close();
+    keep_steps(table_, transfers_, {1, 3});
+    ASSERT_EQ(table_.rows, 3U);
+    EXPECT_EQ(table_.compute_ns.get(0), 100);  // since its step began
+    EXPECT_EQ(table_.compute_ns.get(1), 0);    // it followed step 2
+    EXPECT_EQ(table_.compute_ns.get(2), 100);
+}
+
+TEST_F(Rows, BatchesKeepTheirTransfers) {
+    std::int64_t bytes = 0;
+    for (std::int64_t step = 1; step <= 3; ++step)
+        for (std::int32_t rank : {4, 7}) {
+            add(rank, step, 0);
+            table_.transfers.set(table_.rows - 1, 2);
+            for (int i = 0; i < 2; ++i) {
+                Row row = transfers_.add();
+                transfers_.rank.set(row, rank);
+                transfers_.bytes.set(row, ++bytes);
+            }
+        }
+    table_.close(), transfers_.close();
+    keep_steps(table_, transfers_, {2});
+    ASSERT_EQ(transfers_.rows, 4U);
+    for (Row row = 0; row < 4; ++row) EXPECT_EQ(transfers_.bytes.get(row), 5 + static_cast<std::int64_t>(row));
+}
+
 }  // namespace
 }  // namespace gpuprof

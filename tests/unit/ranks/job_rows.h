@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/model/trace_builder.h"
 
@@ -11,11 +12,12 @@ namespace gpuprof {
 
 class JobRows {
 public:
-    void rank(std::int32_t number) {
+    void rank(std::int32_t number, std::string_view host = {}) {
         RankTable& table = batch_.tables.rank;
         Row row = table.add();
         table.rank.set(row, number);
         table.status.set(row, batch_.intern("whole"));
+        if (!host.empty()) table.host.set(row, batch_.intern(host));
     }
     void group(std::int32_t rank, std::int64_t id, std::string_view ranks) {
         RankGroupTable& table = batch_.tables.rank_group;
@@ -47,6 +49,25 @@ public:
         table.to_time.set(row, to);
         if (follows > 0) table.follows.set(row, follows);
         table.compute_ns.set(row, follows > 0 ? 1'000'000 : 0);
+    }
+    struct Transfer {
+        std::int32_t from, to;
+        std::int64_t bytes = 1024;
+    };
+    // Several sends and receives of one kernel, in a group of which nothing is numbered.
+    void batch(std::int32_t rank, std::int64_t step, TimeNs from, TimeNs to, std::int32_t follows,
+               const std::vector<Transfer>& transfers, std::int64_t group = 7) {
+        sync(rank, step, from, to, follows, "exchange", group);
+        RankSyncTable& table = batch_.tables.rank_sync;
+        table.transfers.set(table.rows - 1, static_cast<std::int32_t>(transfers.size()));
+        for (const Transfer& each : transfers) {
+            RankTransferTable& into = batch_.tables.rank_transfer;
+            Row row = into.add();
+            into.rank.set(row, rank);
+            into.src_rank.set(row, each.from);
+            into.dst_rank.set(row, each.to);
+            into.bytes.set(row, each.bytes);
+        }
     }
     Trace trace() {
         TraceBuilder builder({"job", "ranks", {}});

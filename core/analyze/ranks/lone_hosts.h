@@ -1,0 +1,21 @@
+// Hosts that nothing can be compared with: all ranks that do the same, as those of a stage of a pipeline, are on one host.
+// If that is slow, all peers are slow alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "core/analyze/facts/facts.h"
+
+namespace gpuprof {
+
+struct LoneHost {
+    std::uint32_t host = 0;  // index in JobHosts::hosts
+    double more_ns =
+        0;  // per step: how much longer its devices are idle for the host than those of other roles, at least
+};
+
+// The one with the most; absent if there is none or only one host.
+std::optional<LoneHost> lone_host(const Facts& facts);
+
+}  // namespace gpuprof

@@ -1,0 +1,30 @@
+// Each rank's own work until each of its collectives, without waits. Ranks that waited at other places can be compared by
+// it. Private to peers.cc.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/analyze/ranks/replay.h"
+
+namespace gpuprof {
+
+class RankWork {
+public:
+    RankWork(const RankJob& job, const JobTimes& recorded);
+
+    // From the arrival at one collective of a rank to that at a later one; `from` = kNone: since its step began. Absent if
+    // one of them was not counted from the same beginning.
+    std::optional<DurNs> between(std::uint32_t from, std::uint32_t sync) const;
+
+private:
+    struct Until {
+        std::uint32_t since;  // the first sync that counts from the same beginning
+        DurNs done;
+    };
+    const RankJob& job_;
+    std::vector<Until> until_;  // by sync
+};
+
+}  // namespace gpuprof

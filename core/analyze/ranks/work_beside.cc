@@ -1,0 +1,56 @@
+#include "core/analyze/ranks/work_beside.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "core/analyze/knowledge/collective_name.h"
+
+namespace gpuprof {
+namespace {
+
+struct Launched {
+    TimeNs launch, end;
+};
+
+// Kernels that are no collectives, by launch; each with the last end of those until then.
+LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device) {
+    const KernelTable& kernels = trace.kernel();
+    std::map<StringId, bool> collective;
+    LargeVector<Launched> found;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        Row call = trace.links().kernel_launch[row];
+        if (call == kNoRow || kernels.device.value_or(row, -1) != device) continue;
+        auto [known, fresh] = collective.try_emplace(kernels.name.value_or(row, kNoString), false);
+        if (fresh) known->second = is_collective_kernel(trace.text(known->first));
+        if (!known->second) found.push_back({trace.api_call().start[call], kernels.start[row] + kernels.dur[row]});
+    }
+    std::sort(found.begin(), found.end(), [](const Launched& a, const Launched& b) { return a.launch < b.launch; });
+    for (std::size_t i = 1; i < found.size(); ++i) found[i].end = std::max(found[i].end, found[i - 1].end);
+    return found;
+}
+
+}  // namespace
+
+void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points) {
+    if (first == points.size()) return;
+    const Trace& trace = facts.trace();
+    LargeVector<Launched> work = launched_work(trace, device.device);
+    for (std::size_t i = first; i < points.size(); ++i) {
+        SyncPoint& point = points[i];
+        if (point.follows == kFollowsNothing) continue;
+        Interval beside = points[i - point.follows].span;
+        Row call = trace.links().kernel_launch[point.kernel];
+        if (call != kNoRow) {
+            auto next = std::lower_bound(work.begin(), work.end(), trace.api_call().start[call],
+                                         [](const Launched& each, TimeNs launch) { return each.launch < launch; });
+            TimeNs needed = next == work.begin() ? std::numeric_limits<TimeNs>::min() : std::prev(next)->end;
+            beside.end = std::min(beside.end, needed);
+        } else if (point.queued) {
+            continue;
+        }
+        if (beside.start < beside.end) point.beside = length_within(device.compute, beside);
+    }
+}
+
+}  // namespace gpuprof

@@ -1,0 +1,18 @@
+// Compute that a collective needed and that ran while the one that it follows was still waiting or transferring. If that
+// one had ended earlier, this would have had to wait for the compute all the same.
+#pragma once
+
+#include <cstddef>
+
+#include "core/analyze/facts/activity.h"
+#include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/sync_point.h"
+#include "core/base/large_vector.h"
+
+namespace gpuprof {
+
+// Sets SyncPoint::beside of the points of a device, from index `first`. A collective needs the kernels that were launched
+// before it. Without its launch: all of them, unless it was queued, which tells nothing.
+void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points);
+
+}  // namespace gpuprof
