@@ -79,7 +79,7 @@ TEST_F(Rows, OffsetsCountKeptRowsOfTheRank) {
 TEST_F(Rows, WorkThatCountsFromARemovedRowIsUnknown) {
     for (auto [step, follows] : {std::pair(1, 0), std::pair(2, 1), std::pair(3, 1), std::pair(3, 1)}) {
         add(0, step, follows);
-        table_.compute_ns.set(table_.rows - 1, 100);
+        table_.compute_ns.set(static_cast<Row>(table_.rows - 1), 100);
     }
     table_.close();
     keep_steps(table_, transfers_, {1, 3});
@@ -94,7 +94,7 @@ TEST_F(Rows, BatchesKeepTheirTransfers) {
     for (std::int64_t step = 1; step <= 3; ++step)
         for (std::int32_t rank : {4, 7}) {
             add(rank, step, 0);
-            table_.transfers.set(table_.rows - 1, 2);
+            table_.transfers.set(static_cast<Row>(table_.rows - 1), 2);
             for (int i = 0; i < 2; ++i) {
                 Row row = transfers_.add();
                 transfers_.rank.set(row, rank);

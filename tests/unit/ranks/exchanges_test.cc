@@ -134,13 +134,22 @@ TEST_F(Exchange, BatchesWhoseTransfersAreMissingAreAlone) {
 }
 
 TEST_F(Exchange, WhoComesAfterTheEndWasNotWaitedFor) {
-    ranks(3, 1);
+    ranks(3, 9);
     pass_on(0, 0, 10, 12);  // its message to rank 1 was small
     pass_on(1, 0, 50, 51);
     pass_on(2, 0, 11, 51);
+    // Nothing was lost, which the times above alone would not tell.
+    for (std::int32_t rank = 0; rank < 3; ++rank)
+        for (std::int64_t seq = 1; seq <= 8; ++seq) rows_.sync(rank, seq, seq * 100 * kMs, seq * 100 * kMs + 10, 0);
     facts();
-    EXPECT_EQ(facts_->get<RankWaits>().wait, (std::vector<DurNs>{1, 0, 39}));
-    EXPECT_EQ(facts_->get<JobReplay>().recorded.transfer, (std::vector<DurNs>{1, 1, 1}));
+    const RankJob& job = facts_->get<RankJob>();
+    std::vector<DurNs> waits, transfers;
+    for (const JobRank& rank : job.ranks) {
+        waits.push_back(facts_->get<RankWaits>().wait[rank.first]);
+        transfers.push_back(facts_->get<JobReplay>().recorded.transfer[rank.first]);
+    }
+    EXPECT_EQ(waits, (std::vector<DurNs>{1, 0, 39}));
+    EXPECT_EQ(transfers, (std::vector<DurNs>{1, 1, 1}));
 }
 
 // Between the first and the second rank, whose clock is 5 ms ahead, only exchanges: each waits for a third rank too.

@@ -59,7 +59,7 @@ public:
                const std::vector<Transfer>& transfers, std::int64_t group = 7) {
         sync(rank, step, from, to, follows, "exchange", group);
         RankSyncTable& table = batch_.tables.rank_sync;
-        table.transfers.set(table.rows - 1, static_cast<std::int32_t>(transfers.size()));
+        table.transfers.set(static_cast<Row>(table.rows - 1), static_cast<std::int32_t>(transfers.size()));
         for (const Transfer& each : transfers) {
             RankTransferTable& into = batch_.tables.rank_transfer;
             Row row = into.add();
