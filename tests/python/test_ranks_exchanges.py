@@ -1,12 +1,15 @@
 """Batches of sends and receives with several ranks at once: interleaved pipelines, and rings, against the truth of simulated jobs."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from rank_jobs import jobs, ranks, rows_of  # noqa: F401
+from test_ranks_clean import answer_of
 from test_ranks_truth import check_clocks
 
+from tests.ranks import clean
 from tests.ranks import jobs as named_jobs
 from tests.ranks.folder import Damage, write_job
 from tests.ranks.kineto import Options
@@ -15,6 +18,7 @@ from tests.ranks.simulate import simulate
 from tests.ranks.truth import truth
 
 MS = 1_000_000
+DRAWN = range(100 if "GPUPROF_NIGHTLY" in os.environ else 10)
 
 
 def described(job):
@@ -139,3 +143,26 @@ def test_without_numbers_the_answer_is_not_sure_or_right(program, ranks, jobs, t
     assert {row["unit"] for row in named} <= {f"rank {told['faults'][0]['unit'][1]}"}
     right = [row["cost_ns"] == pytest.approx(told["faults"][0]["cost_ns"], rel=0.05) for row in named]
     assert right == [True] or ("low confidence" in said and "waits and prices are unreliable" in said)
+
+
+@pytest.mark.parametrize("number", DRAWN)
+def test_nobody_is_named_in_drawn_jobs(program, tmp_path, number):
+    job, options = clean.exchanging_job(number)
+    _, rows = answer_of(program, tmp_path, job, options, number)
+    assert not [row for row in rows if row["named"]], job
+
+
+@pytest.mark.parametrize("number", DRAWN)
+def test_drawn_faults_have_their_price_or_nobody_is_absolved(program, tmp_path, number):
+    job, options = clean.exchanging_job(number, fault=True)
+    verdict, rows = answer_of(program, tmp_path, job, options, number)
+    told = truth(simulate(job, number), number)
+    (expected,) = told["faults"]
+    named = [row for row in rows if row["named"]]
+    culprits = {f"rank {rank}" for rank in expected["ranks"]}
+    assert {row["unit"] for row in named if not row["unit"].startswith("host ")} <= culprits
+    if verdict["confidence"] == "low":
+        return
+    assert named or expected["named"] != "must", (job, verdict)
+    for row in named:
+        assert row["cost_ns"] == pytest.approx(expected["cost_ns"], rel=0.07, abs=0.005 * told["step_ns"])

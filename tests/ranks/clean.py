@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from .clocks import Recorded
-from .job import MS, US, Clocks, Host, Job, Model, Network
-from .jobs import slow_gpu
+from .job import MS, US, Clocks, Fault, Host, Job, Model, Network
+from .jobs import slow_gpu, slow_host
 from .kineto import Options, Writer
 from .simulate import simulate
 
@@ -54,6 +54,38 @@ def clean_job(number, shapes=None):
     options = Options(seq=draw.random() < 0.8, flows=draw.random() < 0.9, operators=draw.random() < 0.1, described=draw.random() < 0.8,
                       distributed=draw.random() < 0.9, host_name=draw.random() < 0.5)
     return job, options
+
+
+EXCHANGES = {"interleaved": ((4, 4, 1), (4, 3, 1), (2, 4, 2), (8, 2, 1), (4, 4, 2)), "ring": ((8, 1, 1), (4, 1, 2), (4, 2, 1), (6, 2, 1), (4, 1, 1)),
+             "both": ((4, 4, 1), (4, 3, 1))}
+
+
+def exchanging_job(number, fault=False):
+    """(job, options of its files): an interleaved pipeline, batches around the replicas, or both; with `fault`, one of a rank or host."""
+    draw = random.Random(f"exchange {number}")
+    kind = draw.choice(tuple(EXCHANGES))
+    job, options = clean_job(number, EXCHANGES[kind])
+    if kind != "ring":
+        micro_batches = job.pp * draw.randint(1, 3)
+        job = replace(job, chunks=2, micro_batches=micro_batches, model=replace(job.model, layers=draw.choice((2, 4))))
+    if kind != "interleaved":
+        job = replace(job, rings=draw.choice((1, 2, 3)))
+    job = replace(job, ep=1, overlap=False, steps=draw.randint(5, 12))
+    return (with_drawn_fault(job, draw) if fault else job), options
+
+
+def with_drawn_fault(job, draw):
+    rank = draw.randrange(job.world)
+    kind = draw.choice(("gpu", "host", "data", "pause"))
+    if kind == "gpu":
+        fault = slow_gpu(rank, draw.choice((1.1, 1.25, 1.5)))
+    elif kind == "host":
+        fault = slow_host(job, draw.randrange(job.hosts), 20.0)
+    elif kind == "data":
+        fault = Fault("late_data", ("rank", rank), (rank,), ns=int(draw.uniform(20, 100) * MS))
+    else:
+        fault = Fault("pause", ("rank", rank), (rank,), ns=int(draw.uniform(40, 200) * MS), range="gc.collect")
+    return replace(job, faults=(fault,))
 
 
 def with_slow_gpu(job):
