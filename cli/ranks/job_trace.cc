@@ -149,12 +149,6 @@ private:
         return copy;
     }
 
-    static void keep_rows(RankTable& table, const PodVector<Row>& kept) {
-        if (kept.size() == table.rows) return;
-        table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
-        table.rows = kept.size();
-    }
-
     void add_row(std::optional<std::int32_t> rank, std::string_view file, std::string_view status,
                  std::string_view reason) {
         RankTable& table = rows_.tables.rank;

@@ -16,7 +16,7 @@ namespace gpuprof {
 inline constexpr std::uint64_t kReduceMemory = 256'000'000;
 
 // Summaries of other versions are made again.
-inline constexpr const char* kReducerVersion = "8";
+inline constexpr const char* kReducerVersion = "9";
 
 Status reduce_file(const RankFile& file, const Options& options, const ReadLimits& limits, const std::string& output);
 

@@ -220,9 +220,20 @@ std::string slow_lone_host(const Facts& facts, double step_ns) {
     if (!lone || lone->more_ns < kHalvesDiffer * step_ns) return "";
     return fmt::format(
         "GPUs of host {} are idle {} more per step than others while the host works or launches; it has all ranks that "
-        "do "
-        "the same, so nothing tells whether it is slow",
+        "do the same, so nothing tells whether it is slow",
         facts.get<JobHosts>().hosts[lone->host].name, readable_duration(lone->more_ns));
+}
+
+// Why "no stragglers" would be too much to say; empty if nothing speaks against it.
+std::string doubt_of(const Facts& facts, double step_ns) {
+    const MatchedJob& matched = facts.get<MatchedJob>();
+    if (share_lost(matched) > kMostLost)
+        return "ranks lost a part of their collectives, so their steps cannot be compared";
+    if (facts.get<RankWaits>().incomparable > kMostIncomparable)
+        return "ranks wait for others whose clocks cannot be compared with theirs";
+    if (share_undescribed(facts.get<RankJob>(), matched) > kMostUndescribed)
+        return "the kernels of most collectives do not say which ranks wait in them";
+    return slow_lone_host(facts, step_ns);
 }
 
 }  // namespace
@@ -250,30 +261,23 @@ Verdict job_verdict(const Facts& facts) {
         if (unit.named) named.push_back(&unit);
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
-    double undescribed = share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>()),
-           incomparable = facts.get<RankWaits>().incomparable;
-    bool apart = incomparable > kMostIncomparable;
-    bool lossy = share_lost(facts.get<MatchedJob>()) > kMostLost;
+    double unknown =
+        std::max(share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>()), facts.get<RankWaits>().incomparable);
+    std::string doubt = doubt_of(facts, found.step_ns);
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (found.counted.size() < kManySteps || std::max(undescribed, incomparable) > kMostLost)
-        verdict.confidence = Rating::medium;
-    std::string lone = slow_lone_host(facts, found.step_ns);
-    if (halves || lossy || apart || !lone.empty() || undescribed > kMostUndescribed) verdict.confidence = Rating::low;
+    if (found.counted.size() < kManySteps || unknown > kMostLost) verdict.confidence = Rating::medium;
+    if (halves || !doubt.empty()) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
                                        "can tell which half is right (see the table ranks)",
                                        readable_duration(spread))
                                  : "";
     if (!uneven.empty()) uneven = "; " + uneven;
-    if (named.empty() && (lossy || apart || !lone.empty() || undescribed > kMostUndescribed)) {
+    if (named.empty() && !doubt.empty()) {
         verdict.conclude(Limit::unknown);
-        verdict.because = (lossy           ? "ranks lost a part of their collectives, so their steps cannot be compared"
-                           : apart         ? "ranks wait for others whose clocks cannot be compared with theirs"
-                           : !lone.empty() ? lone
-                                           : "the kernels of most collectives do not say which ranks wait in them") +
-                          uneven;
+        verdict.because = doubt + uneven;
         return verdict;
     }
     if (found.counted.size() < kFewestSteps) {
@@ -297,7 +301,7 @@ Verdict job_verdict(const Facts& facts) {
     for (std::size_t i = 1; i < std::min<std::size_t>(named.size(), 4); ++i)
         verdict.because += "; " + sentence_of(*named[i], found.step_ns);
     if (named.size() > 4) verdict.because += fmt::format("; {} more", named.size() - 4);
-    verdict.because += uneven + divided + (lone.empty() ? "" : "; " + lone);
+    verdict.because += uneven + divided + (doubt.empty() ? "" : "; " + doubt);
     return verdict;
 }
 

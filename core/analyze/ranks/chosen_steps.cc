@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/analyze/ranks/batch_rows.h"
+
 namespace gpuprof {
 namespace {
 
@@ -103,46 +105,9 @@ std::set<std::int64_t> StepChoice::choose(const std::map<std::int64_t, DurNs>& l
     return {};
 }
 
-namespace {
-
-// The transfers of each rank's batches, one batch after the other.
-class Transfers {
-public:
-    explicit Transfers(const RankTransferTable& table) {
-        for (Row row = 0; row < table.rows; ++row) rows_[table.rank.value_or(row, -1)].rows.push_back(row);
-    }
-    void take(std::int32_t rank, std::int32_t count, bool keeps) {
-        auto of = rows_.find(rank);
-        if (of == rows_.end()) return;
-        auto& [rows, next] = of->second;
-        for (; count > 0 && next < rows.size(); --count, ++next)
-            if (keeps) kept_.push_back(rows[next]);
-    }
-    PodVector<Row> kept() && {
-        std::sort(kept_.begin(), kept_.end());
-        return std::move(kept_);
-    }
-
-private:
-    struct OfRank {
-        std::vector<Row> rows;
-        std::size_t next = 0;
-    };
-    std::unordered_map<std::int32_t, OfRank> rows_;
-    PodVector<Row> kept_;
-};
-
-template <class Table>
-void keep_rows(Table& table, const PodVector<Row>& kept) {
-    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
-    table.rows = kept.size();
-}
-
-}  // namespace
-
 void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps) {
-    Transfers batches(transfers);
-    PodVector<Row> kept;
+    const BatchRows batches(table, transfers);
+    PodVector<Row> kept, kept_transfers;
     Column<std::int32_t> follows, waited_for;
     PodVector<Row> begun;  // among the kept ones: what they followed is gone, and nothing says when their work began
     // By rank: its kept rows before each of its rows.
@@ -165,11 +130,12 @@ void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::s
             if (!count_again(table.follows, follows)) begun.push_back(to);
             count_again(table.waited_for, waited_for);
             kept.push_back(row);
+            for (Row transfer : batches.of(row)) kept_transfers.push_back(transfer);
         }
         before.push_back(before.back() + (keeps ? 1 : 0));
-        batches.take(table.rank.value_or(row, -1), table.transfers.value_or(row, 0), keeps);
     }
-    keep_rows(transfers, std::move(batches).kept());
+    std::sort(kept_transfers.begin(), kept_transfers.end());
+    keep_rows(transfers, kept_transfers);
     keep_rows(table, kept);
     follows.pad(static_cast<Row>(kept.size()));
     waited_for.pad(static_cast<Row>(kept.size()));

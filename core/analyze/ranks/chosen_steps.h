@@ -32,6 +32,12 @@ private:
 // Collectives that are replayed with about 2 GB.
 inline constexpr std::size_t kMostCollectives = 4'000'000;
 
+template <class Table>
+void keep_rows(Table& table, const PodVector<Row>& kept) {
+    table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+    table.rows = kept.size();
+}
+
 // Removes the collectives of all other steps; those that counted from one of them count from nothing.
 void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps);
 

@@ -74,7 +74,7 @@ private:
 
     // A small message may be sent before the receiver arrives, so a sender's end says nothing.
     bool sends_to(std::uint32_t sender, std::uint32_t receiver) const {
-        std::vector<JobTransfer> transfers = job_.transfers_of(job_.syncs[sender]);
+        std::span<const JobTransfer> transfers = job_.transfers_of(job_.syncs[sender]);
         std::int32_t from = job_.ranks[job_.syncs[sender].rank].rank, to = job_.ranks[job_.syncs[receiver].rank].rank;
         return std::any_of(transfers.begin(), transfers.end(), [&](const JobTransfer& transfer) {
             return transfer.from_rank == from && transfer.to_rank == to;

@@ -9,32 +9,30 @@ void Exchanges::link(std::uint32_t a, std::uint32_t b) {
     links_.emplace_back(b, a);
 }
 
-std::vector<Exchanges::Members> Exchanges::find() {
+bool Exchanges::is_complete(std::span<const Link> links) const {
+    return links.size() == job_.transfers_of(job_.syncs[links.front().first]).size();
+}
+
+void Exchanges::each(const Visit& visit) {
     std::sort(links_.begin(), links_.end());
-    std::vector<Members> all;
-    for (std::size_t begin = 0, end = 0; begin < links_.size(); begin = end) {
-        Members& members = all.emplace_back();
-        std::uint32_t sync = links_[begin].first;
-        members.syncs.push_back(sync);
-        for (; end < links_.size() && links_[end].first == sync; ++end)
-            if (members.syncs.size() == 1 || members.syncs.back() != links_[end].second)
-                members.syncs.push_back(links_[end].second);
-        members.complete = end - begin == job_.transfers_of(job_.syncs[sync]).size();
-    }
-    auto other_of = [&](const Members& members) {
-        return std::lower_bound(all.begin(), all.end(), members.syncs[1],
-                                [](const Members& each, std::uint32_t sync) { return each.syncs.front() < sync; });
+    auto links_of = [&](std::uint32_t sync) {
+        auto [first, last] = std::equal_range(links_.begin(), links_.end(), Link{sync, 0},
+                                              [](const Link& a, const Link& b) { return a.first < b.first; });
+        return std::span<const Link>(first, last);
     };
-    std::vector<Members> found;
-    for (const Members& members : all) {
-        auto other = other_of(members);
-        bool pair = members.syncs.size() == 2 && other->syncs.size() == 2;
-        if (pair && other->syncs.front() < members.syncs.front()) continue;
-        found.push_back(members);
-        found.back().pair = pair;
-        if (pair) found.back().complete &= other->complete;
+    auto has_one_partner = [](std::span<const Link> links) { return links.front().second == links.back().second; };
+    std::vector<std::uint32_t> members;
+    for (std::size_t begin = 0; begin < links_.size();) {
+        std::uint32_t sync = links_[begin].first, other = links_[begin].second;
+        std::span<const Link> links = links_of(sync), others = links_of(other);
+        begin += links.size();
+        bool pair = has_one_partner(links) && has_one_partner(others);
+        if (pair && other < sync) continue;
+        members = {sync};
+        for (const Link& link : links)
+            if (members.size() == 1 || members.back() != link.second) members.push_back(link.second);
+        visit(members, is_complete(links) && (!pair || is_complete(others)), pair);
     }
-    return found;
 }
 
 }  // namespace gpuprof

@@ -1,9 +1,11 @@
-// Kernels that send to several ranks and receive from several (`batch_isend_irecv` around a ring), and how each waits:
-// for the ranks that it exchanges with, not for those that these exchange with. So each is an instance of its own, of
-// which the others are members. Private to match.cc.
+// Kernels of sends and receives, and how each waits. One that sends to several ranks or receives from several
+// (`batch_isend_irecv` around a ring) waits for these, not for those that these exchange with. So each is an instance of
+// its own, of which the others are members. Private to match.cc.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -18,17 +20,18 @@ public:
     // Two syncs that have one transfer in common.
     void link(std::uint32_t a, std::uint32_t b);
 
-    struct Members {
-        std::vector<std::uint32_t> syncs;  // the first one's partners are the others
-        bool complete = false;             // each of its transfers was found on the other rank too
-        bool pair = false;  // each of two is the only partner of the other: one instance, as of any other pair
-    };
-    // By their first sync. Call once, after all links.
-    std::vector<Members> find();
+    // `members`: a sync and its partners. `complete`: each of its transfers was found on the other rank too. `pair`: each of
+    // two is the only partner of the other; they are visited once.
+    using Visit = std::function<void(std::span<const std::uint32_t> members, bool complete, bool pair)>;
+    // By first sync. Call after all links.
+    void each(const Visit& visit);
 
 private:
+    using Link = std::pair<std::uint32_t, std::uint32_t>;
+    bool is_complete(std::span<const Link> links) const;
+
     const RankJob& job_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;  // in both directions, once for each transfer
+    std::vector<Link> links_;  // in both directions, once for each transfer
 };
 
 }  // namespace gpuprof

@@ -32,8 +32,4 @@ inline constexpr std::string_view kCommunicator = "communicator";
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
 GroupKey assumed_world(std::string_view description, std::int64_t size);
 
-// The kind, in table rank_sync, of a batch of transfers in both directions between this rank and `dst_rank`, or, without
-// one, with several ranks.
-inline constexpr std::string_view kExchange = "exchange";
-
 }  // namespace gpuprof

@@ -18,15 +18,6 @@ std::vector<std::uint32_t> RankJob::recorded_by() const {
     return counts;
 }
 
-std::vector<JobTransfer> RankJob::transfers_of(const JobSync& sync) const {
-    if (sync.transfers > 0) {
-        auto first = transfers.begin() + sync.first_transfer;
-        return {first, first + sync.transfers};
-    }
-    if (sync.both_ways) return {{sync.from_rank, sync.to_rank, -1}, {sync.to_rank, sync.from_rank, -1}};
-    return {{sync.from_rank, sync.to_rank, sync.bytes}};
-}
-
 const JobRankStep* RankJob::find_step(std::uint32_t rank, std::int64_t step) const {
     std::pair key(rank, step);
     auto at = std::lower_bound(

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,6 @@ struct JobGroup {
     std::vector<std::int32_t> ranks;  // empty if unknown
     std::int32_t size = 0;
     bool pairs = false;    // sends and receives
-    bool batches = false;  // and some of them with several ranks at once
     bool assumed = false;  // nothing names it: all ranks are assumed
     bool several = false;  // and ranks have several such groups, so it may be another one
     // A communicator whose ranks are those that recorded it, in ascending order, if all did.
@@ -51,7 +51,7 @@ struct JobGroup {
     bool shared = false;  // more ranks recorded it than it has: several groups of one name
 };
 
-// One send or receive.
+// One send or receive; -1: an unknown end or size.
 struct JobTransfer {
     std::int32_t from_rank = -1, to_rank = -1;
     std::int64_t bytes = -1;
@@ -64,10 +64,7 @@ struct JobSync {
     std::uint32_t beside = 0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
     std::optional<std::int64_t> seq;
     CollectiveKind kind = CollectiveKind::unknown;
-    std::int32_t from_rank = -1, to_rank = -1;
-    bool both_ways = false;       // a batch of transfers in both directions: from the lower to the higher rank
-    bool with_several = false;    // a batch of transfers with several ranks: it has no ends of its own
-    std::uint16_t transfers = 0;  // of a batch: RankJob::transfers[first_transfer] ...
+    std::uint16_t transfers = 0;  // of sends and receives: RankJob::transfers[first_transfer] ...
     std::uint32_t first_transfer = 0;
     std::int64_t bytes = -1;
     Interval span;                  // by the rank's own clock
@@ -100,8 +97,10 @@ struct RankJob {
     std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
     std::size_t unusable = 0;             // rows left out
 
-    // What a send or receive consists of.
-    std::vector<JobTransfer> transfers_of(const JobSync& sync) const;
+    // One, or those of a batch; none of other collectives.
+    std::span<const JobTransfer> transfers_of(const JobSync& sync) const {
+        return {transfers.data() + sync.first_transfer, sync.transfers};
+    }
     // The index of a rank; kNone if it is unknown.
     std::uint32_t find_rank(std::int32_t number) const;
     // How many ranks recorded each of `steps`.

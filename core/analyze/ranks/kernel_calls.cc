@@ -12,14 +12,9 @@ namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
 
-// The rank at the other end, and whether this one sends. A call with both ends or none says neither.
-struct End {
-    std::int32_t rank;
-    bool sends;
-};
-std::optional<End> end_of(const CollectiveTable& table, Row row) {
-    if (table.src_rank.has(row) == table.dst_rank.has(row)) return std::nullopt;
-    return table.dst_rank.has(row) ? End{table.dst_rank[row], true} : End{table.src_rank[row], false};
+// A call with both ends or none does not say which of them is the other rank.
+bool names_other_rank(const CollectiveTable& table, Row row) {
+    return table.src_rank.has(row) != table.dst_rank.has(row);
 }
 
 std::optional<std::string> group_of(const Trace& trace, Row row) {
@@ -56,37 +51,26 @@ KernelCalls CallsOfKernels::of(Row kernel) const {
     return other ? KernelCalls{.undescribed = Undescribed::no_record} : found;
 }
 
-// Several calls are one collective if they are alike: of one group and kind, and, if they send or receive, each with one
-// rank.
+// Several calls belong together if they are of one group and kind, and, if they send or receive, each with one rank.
 KernelCalls CallsOfKernels::described(const std::vector<Row>& calls) const {
-    const CollectiveTable& table = trace_.tables().collective;
     if (calls.empty()) return {.undescribed = Undescribed::no_record};
     KernelCalls found{.record = calls.front(), .message = message_of(trace_, calls.front())};
     if (calls.size() == 1) return found;
     std::optional<std::string> group = group_of(trace_, calls.front());
-    bool transfers = false, alike = true, sends = false, receives = false, one_rank = true;
-    std::optional<End> first = end_of(table, calls.front());
+    bool transfers = false, together = group.has_value();
     std::int64_t bytes = 0;
     for (Row call : calls) {
         CollectiveMessage message = message_of(trace_, call);
-        std::optional<End> end = end_of(table, call);
         bool transfer = message.kind == CollectiveKind::send_recv;
         transfers |= transfer;
-        alike &= message.kind == found.message.kind && group && group_of(trace_, call) == group;
-        alike &= !transfer || end;
-        one_rank &= first && end && end->rank == first->rank;
-        if (transfer && end) (end->sends ? sends : receives) = true;
+        together &= message.kind == found.message.kind && group_of(trace_, call) == group &&
+                    (!transfer || names_other_rank(trace_.tables().collective, call));
         bool known = message.bytes && *message.bytes <= kMostBytes - bytes;
         bytes = known && bytes >= 0 ? bytes + *message.bytes : -1;
     }
-    if (!alike) return {.undescribed = transfers ? Undescribed::several_transfers : Undescribed::no_record};
+    if (!together) return {.undescribed = transfers ? Undescribed::several_transfers : Undescribed::no_record};
     found.message.bytes = bytes >= 0 ? std::optional(bytes) : std::nullopt;
-    if (!transfers) return found;
-    found.batch = calls;
-    if (!one_rank)
-        found.exchange = Exchange::with_several;
-    else if (sends && receives)
-        found.exchange = Exchange::both_ways;
+    if (transfers) found.batch = calls;
     return found;
 }
 

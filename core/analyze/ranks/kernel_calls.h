@@ -1,9 +1,10 @@
 // Which calls of a communication library one of its kernels executes.
 //
 // Usually one, whose record names the kernel. A batch of sends and receives (`batch_isend_irecv`, a group of NCCL) is one
-// kernel for several calls, with one rank or with several. The importer of Nsight Systems gives all of them the id of the kernel. PyTorch's records of
-// such calls end before the kernel is launched, and the kernel names none of them (issue 194693 of pytorch/pytorch). They
-// are the calls that its thread recorded since it last launched a kernel, if none of them launched one itself.
+// kernel for several calls, with one rank or with several. The importer of Nsight Systems gives all of them the id of the
+// kernel. PyTorch's records of such calls end before the kernel is launched, and the kernel names none of them (issue
+// 194693 of pytorch/pytorch). They are the calls that its thread recorded since it last launched a kernel, if none of them
+// launched one itself.
 // Kernels of a CUDA graph have their launch in common and nothing of their own: which call each executes is unknown.
 #pragma once
 
@@ -16,9 +17,6 @@
 
 namespace gpuprof {
 
-// What a batch of sends and receives is, unless it is only a larger one of these.
-enum class Exchange : std::uint8_t { no, both_ways, with_several };
-
 // Why it is unknown what a kernel executes.
 enum class Undescribed : std::uint8_t { no, in_graph, several_transfers, no_record };
 
@@ -27,7 +25,6 @@ struct KernelCalls {
     Undescribed undescribed = Undescribed::no;
     CollectiveMessage message = {};  // of all calls
     std::vector<Row> batch = {};     // its sends and receives, if there are several
-    Exchange exchange = Exchange::no;
 };
 
 class CallsOfKernels {

@@ -11,8 +11,8 @@ namespace gpuprof {
 
 struct LoneHost {
     std::uint32_t host = 0;  // index in JobHosts::hosts
-    double more_ns =
-        0;  // per step: how much longer its devices are idle for the host than those of other roles, at least
+    // Per step: how much longer its devices are idle for the host than those of other roles, at least.
+    double more_ns = 0;
 };
 
 // The one with the most; absent if there is none or only one host.

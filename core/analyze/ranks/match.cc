@@ -15,17 +15,12 @@
 namespace gpuprof {
 namespace {
 
-// In place of a kind, so that single transfers are no part of a batch.
-constexpr std::int64_t kBothWays = -2;
-// Of one transfer, in groups with batches with several ranks.
-constexpr std::int64_t kTransfer = -3;
-
 struct Keyed {
     OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
     std::uint32_t sync;
     MatchRule rule;
     std::uint16_t part = kWhole;  // as in OrderedSync
-    bool is_transfer() const { return key[3] == kTransfer; }
+    bool is_transfer() const { return key[3] == static_cast<std::int64_t>(CollectiveKind::send_recv); }
 };
 
 // By key, then by sync. First by group, because most keys differ there.
@@ -89,30 +84,24 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
             }
             bool assumed = job.groups[sync.group].assumed;
             if (sync.step < 0 || (assumed && sync.is_pair())) continue;
-            if (sync.is_pair() && job.groups[sync.group].batches) {
-                std::uint16_t part = 0;
-                for (const JobTransfer& transfer : job.transfers_of(sync)) {
-                    if (part == kWhole) break;
-                    OrderKey key{sync.group, transfer.from_rank, transfer.to_rank, kTransfer, sync.step, 0};
-                    std::int64_t place = places[key]++;
-                    key.back() = place;
-                    keyed.push_back({key, i, MatchRule::order, part++});
-                }
-                continue;
+            auto add = [&](OrderKey key, MatchRule rule, std::uint16_t part) {
+                std::int64_t place = places[key]++;
+                key.back() = place;
+                keyed.push_back({key, i, rule, part});
+            };
+            auto kind = static_cast<std::int64_t>(sync.kind);
+            if (!sync.is_pair())
+                add({sync.group, assumed ? sync.bytes : -1, repeated ? *sync.seq : -1, kind, sync.step, 0},
+                    assumed ? MatchRule::guessed : MatchRule::order, kWhole);
+            std::uint16_t part = 0;
+            for (const JobTransfer& transfer : job.transfers_of(sync)) {
+                OrderKey key{sync.group, transfer.from_rank, transfer.to_rank, kind, sync.step, 0};
+                if (transfer.from_rank >= 0 && transfer.to_rank >= 0)
+                    add(key, MatchRule::order, part);
+                else
+                    ++matched.uncertain;
+                ++part;
             }
-            OrderKey key{sync.group,
-                         sync.is_pair() ? sync.from_rank
-                         : assumed      ? sync.bytes
-                                        : -1,
-                         sync.is_pair() ? sync.to_rank
-                         : repeated     ? *sync.seq
-                                        : -1,
-                         sync.both_ways ? kBothWays : static_cast<std::int64_t>(sync.kind),
-                         sync.step,
-                         0};
-            std::int64_t place = places[key]++;
-            key.back() = place;
-            keyed.push_back({key, i, assumed ? MatchRule::guessed : MatchRule::order});
         }
     }
     return sorted(keyed, job.groups.size());
@@ -239,7 +228,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             matched.members.push_back(keyed[i].sync);
             ++instance.count;
         }
-        std::int32_t expected = first.is_pair() ? 2 : job.groups[first.group].size;
+        std::int32_t expected = job.groups[first.group].size;
         if (first.group != kNone && job.groups[first.group].assumed && assumed.of(first) != instance.count) {
             matched.uncertain += instance.count;
             matched.members.resize(instance.first);
@@ -248,16 +237,16 @@ MatchedJob MatchedJob::make(const Facts& facts) {
         instance.complete = expected > 0 && instance.count == static_cast<std::uint32_t>(expected);
         matched.add(instance);
     }
-    for (const Exchanges::Members& members : exchanges.find()) {
+    exchanges.each([&](std::span<const std::uint32_t> members, bool complete, bool pair) {
         Instance instance{static_cast<std::uint32_t>(matched.members.size()),
-                          static_cast<std::uint32_t>(members.syncs.size()),
-                          job.syncs[members.syncs.front()].group,
+                          static_cast<std::uint32_t>(members.size()),
+                          job.syncs[members.front()].group,
                           MatchRule::order,
-                          members.complete,
-                          !members.pair};
-        matched.members.insert(matched.members.end(), members.syncs.begin(), members.syncs.end());
+                          complete,
+                          !pair};
+        matched.members.insert(matched.members.end(), members.begin(), members.end());
         matched.add(instance);
-    }
+    });
     find_unproven(job, matched);
     count_lost(job, matched);
     return matched;

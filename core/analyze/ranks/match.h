@@ -1,8 +1,7 @@
 // Which rows of different ranks are one collective. By the group's ranks and the sequence number where the recorder
 // kept it; else, and for sends and receives, whose numbers each rank counts for itself, by their order within the step;
 // so too where a rank has a number twice, as replays of CUDA graphs repeat it. Rows that differ in kind or in the size of
-// a message are never one collective. In groups with batches of sends and receives with several ranks, each transfer is
-// matched on its own (exchanges.h). Where the order decides, nothing may contradict it (match_order.h). A group of more
+// a message are never one collective. Of a batch of sends and receives, each transfer is matched on its own (exchanges.h). Where the order decides, nothing may contradict it (match_order.h). A group of more
 // ranks than its size is several groups of one name and is not matched. Rows without a group are only counted.
 #pragma once
 

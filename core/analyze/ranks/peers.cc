@@ -16,7 +16,7 @@
 namespace gpuprof {
 namespace {
 
-// How a collective looks to its rank: kind of group, kind, direction, and of sends and receives the place in the group,
+// How a collective looks to its rank: kind of group, kind, and of sends and receives whom they are with, and the place in the group,
 // unless it is a ring.
 using Shape = std::array<std::int64_t, 5>;
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
@@ -67,7 +67,7 @@ private:
         shape_in_group_.assign(job_.groups.size() * kKinds, kNone);
     }
 
-    // Equal for batches that send to and receive from ranks as far away in the group.
+    // Equal for those that send to and receive from ranks as far away in the group.
     std::int64_t pattern_of(const JobSync& sync) {
         const JobGroup& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
@@ -88,11 +88,9 @@ private:
         if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
         const JobGroup& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
-        std::int64_t direction = !sync.is_pair() ? 0 : sync.from_rank == own ? 1 : 2;
-        if (sync.both_ways) direction += 2;
-        if (sync.with_several) direction = 5 + pattern_of(sync);
+        std::int64_t pattern = sync.is_pair() ? pattern_of(sync) : -1;
         std::int64_t stage = sync.is_pair() && !stages_.ring[sync.group] ? place_in(group, own) : 0;
-        return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), direction, stage};
+        return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), pattern, stage};
     }
 
     void place_all() {

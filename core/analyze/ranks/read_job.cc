@@ -6,10 +6,11 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
+#include <span>
 #include <unordered_map>
 
 #include "core/analyze/facts/facts.h"
+#include "core/analyze/ranks/batch_rows.h"
 #include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/one_machine.h"
@@ -22,18 +23,16 @@ namespace {
 constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 constexpr DurNs kMaxPart = DurNs{1} << 55;  // more than a year
 
-// And whether it goes both ways.
-using SyncKind = std::pair<CollectiveKind, bool>;
-SyncKind kind_of(std::string_view name) {
-    if (name == kExchange) return {CollectiveKind::send_recv, true};
+CollectiveKind kind_of(std::string_view name) {
     for (int kind = 0; kind <= static_cast<int>(CollectiveKind::send_recv); ++kind)
-        if (to_string(static_cast<CollectiveKind>(kind)) == name) return {static_cast<CollectiveKind>(kind), false};
-    return {CollectiveKind::unknown, false};
+        if (to_string(static_cast<CollectiveKind>(kind)) == name) return static_cast<CollectiveKind>(kind);
+    return CollectiveKind::unknown;
 }
 
 class JobReader {
 public:
-    explicit JobReader(const Trace& trace) : trace_(trace) {}
+    explicit JobReader(const Trace& trace)
+        : trace_(trace), batches_(trace.tables().rank_sync, trace.tables().rank_transfer) {}
 
     RankJob read() && {
         read_ranks();
@@ -159,7 +158,6 @@ private:
             else if (!job_.ranks[rank].excluded)
                 rows[rank].push_back(row);
         }
-        find_batches();
         job_.syncs.reserve(table.rows);
         for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
             job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
@@ -170,35 +168,22 @@ private:
         }
     }
 
-    // Rows of table rank_transfer of each rank, and where in them the batch of each row of rank_sync begins.
-    void find_batches() {
-        const RankTransferTable& transfers = trace_.tables().rank_transfer;
-        if (transfers.rows == 0) return;
-        for (Row row = 0; row < transfers.rows; ++row) transfers_[transfers.rank.value_or(row, -1)].push_back(row);
+    // No communicator has more ranks than a batch may have transfers.
+    void add_transfers(JobSync& sync, Row row) {
         const RankSyncTable& table = trace_.tables().rank_sync;
-        std::map<std::int32_t, std::size_t> next;  // by rank
-        begin_of_batch_.assign(table.rows, 0);
-        for (Row row = 0; row < table.rows; ++row) {
-            std::size_t& begin = next[table.rank.value_or(row, -1)];
-            begin_of_batch_[row] = begin;
-            begin += static_cast<std::size_t>(std::max(table.transfers.value_or(row, 0), 0));
-        }
-    }
-
-    // Nothing, if some are missing. No communicator has so many ranks.
-    void add_batch(JobSync& sync, Row row) {
-        const RankTransferTable& table = trace_.tables().rank_transfer;
-        auto count = static_cast<std::size_t>(std::max(trace_.tables().rank_sync.transfers.value_or(row, 0), 0));
-        if (count == 0 || count > UINT16_MAX || begin_of_batch_.empty()) return;
-        const std::vector<Row>& rows = transfers_[job_.ranks[sync.rank].rank];
-        std::size_t begin = begin_of_batch_[row];
-        if (count > rows.size() || begin > rows.size() - count) return;
+        const RankTransferTable& batches = trace_.tables().rank_transfer;
         sync.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
-        sync.transfers = static_cast<std::uint16_t>(count);
-        for (std::size_t i = begin; i < begin + count; ++i)
+        std::span<const Row> batch = batches_.of(row);
+        if (batch.size() > UINT16_MAX) batch = {};
+        for (Row each : batch)
             job_.transfers.push_back(
-                named_ends(sync, {table.src_rank.value_or(rows[i], -1), table.dst_rank.value_or(rows[i], -1),
-                                  table.bytes.value_or(rows[i], -1)}));
+                named_ends(sync, {batches.src_rank.value_or(each, -1), batches.dst_rank.value_or(each, -1),
+                                  batches.bytes.value_or(each, -1)}));
+        if (batch.empty())
+            job_.transfers.push_back(named_ends(
+                sync,
+                {table.src_rank.value_or(row, -1), table.dst_rank.value_or(row, -1), table.bytes.value_or(row, -1)}));
+        sync.transfers = static_cast<std::uint16_t>(job_.transfers.size() - sync.first_transfer);
     }
 
     std::int32_t device_of(const std::vector<Row>& syncs) const {
@@ -222,28 +207,13 @@ private:
         StringId kind = table.kind.value_or(row, kNoString);
         auto [known_kind, new_kind] = kinds_.try_emplace(kind);
         if (new_kind) known_kind->second = kind_of(trace_.text(kind));
-        std::tie(sync.kind, sync.both_ways) = known_kind->second;
-        sync.from_rank = table.src_rank.value_or(row, -1);
-        sync.to_rank = table.dst_rank.value_or(row, -1);
-        sync.with_several = sync.both_ways && !table.dst_rank.has(row);
-        sync.both_ways &= !sync.with_several;
-        if (sync.is_pair() && !sync.with_several) {
-            JobTransfer ends = named_ends(sync, {sync.from_rank, sync.to_rank, sync.bytes});
-            sync.from_rank = ends.from_rank, sync.to_rank = ends.to_rank;
-        }
-        if (sync.is_pair()) add_batch(sync, row);
-        if (sync.both_ways && sync.to_rank >= 0) {  // the other end
-            std::int32_t own = job_.ranks[rank].rank, other = sync.to_rank;
-            sync.from_rank = std::min(own, other), sync.to_rank = std::max(own, other);
-        }
+        sync.kind = known_kind->second;
         sync.bytes = table.bytes.value_or(row, -1);
         sync.span = {table.from_time[row], table.to_time[row]};
         constexpr DurNs kMostBeside = std::numeric_limits<std::uint32_t>::max();
         sync.beside = static_cast<std::uint32_t>(std::min(part(table.beside_ns, row), kMostBeside));
-        if (sync.is_pair() && sync.group != kNone) {
-            job_.groups[sync.group].pairs = true;
-            job_.groups[sync.group].batches |= sync.with_several;
-        }
+        if (sync.is_pair()) add_transfers(sync, row);
+        if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
         auto back_by = [&](const Column<std::int32_t>& rows) {
             std::int64_t back = rows.value_or(row, 0);
             bool known = back > 0 && back <= index - job_.ranks[rank].first;
@@ -267,18 +237,17 @@ private:
         if (sync.group == kNone || !job_.groups[sync.group].communicator) return ends;
         const RankList& ranks = job_.groups[sync.group].ranks;
         bool sends = ends.to_rank >= 0;
-        auto other = static_cast<std::size_t>(sends ? ends.to_rank : std::max(ends.from_rank, 0));
+        auto other = static_cast<std::size_t>(sends ? ends.to_rank : ends.from_rank);
         std::int32_t own = job_.ranks[sync.rank].rank;
-        if (other >= ranks.size()) return {-1, -1, ends.bytes};
+        if (other >= ranks.size() || (ends.from_rank < 0 && !sends)) return {-1, -1, ends.bytes};
         return {sends ? own : ranks[other], sends ? ranks[other] : own, ends.bytes};
     }
 
     const Trace& trace_;
     RankJob job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
-    std::map<StringId, SyncKind> kinds_;                  // few
-    std::map<std::int32_t, std::vector<Row>> transfers_;  // by rank
-    std::vector<std::size_t> begin_of_batch_;             // by row of rank_sync; empty without batches
+    std::map<StringId, CollectiveKind> kinds_;  // few
+    BatchRows batches_;
 };
 
 }  // namespace

@@ -36,8 +36,7 @@ public:
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
             if (point.step < steps_.steps().size()) table.step.set(row, steps_.steps()[point.step].number);
-            table.kind.set(row,
-                           into_.intern(point.exchange == Exchange::no ? to_string(point.message.kind) : kExchange));
+            table.kind.set(row, into_.intern(to_string(point.message.kind)));
             if (point.message.bytes) table.bytes.set(row, *point.message.bytes);
             if (point.stream >= 0) table.stream.set(row, point.stream);
             table.from_time.set(row, point.span.start);
@@ -47,16 +46,11 @@ public:
             if (point.record != kNoRow) {
                 bool numbered = by_communicator_.contains(group.value_or(-1));
                 if (records.seq.has(point.record)) table.seq.set(row, records.seq[point.record]);
-                bool pair = point.message.kind == CollectiveKind::send_recv;
-                std::optional<std::int32_t> from = records.src_rank.get(point.record),
-                                            to = records.dst_rank.get(point.record);
-                switch (point.exchange) {
-                    case Exchange::no: put_ends(table, row, from, to, pair && !numbered); break;
-                    case Exchange::both_ways: rows_.put(table.dst_rank, row, to ? to : from); break;
-                    case Exchange::with_several: break;
-                }
-                write_transfers(point, !numbered);
-                if (!point.batch.empty()) table.transfers.set(row, static_cast<std::int32_t>(point.batch.size()));
+                bool transfer = point.message.kind == CollectiveKind::send_recv;
+                if (point.batch.empty())
+                    put_ends(table, row, point.record, transfer && !numbered);
+                else
+                    write_batch(row, point.batch, !numbered);
             }
             if (!group) into_.lose(loss_of(point.undescribed), fmt::format("rank {}", rank_));
             table.queued.set(row, point.queued ? 1 : 0);
@@ -88,22 +82,25 @@ private:
         return Loss::undescribed_collective;
     }
 
-    void write_transfers(const SyncPoint& point, bool numbered_in_job) {
-        const CollectiveTable& records = trace_.tables().collective;
+    void write_batch(Row sync, const std::vector<Row>& calls, bool by_job) {
+        into_.tables.rank_sync.transfers.set(sync, static_cast<std::int32_t>(calls.size()));
         RankTransferTable& table = into_.tables.rank_transfer;
-        for (Row call : point.batch) {
+        for (Row call : calls) {
             Row row = table.add();
             table.rank.set(row, rank_);
-            put_ends(table, row, records.src_rank.get(call), records.dst_rank.get(call), numbered_in_job);
+            put_ends(table, row, call, by_job);
             rows_.put(table.bytes, row, message_of(trace_, call).bytes);
         }
     }
 
-    // A send names whom it sends to, a receive whom it receives from: the other end is this rank.
+    // A send names whom it sends to, a receive whom it receives from. `by_job`: the other end is this rank, by its number in
+    // the job.
     template <class Table>
-    void put_ends(Table& table, Row row, std::optional<std::int32_t> from, std::optional<std::int32_t> to, bool pair) {
-        if (pair && to && !from) from = rank_;
-        if (pair && from && !to) to = rank_;
+    void put_ends(Table& table, Row row, Row record, bool by_job) {
+        const CollectiveTable& records = trace_.tables().collective;
+        std::optional<std::int32_t> from = records.src_rank.get(record), to = records.dst_rank.get(record);
+        if (by_job && to && !from) from = rank_;
+        if (by_job && from && !to) to = rank_;
         rows_.put(table.src_rank, row, from);
         rows_.put(table.dst_rank, row, to);
     }

@@ -20,8 +20,7 @@ struct SyncPoint {
     Interval span;
     CollectiveMessage message;
     Undescribed undescribed = Undescribed::no;
-    std::vector<Row> batch;  // as in KernelCalls
-    Exchange exchange = Exchange::no;
+    std::vector<Row> batch;                   // as in KernelCalls
     std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
     DurNs beside = 0;                         // compute that it needed and that ran while that one was in flight
     bool queued = false;                      // began when the one before it on its stream ended

@@ -79,7 +79,6 @@ private:
         point.message = calls.message;
         point.undescribed = calls.undescribed;
         point.batch = std::move(calls.batch);
-        point.exchange = calls.exchange;
         std::string_view name = facts_.trace().text(kernels.name.value_or(row, kNoString));
         if (std::optional<CollectiveKernel> parsed = parse_collective(name);
             parsed && point.message.kind == CollectiveKind::unknown)

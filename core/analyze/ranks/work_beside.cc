@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
-
-#include "core/analyze/knowledge/collective_name.h"
+#include <span>
+#include <vector>
 
 namespace gpuprof {
 namespace {
@@ -13,17 +12,16 @@ struct Launched {
     TimeNs launch, end;
 };
 
-// Kernels that are no collectives, by launch; each with the last end of those until then.
-LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device) {
+// Kernels of a device that are none of the points, by launch; each with the last end of those until then.
+LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std::span<const SyncPoint> points) {
     const KernelTable& kernels = trace.kernel();
-    std::map<StringId, bool> collective;
+    std::vector<bool> collective(kernels.rows, false);
+    for (const SyncPoint& point : points) collective[point.kernel] = true;
     LargeVector<Launched> found;
     for (Row row = 0; row < kernels.rows; ++row) {
         Row call = trace.links().kernel_launch[row];
-        if (call == kNoRow || kernels.device.value_or(row, -1) != device) continue;
-        auto [known, fresh] = collective.try_emplace(kernels.name.value_or(row, kNoString), false);
-        if (fresh) known->second = is_collective_kernel(trace.text(known->first));
-        if (!known->second) found.push_back({trace.api_call().start[call], kernels.start[row] + kernels.dur[row]});
+        if (call != kNoRow && kernels.device.value_or(row, -1) == device && !collective[row])
+            found.push_back({trace.api_call().start[call], kernels.start[row] + kernels.dur[row]});
     }
     std::sort(found.begin(), found.end(), [](const Launched& a, const Launched& b) { return a.launch < b.launch; });
     for (std::size_t i = 1; i < found.size(); ++i) found[i].end = std::max(found[i].end, found[i - 1].end);
@@ -35,7 +33,7 @@ LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device) {
 void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points) {
     if (first == points.size()) return;
     const Trace& trace = facts.trace();
-    LargeVector<Launched> work = launched_work(trace, device.device);
+    LargeVector<Launched> work = launched_work(trace, device.device, std::span(points).subspan(first));
     for (std::size_t i = first; i < points.size(); ++i) {
         SyncPoint& point = points[i];
         if (point.follows == kFollowsNothing) continue;

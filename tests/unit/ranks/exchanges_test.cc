@@ -129,7 +129,7 @@ TEST_F(Exchange, MessagesOfOtherSizesAreNotOneTransfer) {
 
 TEST_F(Exchange, BatchesWhoseTransfersAreMissingAreAlone) {
     ranks(3, 1);
-    for (std::int32_t rank = 0; rank < 3; ++rank) rows_.sync(rank, 0, 10, 20, 0, "exchange");
+    for (std::int32_t rank = 0; rank < 3; ++rank) rows_.sync(rank, 0, 10, 20, 0, "send_recv");
     EXPECT_TRUE(facts().get<MatchedJob>().instances.empty());
 }
 

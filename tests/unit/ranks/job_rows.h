@@ -57,7 +57,7 @@ public:
     // Several sends and receives of one kernel, in a group of which nothing is numbered.
     void batch(std::int32_t rank, std::int64_t step, TimeNs from, TimeNs to, std::int32_t follows,
                const std::vector<Transfer>& transfers, std::int64_t group = 7) {
-        sync(rank, step, from, to, follows, "exchange", group);
+        sync(rank, step, from, to, follows, "send_recv", group);
         RankSyncTable& table = batch_.tables.rank_sync;
         table.transfers.set(static_cast<Row>(table.rows - 1), static_cast<std::int32_t>(transfers.size()));
         for (const Transfer& each : transfers) {
