@@ -157,7 +157,7 @@ const char* gpuprof_monitor_summary_json(gpuprof_monitor* monitor, size_t index)
 
 const char* gpuprof_summary_text(const char* summary_json) {
     int failed = guarded([&]() -> Status {
-        Result<GpuSummary> summary = summary_from_json(summary_json != nullptr ? summary_json : "");
+        Result<GpuSummary> summary = capi::summary_from_json(summary_json != nullptr ? summary_json : "");
         if (!summary.ok()) return summary.error();
         last_text = to_text(*summary);
         return {};

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-namespace gpuprof {
+namespace gpuprof::capi {
 namespace {
 
 using Value = simdjson::dom::element;
@@ -47,4 +47,4 @@ Result<GpuSummary> summary_from_json(std::string_view json) {
     return summary;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::capi

@@ -7,8 +7,8 @@
 #include "collect/device/summary.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::capi {
 
 Result<GpuSummary> summary_from_json(std::string_view json);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::capi

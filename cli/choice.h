@@ -6,7 +6,7 @@
 
 #include "core/base/close_match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The names in a list of things with a `name`, or of pointers to such things.
 template <class List>
@@ -21,4 +21,4 @@ std::vector<std::string_view> names_of(const List& list) {
     return names;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -1,6 +1,6 @@
 #include "cli/command.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 extern const Command kProfileCommand;
 extern const Command kTopCommand;
@@ -36,4 +36,4 @@ std::span<const Command* const> commands() {
     return kCommands;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

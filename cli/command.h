@@ -10,7 +10,7 @@
 #include "cli/command_line.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The accepted words of an argument, for completion: an option ("--format") or a positional by its name ("ANALYSIS").
 struct Choices {
@@ -36,4 +36,4 @@ struct Command {
 // Every command, in the order of the help.
 std::span<const Command* const> commands();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

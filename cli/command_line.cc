@@ -11,7 +11,7 @@
 #include "core/base/close_match.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr double kNs = 1e9, kMax_ns = 1e18;
@@ -152,4 +152,4 @@ void CommandLine::footer(const std::string& text) { app_.footer(text); }
 bool CommandLine::given(const std::string& name) const { return app_.get_option(name)->count() > 0; }
 std::vector<std::string> CommandLine::remaining() const { return app_.remaining(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

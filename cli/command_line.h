@@ -17,7 +17,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // A declared argument; each call refines it and returns it.
 class DeclaredOption {
@@ -83,4 +83,4 @@ private:
     CLI::App& app_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,7 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/output.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 struct Flag {
@@ -213,7 +213,7 @@ struct Shell {
 };
 constexpr Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
+std::function<Result<ExitCode>()> declare_completions(CommandLine& line) {
     auto shell = std::make_shared<std::string>();
     line.option("SHELL", *shell, "Shell to generate the script for: bash, zsh or fish.").required().value("");
     return [shell]() -> Result<ExitCode> {
@@ -229,8 +229,13 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kCompletionsCommand;
-const Command kCompletionsCommand{"completions", "Setup and reference",
-                                  "SHELL",       "Print a completion script for bash, zsh or fish.",
-                                  declare,       [] { return std::vector<Choices>{{"SHELL", names_of(kShells)}}; }};
+const Command kCompletionsCommand{"completions",
+                                  "Setup and reference",
+                                  "SHELL",
+                                  "Print a completion script for bash, zsh or fish.",
+                                  declare_completions,
+                                  [] {
+                                      return std::vector<Choices>{{"SHELL", names_of(kShells)}};
+                                  }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

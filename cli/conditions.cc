@@ -3,7 +3,7 @@
 
 #include "cli/output.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
     line.option("--fail-on", texts,
@@ -33,4 +33,4 @@ ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const c
     return fired ? ExitCode::threshold : ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 #include "cli/command_line.h"
 #include "compare/condition.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts);
 
@@ -17,4 +17,4 @@ Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::str
 ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
                       bool same_hardware);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

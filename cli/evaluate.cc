@@ -9,15 +9,15 @@
 #include "cli/command_line.h"
 #include "cli/python_package.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct EvaluateArguments {
     std::string baseline, optimized;
     std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
 };
 
-Result<ExitCode> evaluate(const Arguments& arguments) {
+Result<ExitCode> evaluate(const EvaluateArguments& arguments) {
     Result<std::vector<std::string>> words = python_words("evaluate", "evaluation");
     if (!words.ok()) return words.error();
     words->insert(words->end(), {arguments.baseline, arguments.optimized});
@@ -41,8 +41,8 @@ constexpr PassedOption kPassed[] = {
     {"--json", "", "Print one JSON object instead of text."},
 };
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_evaluate(CommandLine& line) {
+    auto arguments = std::make_shared<EvaluateArguments>();
     line.option("BASELINE", arguments->baseline, "Python file with the reference function.").required();
     line.option("OPTIMIZED", arguments->optimized, "Python file with the function to judge.").required();
     declare_passed(line, kPassed, arguments->passed);
@@ -53,6 +53,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kEvaluateCommand;
 const Command kEvaluateCommand{"evaluate", "Benchmark", "BASELINE.py OPTIMIZED.py [OPTIONS]",
-                               "Judge an optimised function against its baseline: speed, results, memory.", declare};
+                               "Judge an optimised function against its baseline: speed, results, memory.",
+                               declare_evaluate};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

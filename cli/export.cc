@@ -20,10 +20,10 @@
 #include "core/importers/open_trace.h"
 #include "core/model/damage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct ExportArguments {
     std::string format;
     std::vector<std::string> files;
     std::string base, sources;
@@ -36,12 +36,12 @@ constexpr std::string_view kHtml = "html";
 constexpr std::string_view kHtmlDoc = "the viewer and the recording in one file, for any browser.";
 
 std::vector<std::string_view> formats() {
-    std::vector<std::string_view> names = names_of(exporters());
+    std::vector<std::string_view> names = names_of(all_exporters());
     names.push_back(kHtml);
     return names;
 }
 
-Status write_trace(const Exporter& exporter, const Arguments& arguments) {
+Status write_trace(const Exporter& exporter, const ExportArguments& arguments) {
     Result<Trace> trace = open_trace(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
     if (!exporter.has_content(*trace))
@@ -55,7 +55,7 @@ Status write_trace(const Exporter& exporter, const Arguments& arguments) {
         capture ? FileAccess::owner : FileAccess::by_umask);
 }
 
-Status write_page(const Arguments& arguments) {
+Status write_page(const ExportArguments& arguments) {
     Result<std::string_view> page = viewer_page();
     if (!page.ok()) return page.error();
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
@@ -71,7 +71,7 @@ Status write_page(const Arguments& arguments) {
     return write_output(arguments.output, [&](Sink& sink) { return write_single_file(*pair, *page, sink); });
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_export(const ExportArguments& arguments) {
     Progress progress;
     const Exporter* exporter = find_exporter(arguments.format);
     if (exporter == nullptr && arguments.format != kHtml)
@@ -92,10 +92,10 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_export(CommandLine& line) {
+    auto arguments = std::make_shared<ExportArguments>();
     std::string choices;
-    for (const Exporter& exporter : exporters())
+    for (const Exporter& exporter : all_exporters())
         choices += fmt::format("{}{}: {}", choices.empty() ? "" : " ", exporter.name, exporter.doc);
     choices += fmt::format(" {}: {}", kHtml, kHtmlDoc);
     line.option("FORMAT", arguments->format, choices).required().value("");
@@ -104,15 +104,19 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--sources", arguments->sources, fmt::format("html: {}", kSourcesDoc)).value("DIR");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_read_limits(line, arguments->limits);
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_export(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kExportCommand;
-const Command kExportCommand{
-    "export", "Analyse recordings", "FORMAT FILE... [-o OUT]", "Convert a recording to another format.", declare, [] {
-        return std::vector<Choices>{{"FORMAT", formats()}};
-    }};
+const Command kExportCommand{"export",
+                             "Analyse recordings",
+                             "FORMAT FILE... [-o OUT]",
+                             "Convert a recording to another format.",
+                             declare_export,
+                             [] {
+                                 return std::vector<Choices>{{"FORMAT", formats()}};
+                             }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 #include "core/report/lines.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // CLI11's formatter with the usage line and the headings of this program.
@@ -94,4 +94,4 @@ void prepare_help(CLI::App& app, const Command& command) {
     app.set_help_flag("-h,--help", "Show this help.");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

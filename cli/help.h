@@ -5,10 +5,10 @@
 
 #include "cli/command.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 std::string program_help();
 // Makes `app` print its help as this program does; to be called before the command declares its arguments.
 void prepare_help(CLI::App& app, const Command& command);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -19,10 +19,10 @@
 #include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct HistoryArguments {
     std::string action, file, label, machine;
     std::string database = "gpu-profile-history.sqlite";
     std::size_t last = 10;
@@ -35,7 +35,7 @@ struct Arguments {
 
 constexpr std::string_view kActions[] = {"add", "list", "check"};
 
-Result<compare::Run> read_run(const Arguments& arguments) {
+Result<compare::Run> read_run(const HistoryArguments& arguments) {
     if (arguments.file.empty() || arguments.label.empty())
         return Error{ExitCode::usage, fmt::format("history {} needs FILE and --label", arguments.action)};
     Progress progress;
@@ -44,12 +44,12 @@ Result<compare::Run> read_run(const Arguments& arguments) {
     return compare::run_of(std::move(trace).value(), arguments.options);
 }
 
-Status write(const Arguments& arguments, Report report) {
+Status write(const HistoryArguments& arguments, Report report) {
     report.version = program_version();
     return write_report(*find_report_format(arguments.format), report, arguments.output, arguments.options.limit);
 }
 
-Result<ExitCode> add(const Arguments& arguments) {
+Result<ExitCode> add(const HistoryArguments& arguments) {
     Result<compare::Run> run = read_run(arguments);
     if (!run.ok()) return run.error();
     UnfinishedFile part;
@@ -67,7 +67,7 @@ Result<ExitCode> add(const Arguments& arguments) {
     return printed.ok() ? Result<ExitCode>(ExitCode::ok) : printed.error();
 }
 
-Result<ExitCode> list(const Arguments& arguments) {
+Result<ExitCode> list(const HistoryArguments& arguments) {
     Result<compare::History> history = compare::History::open_to_read(arguments.database);
     if (!history.ok()) return history.error();
     Result<std::vector<compare::HistoryRun>> runs = history->runs(arguments.label);
@@ -80,7 +80,7 @@ Result<ExitCode> list(const Arguments& arguments) {
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 
-Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Condition>& conditions) {
+Result<ExitCode> check(const HistoryArguments& arguments, const std::vector<compare::Condition>& conditions) {
     Result<compare::Run> run = read_run(arguments);
     if (!run.ok()) return run.error();
     Result<compare::History> history = compare::History::open_to_read(arguments.database);
@@ -121,7 +121,7 @@ Result<ExitCode> check(const Arguments& arguments, const std::vector<compare::Co
     return evaluate_all(conditions, changes, true);
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_history(const HistoryArguments& arguments) {
     if (find_report_format(arguments.format) == nullptr)
         return unknown_choice("format", arguments.format, names_of(report_formats()));
     Result<std::vector<compare::Condition>> conditions = conditions_of(arguments.fail_on);
@@ -136,8 +136,8 @@ Result<ExitCode> run(const Arguments& arguments) {
     return unknown_choice("action", arguments.action, {std::begin(kActions), std::end(kActions)});
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
+    auto arguments = std::make_shared<HistoryArguments>();
     line.option("ACTION", arguments->action,
                 "What to do: add a recording, list the runs, or check a recording against earlier ones.")
         .required()
@@ -158,7 +158,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_history(*arguments); };
 }
 
 }  // namespace
@@ -168,11 +168,11 @@ const Command kHistoryCommand{"history",
                               "Analyse recordings",
                               "add|list|check [FILE] [--label L]",
                               "Keep summaries of runs, and check a new run against them.",
-                              declare,
+                              declare_history,
                               [] {
                                   return std::vector<Choices>{{"ACTION", {std::begin(kActions), std::end(kActions)}},
                                                               {"--format", names_of(report_formats())},
                                                               {"--fail-on", names_of(compare::kMetrics)}};
                               }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "cli/command_line.h"
 #include "cli/python_package.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr PassedOption kPassed[] = {
@@ -20,7 +20,7 @@ constexpr PassedOption kPassed[] = {
     {"--workers", "N", "Calls answered at a time; others wait (default: 2).", PassedOption::whole},
 };
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
+std::function<Result<ExitCode>()> declare_mcp(CommandLine& line) {
     auto passed = std::make_shared<std::vector<std::string>>();
     declare_passed(line, kPassed, passed);
     return [passed]() -> Result<ExitCode> {
@@ -35,6 +35,6 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kMcpCommand;
 const Command kMcpCommand{"mcp", "Analyse recordings", "[--root FOLDER]",
-                          "Answer questions of agents about recordings, by the Model Context Protocol.", declare};
+                          "Answer questions of agents about recordings, by the Model Context Protocol.", declare_mcp};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

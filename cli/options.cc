@@ -8,7 +8,7 @@
 
 #include "cli/command_line.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::string flag_of(std::string name) {
@@ -77,4 +77,4 @@ bool is_path(const std::string& word) {
     return word == "-" || std::filesystem::exists(word, unknown);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

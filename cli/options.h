@@ -8,7 +8,7 @@
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Declares one flag per option. `options` must outlive the parsing.
 void declare_options(CommandLine& line, Options& options);
@@ -26,4 +26,4 @@ inline constexpr const char* kRecordingsDoc =
 // Whether `word` names a recording: standard input or an existing path.
 bool is_path(const std::string& word);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -15,7 +15,7 @@
 #include "core/base/utf8.h"
 #include "core/model/damage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ void note_damage(const Trace& trace) {
         note(fmt::format("{}: {}", trace.origin().file, damage));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 enum class FileAccess { by_umask, owner };
 
@@ -43,4 +43,4 @@ void note(std::string_view line);
 // nothing if all were read.
 void note_damage(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

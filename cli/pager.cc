@@ -14,7 +14,7 @@
 #include "core/base/path_search.h"
 #include "core/base/shell_words.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 bool fits_the_screen(std::string_view text) {
@@ -48,4 +48,4 @@ Status print_paged(std::string_view text) {
     return WIFEXITED(status) && WEXITSTATUS(status) == kNotFound ? print(text) : Status();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

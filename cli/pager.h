@@ -5,10 +5,10 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Prints `text`. If it does not fit the terminal, the command in PAGER shows it, or else `less` if installed. An empty
 // PAGER or `cat` prints it directly.
 Status print_paged(std::string_view text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -17,7 +17,7 @@
 #include "cli/output.h"
 #include "core/base/shell_words.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 int finish(const Status& status) {
@@ -190,4 +190,4 @@ int run_program(int argc, char** argv) {
     return static_cast<int>(*result);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Runs the command named by the arguments and returns the exit status.
 int run_program(int argc, char** argv);
@@ -11,4 +11,4 @@ int run_program(int argc, char** argv);
 // Version of this build, such as "0.1.0".
 std::string_view program_version();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/importers/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ProgressPace kUsual{.first = std::chrono::milliseconds(2000), .next = std::chrono::milliseconds(250)};
@@ -49,7 +49,7 @@ void Progress::run(bool terminal) {
     std::unique_lock lock(mutex_);
     for (auto wait = terminal ? pace_.first : pace_.note; !wake_.wait_for(lock, wait, [this] { return ending_; });
          wait = terminal ? pace_.next : pace_.note) {
-        const Reading& files = reading();
+        const ReadingProgress& files = reading();
         DurNs elapsed = monotonic_ns() - begin;
         std::string line = line_ ? line_(elapsed) : progress_line(files.open > 0, files.read, files.size, elapsed);
         if (terminal)
@@ -72,4 +72,4 @@ std::string progress_line(bool reading, std::uint64_t read, std::uint64_t size, 
     return fmt::format("{} ({} s)", what, elapsed / 1'000'000'000);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,7 +14,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // When a line is drawn on a terminal, and how often it is printed elsewhere.
 struct ProgressPace {
@@ -51,4 +51,4 @@ void end_progress();
 // `read` of `size` bytes were read; size 0 if unknown. `reading` is false while no file is being read.
 std::string progress_line(bool reading, std::uint64_t read, std::uint64_t size, DurNs elapsed);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 
 #include "core/base/path_search.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // The first lines for Python. The package's folder replaces the current one in sys.path, so that no local file shadows
@@ -108,4 +108,4 @@ void declare_passed(CommandLine& line, std::span<const PassedOption> options,
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

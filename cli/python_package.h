@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/schema/option_kind.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The interpreter (GPUPROF_PYTHON, else python3) and the words that make it run main() of gpu_profile.MODULE.__main__
 // with further arguments. `command` is our command, for the message if the package is missing (exit 6).
@@ -36,4 +36,4 @@ struct PassedOption {
 void declare_passed(CommandLine& line, std::span<const PassedOption> options,
                     const std::shared_ptr<std::vector<std::string>>& passed);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 #include "cli/pager.h"
 #include "cli/terminal.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit,
                     Paging paging) {
@@ -35,4 +35,4 @@ Status write_report(const ReportFormat& format, const Report& report, const std:
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

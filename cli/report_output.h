@@ -7,7 +7,7 @@
 #include "core/base/result.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 enum class Paging { on, off };
 
@@ -17,4 +17,4 @@ enum class Paging { on, off };
 Status write_report(const ReportFormat& format, const Report& report, const std::string& output, std::int64_t limit,
                     Paging paging = Paging::on);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,17 +13,17 @@
 #include "core/importers/open_trace.h"
 #include "core/model/scrub.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct ScrubArguments {
     std::vector<std::string> files;
     std::string output;
     ScrubOptions options;
     ReadLimits limits;
 };
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_scrub(const ScrubArguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
     Progress progress;
     Result<Trace> trace = open_trace(arguments.files, arguments.limits);
@@ -35,15 +35,15 @@ Result<ExitCode> run(const Arguments& arguments) {
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_scrub(CommandLine& line) {
+    auto arguments = std::make_shared<ScrubArguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("-o,--output", arguments->output, "Capture to write.").required().value("OUT");
     line.flag("--ranges", arguments->options.ranges,
               "Replace the names of ranges, custom operators and functions as well.");
     line.flag("--kernels", arguments->options.kernels, "Replace the names of kernels as well.");
     declare_read_limits(line, arguments->limits);
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_scrub(*arguments); };
 }
 
 }  // namespace
@@ -51,6 +51,6 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 extern const Command kScrubCommand;
 const Command kScrubCommand{"scrub", "Analyse recordings", "FILE... -o OUT",
                             "Remove file, host and user names and command lines from a recording, to share it.",
-                            declare};
+                            declare_scrub};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::string_view environment(const char* name) {
@@ -49,4 +49,4 @@ Style style_for(const std::string& file) {
     return style;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

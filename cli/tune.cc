@@ -13,19 +13,19 @@
 #include "cli/command_line.h"
 #include "cli/python_package.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kActions[] = {"begin", "trial", "status", "next", "again", "report", "accept", "reject"};
 
-struct Arguments {
+struct TuneArguments {
     std::vector<std::string> words;
     std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
 };
 
 bool is_action(std::string_view word) { return std::ranges::find(kActions, word) != std::end(kActions); }
 
-Result<ExitCode> tune(const Arguments& arguments, const CommandLine& line) {
+Result<ExitCode> tune(const TuneArguments& arguments, const CommandLine& line) {
     std::vector<std::string> extras = line.remaining(), given = arguments.words;
     bool is_command = std::ranges::find(extras, "--") != extras.end();
     if (is_command && !given.empty() && is_action(given[0]))
@@ -60,8 +60,8 @@ constexpr PassedOption kPassed[] = {
     {"--format", "FORMAT", "status, next: text or json (default: text)."},
 };
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_tune(CommandLine& line) {
+    auto arguments = std::make_shared<TuneArguments>();
     line.option("WHAT", arguments->words,
                 "A new investigation (-- CMD..., or begin with --recording), a trial (trial NOTE), status, next, "
                 "again (measure what is kept anew), report, or a decision of your own (accept N, reject N).")
@@ -77,11 +77,11 @@ const Command kTuneCommand{"tune",
                            "Analyse recordings",
                            "-- CMD... | trial NOTE | status | next | again | report",
                            "Keep an investigation: noise, what to try, what each change gave, what was kept.",
-                           declare,
+                           declare_tune,
                            [] {
                                return std::vector<Choices>{{"WHAT", {std::begin(kActions), std::end(kActions)}},
                                                            {"--format", {"text", "json"}}};
                            },
                            "WHAT"};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

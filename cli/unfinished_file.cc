@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // State for a signal handler: fixed memory. A path is written only while `set` is false.
@@ -63,4 +63,4 @@ void UnfinishedFile::set(const std::string& path) {
     watch_signals();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // One such file, during the lifetime of this object.
 class UnfinishedFile {
@@ -21,4 +21,4 @@ private:
     int slot_;  // -1: moved from, or all slots are taken
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -15,10 +15,10 @@
 #include "core/analyze/replay/changes.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
+std::function<Result<ExitCode>()> declare_whatif(CommandLine& line) {
     auto request = std::make_shared<AnalysisRequest>();
     auto changes = std::make_shared<std::vector<std::string>>();
     line.option("FILE", request->file, kRecordingDoc).required().value("");
@@ -43,8 +43,13 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kWhatIfCommand;
 const Command kWhatIfCommand{
-    "whatif", "Analyse recordings", "FILE [OPTIONS]", "Predict the step time with something changed.", declare, [] {
+    "whatif",
+    "Analyse recordings",
+    "FILE [OPTIONS]",
+    "Predict the step time with something changed.",
+    declare_whatif,
+    [] {
         return std::vector<Choices>{{"--format", names_of(report_formats())}, {"--change", usual_change_names(), true}};
     }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -53,7 +53,7 @@ std::vector<DurNs> shared_out(const std::vector<WideSum>& sums, std::int64_t n) 
     return each;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kAttributionColumns[] = {
     {"kind", CellType::text, Unit::none, "kernel, memcpy, memset or idle."},
     {"name", CellType::text, Unit::none, "Name of the kernel in NEW (in BASE if it vanished), kind of copy, or cause."},
     {"base_ns", CellType::integer, Unit::ns, "Time in BASE, per step and device."},
@@ -97,7 +97,7 @@ Attribution attribute(const Run& base, const KernelNames& base_names, const Run&
 }
 
 ResultTable attribution_table(const Attribution& found) {
-    ResultTable table("attribution", kColumns);
+    ResultTable table("attribution", kAttributionColumns);
     table.handle_prefix = "a";
     for (const Contribution& part : found.parts)
         table.add_row({

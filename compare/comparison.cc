@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
 namespace gpuprof::compare {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kComparisonColumns[] = {
     {"metric", CellType::text, Unit::none, "Name of the metric."},
     {"base_ns", CellType::real, Unit::ns, "Value in BASE, for times."},
     {"new_ns", CellType::real, Unit::ns, "Value in NEW, for times."},
@@ -31,7 +32,6 @@ constexpr ResultColumn kColumns[] = {
     {"new_j", CellType::real, Unit::joule, "Value in NEW, for energies."},
 };
 
-Cell cell(std::optional<double> value, bool shown = true) { return shown && value ? Cell{*value} : kAbsent; }
 Cell count(std::size_t samples) { return samples > 0 ? Cell{static_cast<std::int64_t>(samples)} : kAbsent; }
 
 std::string_view basis_of(const Change& change) {
@@ -134,22 +134,24 @@ Metric deciding_metric(const Changes& changes) {
 }
 
 ResultTable metrics_table(const Changes& changes) {
-    ResultTable table("metrics", kColumns);
+    ResultTable table("metrics", kComparisonColumns);
     for (std::size_t i = 0; i < kMetricCount; ++i) {
         const Change& change = changes[i];
         if (!change.base && !change.next) continue;
-        auto in = [&](Unit unit, const std::optional<double>& value) { return cell(value, kMetrics[i].unit == unit); };
+        auto in = [&](Unit unit, const std::optional<double>& value) {
+            return kMetrics[i].unit == unit ? real(value) : kAbsent;
+        };
         table.add_row({
             Cell{kMetrics[i].name},
             in(Unit::ns, change.base),
             in(Unit::ns, change.next),
             in(Unit::bytes, change.base),
             in(Unit::bytes, change.next),
-            cell(change.pct),
-            cell(change.interval ? std::optional(change.interval->low) : std::nullopt),
-            cell(change.interval ? std::optional(change.interval->high) : std::nullopt),
+            real(change.pct),
+            real(change.interval ? std::optional(change.interval->low) : std::nullopt),
+            real(change.interval ? std::optional(change.interval->high) : std::nullopt),
             Cell{name_of(change.word)},
-            cell(change.noise_pct),
+            real(change.noise_pct),
             count(change.base_samples),
             count(change.new_samples),
             Cell{std::string_view(change.because)},

@@ -17,19 +17,19 @@ constexpr double kVisible = 1, kSignificant = 2;               // standard error
 constexpr double kCurvatureFactor = 1.5;                       // a drift need not be linear
 constexpr double kNothing = 1e-3;  // relative to the mean; smaller samples, such as 0, count as this in logarithms
 
-double median_of(std::span<const double> samples) { return measure::statistics_of(samples).median; }
-
 }  // namespace
+
+double sample_median(std::span<const double> samples) { return measure::statistics_of(samples).median; }
 
 Dispersion::Dispersion(std::span<const double> samples, bool clipped) {
     double least_counted = kNothing * measure::statistics_of(samples).mean;
     for (double sample : samples) values.push_back(std::log(std::max(sample, least_counted)));
     auto [least, most] = std::minmax_element(values.begin(), values.end());
     range = *most - *least;
-    double middle = median_of(values);
+    double middle = sample_median(values);
     std::vector<double> away;
     for (double value : values) away.push_back(std::abs(value - middle));
-    double reach = kOutlierDeviations * 1.4826 * median_of(away);
+    double reach = kOutlierDeviations * 1.4826 * sample_median(away);
     if (clipped && values.size() >= kMinSamplesForClipping)
         for (double& value : values) value = std::clamp(value, middle - reach, middle + reach);
     for (double value : values) mean += value / count();

@@ -8,6 +8,8 @@
 
 namespace gpuprof::compare {
 
+double sample_median(std::span<const double> samples);
+
 // One side. Outliers are clipped to three deviations (by the median absolute deviation), so that a slow step neither
 // shifts nor widens the result much.
 struct Dispersion {

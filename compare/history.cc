@@ -95,7 +95,7 @@ std::string host_of(const Run& run) {
     return host_name();
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kHistoryColumns[] = {
     {"id", CellType::integer, Unit::none, "Number of the run."},
     {"added_at", CellType::text, Unit::none, "Time of the addition, UTC."},
     {"label", CellType::text, Unit::none, "Label of the run."},
@@ -303,7 +303,7 @@ HistoryKey key_of(const Run& run, const std::string& label, const std::string& m
 }
 
 ResultTable history_table(const std::vector<HistoryRun>& runs) {
-    ResultTable table("history", kColumns);
+    ResultTable table("history", kHistoryColumns);
     for (const HistoryRun& run : runs) {
         std::vector<Cell> cells = {integer(run.id), text_cell(run.added_at), text_cell(run.key.label)};
         for (const std::optional<double>& value : run.values) cells.push_back(real(value));

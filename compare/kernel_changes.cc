@@ -23,14 +23,14 @@ struct ShapePart {
 };
 
 // Time and shape of each kernel of one side.
-struct Side {
+struct ChangeSide {
     std::vector<std::uint64_t> counts;
     std::vector<WideSum> totals;
     std::vector<std::vector<double>> samples;
     std::vector<ShapePart> shape;
     double parts;
 
-    Side(const Run& run, const KernelNames& names) : parts(static_cast<double>(run.parts())) {
+    ChangeSide(const Run& run, const KernelNames& names) : parts(static_cast<double>(run.parts())) {
         const KernelTable& table = run.trace->kernel();
         const NameGroups& groups = names.groups;
         PodVector<std::int64_t> durations = groups.gather([&](Row row) { return table.dur[row]; });
@@ -61,7 +61,7 @@ struct Side {
     double per_step(std::uint32_t group) const { return totals[group].real() / parts; }
 };
 
-struct Line {
+struct ChangeLine {
     KernelPair pair;
     Change change;
     double base_ns = 0, new_ns = 0;  // per step
@@ -69,7 +69,7 @@ struct Line {
 };
 
 // "grid x 64 -> 128, registers 32 -> 40"; a property that varies between launches is not compared.
-std::string shape_changes(const Side& base, const Side& next, const KernelPair& pair) {
+std::string shape_changes(const ChangeSide& base, const ChangeSide& next, const KernelPair& pair) {
     std::string text;
     for (std::size_t i = 0; i < base.shape.size(); ++i) {
         std::optional<std::int64_t> before = base.shape[i].values[pair.base], after = next.shape[i].values[pair.next];
@@ -79,30 +79,28 @@ std::string shape_changes(const Side& base, const Side& next, const KernelPair& 
     return text;
 }
 
-constexpr std::uint32_t kUnpaired = KernelPair::kUnpaired;
-
-std::vector<Line> lines_of(const Side& base, const Side& next, const KernelPairs& pairs) {
-    std::vector<Line> lines(pairs.pairs.size());
+std::vector<ChangeLine> lines_of(const ChangeSide& base, const ChangeSide& next, const KernelPairs& pairs) {
+    std::vector<ChangeLine> lines(pairs.pairs.size());
     std::size_t samples = 0;
     for (const auto& side : {&base, &next})
         for (const std::vector<double>& each : side->samples) samples += each.size();
     // A comparison resamples thousands of times, which costs much more than the number of samples suggests.
     for_each_group(lines.size(), samples * 100 + lines.size() * 10'000, [&](std::size_t i) {
-        Line& line = lines[i];
+        ChangeLine& line = lines[i];
         line.pair = pairs.pairs[i];
-        if (line.pair.base != kUnpaired) line.base_ns = base.per_step(line.pair.base);
-        if (line.pair.next != kUnpaired) line.new_ns = next.per_step(line.pair.next);
-        if (line.pair.base != kUnpaired && line.pair.next != kUnpaired)
+        if (line.pair.base != KernelPair::kUnpaired) line.base_ns = base.per_step(line.pair.base);
+        if (line.pair.next != KernelPair::kUnpaired) line.new_ns = next.per_step(line.pair.next);
+        if (line.pair.base != KernelPair::kUnpaired && line.pair.next != KernelPair::kUnpaired)
             line.change = change_of_samples(base.samples[line.pair.base], next.samples[line.pair.next], "launches");
     });
-    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
+    std::stable_sort(lines.begin(), lines.end(), [](const ChangeLine& a, const ChangeLine& b) {
         double differs = std::abs(a.difference()), other = std::abs(b.difference());
         return differs != other ? differs > other : std::max(a.base_ns, a.new_ns) > std::max(b.base_ns, b.new_ns);
     });
     return lines;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kKernelChangesColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the kernel in BASE, or in NEW if it is new."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
     {"base_ns", CellType::real, Unit::ns, "Sum of its durations in BASE, per step."},
@@ -120,18 +118,16 @@ constexpr ResultColumn kColumns[] = {
     {"new_name", CellType::text, Unit::none, "Name in NEW, if it differs."},
 };
 
-Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }
-
 }  // namespace
 
 ResultTable kernels_table(const Run& base, const KernelNames& base_names, const Run& next, const KernelNames& new_names,
                           const KernelPairs& pairs) {
-    Side before(base, base_names), after(next, new_names);
-    ResultTable table("kernels", kColumns);
+    ChangeSide before(base, base_names), after(next, new_names);
+    ResultTable table("kernels", kKernelChangesColumns);
     table.handle_prefix = "k";
-    for (const Line& line : lines_of(before, after, pairs)) {
+    for (const ChangeLine& line : lines_of(before, after, pairs)) {
         const KernelPair& pair = line.pair;
-        bool old = pair.base != kUnpaired, now = pair.next != kUnpaired;
+        bool old = pair.base != KernelPair::kUnpaired, now = pair.next != KernelPair::kUnpaired;
         std::string_view name = old ? base_names.names[pair.base] : new_names.names[pair.next];
         std::string shape = old && now ? shape_changes(before, after, pair) : "";
         table.add_row({
@@ -144,9 +140,9 @@ ResultTable kernels_table(const Run& base, const KernelNames& base_names, const 
             Cell{old && now ? name_of_speed(line.change.word)
                  : old      ? "vanished"
                             : "new"},
-            cell(line.change.pct),
-            cell(line.change.base),
-            cell(line.change.next),
+            real(line.change.pct),
+            real(line.change.base),
+            real(line.change.next),
             text_cell(shape),
             text_cell(name_of(pair.match)),
             Cell{pair.ambiguous},

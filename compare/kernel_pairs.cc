@@ -26,12 +26,12 @@ std::string without_numbers(std::string_view name) {
     return text;
 }
 
-struct Side {
+struct PairSide {
     const KernelNames& names;
     std::vector<std::uint32_t> pair;  // group -> pair, or kUnpaired
     double parts;
 
-    Side(const KernelNames& given, const Run& run)
+    PairSide(const KernelNames& given, const Run& run)
         : names(given), pair(given.names.size(), kUnpaired), parts(static_cast<double>(run.parts())) {}
     // Groups without a partner, in the order of their first launches.
     std::vector<std::uint32_t> left() const {
@@ -48,11 +48,13 @@ public:
         : base_(base_names, base), next_(new_names, next) {}
 
     KernelPairs match() {
-        by_key(Match::name, [](const Side& side, std::uint32_t group) { return std::string(side.names.names[group]); });
-        by_key(Match::stem, [](const Side& side, std::uint32_t group) { return stem_of(side.names.names[group]); });
-        by_key(Match::stem,
-               [](const Side& side, std::uint32_t group) { return without_numbers(stem_of(side.names.names[group])); });
-        by_key(Match::position, [](const Side& side, std::uint32_t group) { return place_of(side, group); });
+        by_key(Match::name,
+               [](const PairSide& side, std::uint32_t group) { return std::string(side.names.names[group]); });
+        by_key(Match::stem, [](const PairSide& side, std::uint32_t group) { return stem_of(side.names.names[group]); });
+        by_key(Match::stem, [](const PairSide& side, std::uint32_t group) {
+            return without_numbers(stem_of(side.names.names[group]));
+        });
+        by_key(Match::position, [](const PairSide& side, std::uint32_t group) { return place_of(side, group); });
         for (std::uint32_t group : base_.left()) add({group, kUnpaired, Match::none, ambiguous_base_[group]});
         for (std::uint32_t group : next_.left()) add({kUnpaired, group, Match::none, ambiguous_new_[group]});
         for (const KernelPair& pair : result_.pairs) result_.ambiguous += pair.ambiguous;
@@ -103,7 +105,7 @@ private:
     }
 
     // The matched kernels around the first launch, the distance to the first of them, and the number of launches.
-    static std::string place_of(const Side& side, std::uint32_t group) {
+    static std::string place_of(const PairSide& side, std::uint32_t group) {
         const NameGroups& groups = side.names.groups;
         Row first = side.names.first[group];
         auto pair_at = [&](Row row) {
@@ -118,7 +120,7 @@ private:
         return fmt::format("{} {} {} {}", before, away, after, launches);
     }
 
-    Side base_, next_;
+    PairSide base_, next_;
     KernelPairs result_;
     std::unordered_map<std::uint32_t, bool> ambiguous_base_, ambiguous_new_;
 };

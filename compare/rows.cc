@@ -8,7 +8,8 @@
 #include <map>
 #include <string>
 
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
+#include "core/analyze/tables/cells.h"
 
 namespace gpuprof::compare {
 namespace {
@@ -54,14 +55,14 @@ std::optional<double> number(const ResultTable& table, std::size_t row, std::str
     return std::nullopt;
 }
 
-struct Line {
+struct RowLine {
     std::string key;
     std::optional<double> base_ns, new_ns, base_count, new_count;
     bool in_base = false, in_new = false;
     double difference() const { return new_ns.value_or(0) - base_ns.value_or(0); }
 };
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRowsColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the row in the analysis."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns."},
     {"base_ns", CellType::real, Unit::ns, "Time in BASE, per step."},
@@ -71,8 +72,6 @@ constexpr ResultColumn kColumns[] = {
     {"new_count", CellType::real, Unit::count, "Count in NEW."},
     {"only_in", CellType::text, Unit::none, "base or new, if the other side lacks the row."},
 };
-
-Cell cell(std::optional<double> value) { return value ? Cell{*value} : kAbsent; }
 
 }  // namespace
 
@@ -84,7 +83,7 @@ std::vector<std::string_view> comparable_analyses() {
 
 Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const Run& next) {
     const Kind& kind = *kind_of(analysis);
-    std::vector<Line> lines;
+    std::vector<RowLine> lines;
     std::map<std::pair<std::string, std::size_t>, std::size_t> place;  // key and its occurrence -> line
     std::vector<std::string> notes;
     for (const Run* run : {&base, &next}) {
@@ -96,7 +95,7 @@ Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const
             std::string key = key_of(*table, row, kind.keys);
             auto [at, added] = place.try_emplace({key, seen[key]++}, lines.size());
             if (added) lines.emplace_back().key = key;
-            Line& line = lines[at->second];
+            RowLine& line = lines[at->second];
             bool old = run == &base;
             (old ? line.base_ns : line.new_ns) = number(*table, row, kind.time, over);
             (old ? line.base_count : line.new_count) = number(*table, row, kind.count, over);
@@ -105,19 +104,20 @@ Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const
         for (const std::string& note : table->notes)
             notes.push_back(fmt::format("{}: {}", run == &base ? "BASE" : "NEW", note));
     }
-    std::stable_sort(lines.begin(), lines.end(),
-                     [](const Line& a, const Line& b) { return std::abs(a.difference()) > std::abs(b.difference()); });
-    ResultTable table(kind.analysis, kColumns);
-    for (const Line& line : lines)
+    std::stable_sort(lines.begin(), lines.end(), [](const RowLine& a, const RowLine& b) {
+        return std::abs(a.difference()) > std::abs(b.difference());
+    });
+    ResultTable table(kind.analysis, kRowsColumns);
+    for (const RowLine& line : lines)
         table.add_row({
             Cell{std::string_view(line.key)},
             Cell{line.difference()},
-            cell(line.base_ns),
-            cell(line.new_ns),
+            real(line.base_ns),
+            real(line.new_ns),
             line.base_ns && line.new_ns && *line.base_ns != 0 ? Cell{100 * (*line.new_ns / *line.base_ns - 1)}
                                                               : kAbsent,
-            cell(line.base_count),
-            cell(line.new_count),
+            real(line.base_count),
+            real(line.new_count),
             line.in_base && line.in_new ? kAbsent : Cell{std::string_view(line.in_base ? "base" : "new")},
         });
     table.notes = std::move(notes);

@@ -21,7 +21,6 @@ constexpr std::uint64_t kSeed = 20261122;
 using Samples = std::span<const double>;
 
 double mean_of(Samples samples) { return measure::statistics_of(samples).mean; }
-double median_of(Samples samples) { return measure::statistics_of(samples).median; }
 
 // Converts differences of logarithms to percent.
 measure::Interval around(double difference, double interval_half_width, double level) {
@@ -165,8 +164,8 @@ bool too_few(const DispersionPair& both) {
 }  // namespace
 
 Change change_of_samples(Samples base, Samples next, std::string_view what, bool one_process) {
-    if (std::optional<Change> found = without_interval(base, next, what, median_of)) return *found;
-    Change change = begun(base, next, median_of(base), median_of(next));
+    if (std::optional<Change> found = without_interval(base, next, what, sample_median)) return *found;
+    Change change = begun(base, next, sample_median(base), sample_median(next));
     DispersionPair both(base, next, one_process);
     if (too_few(both)) return change_of_few(change, DispersionPair(base, next, one_process, true, Caution::none), what);
     return concluded(with_resampled(change, base, next, 0.5, both), both, what);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kNone = ~std::size_t{0};
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStepPairsColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the step; both names if they differ."},
     {"difference_ns", CellType::real, Unit::ns, "new_ns - base_ns; what is on one side only counts as 0 on the other."},
     {"base_ns", CellType::integer, Unit::ns, "Length in BASE."},
@@ -66,7 +66,7 @@ std::string name_of(const Step* base, const Step* next) {
 }  // namespace
 
 Result<ResultTable> steps_table(const Run& base, const Run& next) {
-    ResultTable table("steps", kColumns);
+    ResultTable table("steps", kStepPairsColumns);
     const std::vector<Step>&before = base.steps.steps, &after = next.steps.steps;
     for (auto [i, k] : pairs_of(before, after)) {
         const Step* old = i == kNone ? nullptr : &before[i];

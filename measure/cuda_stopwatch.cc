@@ -3,7 +3,7 @@
 namespace gpuprof::measure {
 namespace {
 
-constexpr DurNs kBlockTimeout = 200'000'000, kArrival = 5'000;  // a launch reaches an idle device within a few us
+constexpr DurNs kBlockTimeout = 200'000'000, kLapArrival = 5'000;  // a launch reaches an idle device within a few us
 
 }  // namespace
 
@@ -47,7 +47,7 @@ Status CudaStopwatch::start(std::uint64_t stream, bool hold) {
 Status CudaStopwatch::stop() {
     Status marked = api_->event_record(end_, stream_);
     // The last enqueued work must arrive before the first of it starts.
-    if (lap_.held) clock_.sleep(kArrival);
+    if (lap_.held) clock_.sleep(kLapArrival);
     block_.release();
     return marked;
 }

@@ -23,8 +23,8 @@ double median_of(std::vector<double> values) {
 }
 
 // One function on its way to a Measurement.
-struct Side {
-    Side(const Work& of, const RunOptions& options) : work(of), stopping(options.stopping) {}
+struct RunSide {
+    RunSide(const Work& of, const RunOptions& options) : work(of), stopping(options.stopping) {}
     const Work& work;
     Stopping stopping;
     std::optional<StopReason> stopped;
@@ -44,20 +44,20 @@ public:
     std::vector<Measurement> results();
 
 private:
-    Status warm_up(Side& side);
-    Status set_up(Side& side);
-    std::int64_t batch_for(const Side& side, double one_ns) const;
-    Status find_batch(Side& side);
+    Status warm_up(RunSide& side);
+    Status set_up(RunSide& side);
+    std::int64_t batch_for(const RunSide& side, double one_ns) const;
+    Status find_batch(RunSide& side);
     Status sample();
     Status take_group(TimeNs begun);
     Status take_round(bool backwards);
-    Status take_sample(Side& side);
+    Status take_sample(RunSide& side);
     std::size_t room() const;
     void close_group(DurNs elapsed);
-    double judged(const Side& side, std::size_t shot) const;
+    double judged(const RunSide& side, std::size_t shot) const;
     void accept_group(bool is_throttled);
     bool over(DurNs elapsed);
-    Measurement result_of(Side& side);
+    Measurement result_of(RunSide& side);
     void add_peak(Measurement& found) const;
 
     TimeNs now() const { return timer_.clock().now(); }
@@ -65,7 +65,7 @@ private:
     Timer& timer_;
     RunOptions options_;
     DeviceWatch watch_;
-    std::vector<Side> sides_;
+    std::vector<RunSide> sides_;
     std::vector<std::string> notes_;
     bool keep_throttled_;
     int held_down_groups_ = 0;
@@ -73,7 +73,7 @@ private:
     bool backwards_ = false;
 };
 
-Status Run::warm_up(Side& side) {
+Status Run::warm_up(RunSide& side) {
     Warmup warmup(options_.warmup);
     std::vector<double> stray;
     TimeNs begun = now();
@@ -88,7 +88,7 @@ Status Run::warm_up(Side& side) {
     return {};
 }
 
-std::int64_t Run::batch_for(const Side& side, double one_ns) const {
+std::int64_t Run::batch_for(const RunSide& side, double one_ns) const {
     std::int64_t most = timer_.usable_batch(timer_.max_batch(side.work));
     if (options_.batch > 0) return std::min(options_.batch, most);
     auto wanted =
@@ -98,7 +98,7 @@ std::int64_t Run::batch_for(const Side& side, double one_ns) const {
 
 // Times of the warm-up include gaps between launches, so the batch size derived from them can be too small; a few
 // samples correct it.
-Status Run::find_batch(Side& side) {
+Status Run::find_batch(RunSide& side) {
     constexpr int kCorrections = 3;
     side.found.batch = batch_for(side, side.found.warmup.last_ns);
     for (int i = 0; i < kCorrections; ++i) {
@@ -114,14 +114,14 @@ Status Run::find_batch(Side& side) {
     return {};
 }
 
-Status Run::set_up(Side& side) {
+Status Run::set_up(RunSide& side) {
     if (Status ready = timer_.set_up(side.work, side.found.batch); !ready) return ready;
     for (int i = 0; timer_.replays_graph() && i < kSamplesAfterSetUp; ++i)
         if (Result<TimedSample> shot = timer_.sample(side.work, side.found.batch); !shot.ok()) return shot.error();
     return {};
 }
 
-Status Run::take_sample(Side& side) {
+Status Run::take_sample(RunSide& side) {
     for (int tries = 0; tries < kMaxInvalid; ++tries) {
         Result<TimedSample> shot = timer_.sample(side.work, side.found.batch);
         if (!shot.ok()) return shot.error();
@@ -155,7 +155,7 @@ std::size_t Run::room() const {
 }
 
 Status Run::take_group(TimeNs begun) {
-    for (Side& side : sides_) side.pending.clear();
+    for (RunSide& side : sides_) side.pending.clear();
     TimeNs group = now();
     for (std::size_t rounds = room(); rounds > 0; --rounds) {
         if (Status taken = take_round(backwards_); !taken) return taken;
@@ -167,14 +167,14 @@ Status Run::take_group(TimeNs begun) {
 
 // The input of the stopping rule: the time of a single function, or the ratio of times for one that takes turns with
 // another, because common drift does not affect a comparison.
-double Run::judged(const Side& side, std::size_t shot) const {
+double Run::judged(const RunSide& side, std::size_t shot) const {
     double own = side.pending[shot].ns, first = sides_.front().pending[shot].ns;
     if (sides_.size() == 1) return own;
     return own > 0 ? first / own : 0;
 }
 
 void Run::accept_group(bool is_throttled) {
-    for (Side& side : sides_) {
+    for (RunSide& side : sides_) {
         for (std::size_t i = 0; i < side.pending.size(); ++i) {
             side.found.samples.push_back(side.pending[i].ns);
             side.host.push_back(side.pending[i].host_ns);
@@ -194,7 +194,7 @@ void Run::close_group(DurNs elapsed) {
     }
     bool last_chance = elapsed >= options_.stopping.timeout && sides_.front().found.samples.empty();
     if (!is_throttled || keep_throttled_ || last_chance) return accept_group(is_throttled);
-    for (Side& side : sides_) side.found.throttled_left_out += side.pending.size();
+    for (RunSide& side : sides_) side.found.throttled_left_out += side.pending.size();
     timer_.clock().sleep(pause_);
     pause_ = std::min(pause_ * 3 / 2, kMaxPause);
 }
@@ -202,7 +202,7 @@ void Run::close_group(DurNs elapsed) {
 bool Run::over(DurNs elapsed) {
     bool all = true;
     for (std::size_t i = sides_.size() > 1 ? 1 : 0; i < sides_.size(); ++i) {
-        Side& side = sides_[i];
+        RunSide& side = sides_[i];
         if (!side.stopped) side.stopped = side.stopping.reason(elapsed);
         all = all && side.stopped;
     }
@@ -224,7 +224,7 @@ Status Run::sample() {
 
 Status Run::go() {
     if (Status ready = timer_.start(); !ready) return ready;
-    for (Side& side : sides_) {
+    for (RunSide& side : sides_) {
         if (Status warm = warm_up(side); !warm) return warm;
         if (Status ready = find_batch(side); !ready) return ready;
     }
@@ -275,7 +275,7 @@ void Run::add_peak(Measurement& found) const {
             "share of the arithmetic peak unknown: the number format of the FLOP was not given (flops_as)");
 }
 
-Measurement Run::result_of(Side& side) {
+Measurement Run::result_of(RunSide& side) {
     Measurement found = std::move(side.found);
     found.name = side.work.name, found.timer = timer_.name();
     found.device = timer_.device(), found.device_name = timer_.device_name();
@@ -305,7 +305,7 @@ Measurement Run::result_of(Side& side) {
 
 std::vector<Measurement> Run::results() {
     std::vector<Measurement> found;
-    for (Side& side : sides_) found.push_back(result_of(side));
+    for (RunSide& side : sides_) found.push_back(result_of(side));
     return found;
 }
 

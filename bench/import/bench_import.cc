@@ -18,6 +18,7 @@
 #include <zlib.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <string>

@@ -21,12 +21,12 @@
 #include "cli/output.h"
 #include "collect/device/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 enum Form : unsigned { kFunctions = 1, kProgram = 2, kCompare = 4 };
 
-struct Arguments {
+struct BenchArguments {
     std::vector<std::string> words;
     std::string format = "text", output = "-", save, nvbench_json;
     bool force = false;
@@ -41,7 +41,7 @@ struct Arguments {
 Error wrong(std::string message) { return {ExitCode::usage, std::move(message)}; }
 
 // The form that the words before and after `--` request.
-Result<Form> form_of(const Arguments& arguments, bool dashes) {
+Result<Form> form_of(const BenchArguments& arguments, bool dashes) {
     const std::vector<std::string>& words = arguments.words;
     if (words.empty())
         return wrong(
@@ -98,7 +98,7 @@ Status check_options(const CommandLine& line, Form form) {
     return {};
 }
 
-Status check_values(const Arguments& arguments, Form form) {
+Status check_values(const BenchArguments& arguments, Form form) {
     std::size_t formats = form == kCompare ? 3 : std::size(kBenchFormats);
     std::vector<std::string_view> known(std::begin(kBenchFormats), std::begin(kBenchFormats) + formats);
     if (std::find(known.begin(), known.end(), arguments.format) == known.end())
@@ -107,13 +107,13 @@ Status check_values(const Arguments& arguments, Form form) {
 }
 
 // The options to pass on to the package.
-std::vector<std::string> passed_of(const Arguments& arguments) {
+std::vector<std::string> passed_of(const BenchArguments& arguments) {
     std::vector<std::string> passed = *arguments.passed;
     passed.insert(passed.end(), arguments.rules->begin(), arguments.rules->end());
     return passed;
 }
 
-Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
+Result<FunctionsFound> measured(const BenchArguments& arguments, Form form) {
     if (form == kFunctions) return bench_functions(arguments.words[0], passed_of(arguments));
     ProgramBench program = arguments.program;
     program.command = arguments.words;
@@ -129,7 +129,7 @@ Result<FunctionsFound> measured(const Arguments& arguments, Form form) {
 }
 
 // The files that a bench writes and those that it reads. Every word of a program's command line may be a file.
-Status check_files(const Arguments& arguments, Form form) {
+Status check_files(const BenchArguments& arguments, Form form) {
     std::vector<std::string> outputs = {arguments.output, arguments.nvbench_json}, inputs = arguments.words;
     if (!arguments.save.empty()) outputs.push_back(bench_file_of(arguments.save));
     if (form == kFunctions) inputs = files_of_functions(inputs[0], *arguments.passed);
@@ -137,7 +137,7 @@ Status check_files(const Arguments& arguments, Form form) {
     return check_outputs(outputs, inputs);
 }
 
-Result<ExitCode> bench(const Arguments& arguments, Form form) {
+Result<ExitCode> bench(const BenchArguments& arguments, Form form) {
     std::optional<BenchSaving> saving;
     if (!arguments.save.empty()) {
         Result<BenchSaving> opened = BenchSaving::open(arguments.save, arguments.force);
@@ -159,7 +159,7 @@ Result<ExitCode> bench(const Arguments& arguments, Form form) {
     return found->code;
 }
 
-Result<ExitCode> compare(const Arguments& arguments) {
+Result<ExitCode> compare(const BenchArguments& arguments) {
     std::vector<FailCondition> conditions;
     for (const std::string& text : arguments.fail_on) {
         Result<FailCondition> condition = parse_fail_condition(text);
@@ -182,7 +182,7 @@ Result<ExitCode> compare(const Arguments& arguments) {
     return found->failed.empty() ? ExitCode::ok : ExitCode::threshold;
 }
 
-Result<ExitCode> run(const Arguments& arguments, const CommandLine& line) {
+Result<ExitCode> run_bench(const BenchArguments& arguments, const CommandLine& line) {
     std::vector<std::string> extras = line.remaining();
     bool dashes = std::find(extras.begin(), extras.end(), "--") != extras.end();
     Result<Form> form = form_of(arguments, dashes);
@@ -204,8 +204,8 @@ void declare_program(CommandLine& line, ProgramBench& to) {
         .value("NAME");
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_bench(CommandLine& line) {
+    auto arguments = std::make_shared<BenchArguments>();
     line.option("WHAT", arguments->words,
                 "Functions (FILE.py[:FUNCTION]), a program (-- CMD...), or two results (compare BASELINE CANDIDATE).")
         .value("");
@@ -229,7 +229,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--min-effect", arguments->min_effect, "compare: smallest change that counts, in percent (default: 1).")
         .range(0.01, 1000.0)
         .value("PCT");
-    return [arguments, &line] { return run(*arguments, line); };
+    return [arguments, &line] { return run_bench(*arguments, line); };
 }
 
 }  // namespace
@@ -240,11 +240,11 @@ const Command kBenchCommand{
     "Benchmark",
     "FILE.py[:FUNCTION] | -- CMD... | compare A B",
     "Benchmark functions or a program; compare two results.",
-    declare,
+    declare_bench,
     [] {
         return std::vector<Choices>{{"--format", {std::begin(kBenchFormats), std::end(kBenchFormats)}}};
     },
     "WHAT",
     "--args"};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

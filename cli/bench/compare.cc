@@ -11,10 +11,8 @@
 
 #include "core/base/close_match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
-
-using namespace measure;
 
 constexpr ResultColumn kColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the benchmark."},
@@ -34,20 +32,20 @@ constexpr ResultColumn kColumns[] = {
      "Change of the energy; negative needs less. A note has its uncertainty."},
 };
 
-const Benchmark* find(const BenchDocument& document, const std::string& name) {
-    for (const Benchmark& each : document.benchmarks)
+const measure::Benchmark* find(const measure::BenchDocument& document, const std::string& name) {
+    for (const measure::Benchmark& each : document.benchmarks)
         if (each.measurement.name == name) return &each;
     return nullptr;
 }
 
-std::string_view kind_of(const Measurement& m) {
+std::string_view kind_of(const measure::Measurement& m) {
     if (m.device < 0) return "";
     return m.graph ? ", as a graph" : m.cold ? ", cold" : ", hot";
 }
 
 // Why two times cannot be compared; "" if they can.
-std::string obstacle(const Benchmark& a, const Benchmark& b) {
-    const Measurement &before = a.measurement, &after = b.measurement;
+std::string obstacle(const measure::Benchmark& a, const measure::Benchmark& b) {
+    const measure::Measurement &before = a.measurement, &after = b.measurement;
     if (a.program.has_value() != b.program.has_value()) return "one side is a program, the other a function";
     std::string one = fmt::format("{}{}", before.timer, kind_of(before)),
                 other = fmt::format("{}{}", after.timer, kind_of(after));
@@ -58,29 +56,29 @@ class Comparing {
 public:
     Comparing(double min_effect, const std::vector<FailCondition>& conditions)
         : options_{.paired = false, .min_effect = min_effect}, conditions_(conditions) {}
-    void pair(const Benchmark& baseline, const Benchmark& candidate);
-    void single(const Benchmark& benchmark, bool of_baseline);
+    void pair(const measure::Benchmark& baseline, const measure::Benchmark& candidate);
+    void single(const measure::Benchmark& benchmark, bool of_baseline);
     BenchComparison take() { return std::move(found_); }
     void note(std::string sentence) { found_.table.notes.push_back(std::move(sentence)); }
 
 private:
-    void check(const std::string& name, const Comparison& compared);
+    void check(const std::string& name, const measure::Comparison& compared);
 
-    ComparisonOptions options_;
+    measure::ComparisonOptions options_;
     const std::vector<FailCondition>& conditions_;
     BenchComparison found_{ResultTable("comparison", kColumns), {}};
 };
 
-std::string name_of_pair(const Measurement& baseline, const Measurement& candidate) {
+std::string name_of_pair(const measure::Measurement& baseline, const measure::Measurement& candidate) {
     if (baseline.name == candidate.name) return baseline.name;
     return fmt::format("{} / {}", baseline.name, candidate.name);
 }
 
-void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
-    const Measurement &before = baseline.measurement, &after = candidate.measurement;
+void Comparing::pair(const measure::Benchmark& baseline, const measure::Benchmark& candidate) {
+    const measure::Measurement &before = baseline.measurement, &after = candidate.measurement;
     std::string name = name_of_pair(before, after), why = obstacle(baseline, candidate);
-    Comparison compared;
-    if (why.empty()) compared = compare(before.samples, after.samples, options_);
+    measure::Comparison compared;
+    if (why.empty()) compared = measure::compare(before.samples, after.samples, options_);
     if (!why.empty()) compared.reason = why;
     auto end = [&](double measure::Interval::*member) {
         return compared.interval ? Cell((*compared.interval).*member) : kAbsent;
@@ -88,11 +86,13 @@ void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
     std::optional<BenchEnergy> joules = energy_of(baseline), joules_after = energy_of(candidate);
     bool both = joules && joules_after;
     auto joules_cell = [](const std::optional<BenchEnergy>& each) { return each ? Cell(each->joules) : kAbsent; };
-    auto median = [](const Measurement& m) { return m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent; };
+    auto median = [](const measure::Measurement& m) {
+        return m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent;
+    };
     Cell speedup = compared.speedup ? Cell(*compared.speedup) : kAbsent;
     Cell change = compared.speedup ? Cell((1 / *compared.speedup - 1) * 100) : kAbsent;
-    found_.table.add_row({std::string_view(name), name_of(compared.verdict), median(before), median(after), speedup,
-                          end(&measure::Interval::low), end(&measure::Interval::high), change,
+    found_.table.add_row({std::string_view(name), measure::name_of(compared.verdict), median(before), median(after),
+                          speedup, end(&measure::Interval::low), end(&measure::Interval::high), change,
                           std::string_view(compared.reason), joules_cell(joules), joules_cell(joules_after),
                           both ? Cell(change_of(*joules, *joules_after).pct) : kAbsent});
     note(fmt::format("{}: {}", name, compared.reason));
@@ -103,8 +103,8 @@ void Comparing::pair(const Benchmark& baseline, const Benchmark& candidate) {
     check(name, compared);
 }
 
-void Comparing::single(const Benchmark& benchmark, bool of_baseline) {
-    const Measurement& m = benchmark.measurement;
+void Comparing::single(const measure::Benchmark& benchmark, bool of_baseline) {
+    const measure::Measurement& m = benchmark.measurement;
     Cell median = m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent;
     found_.table.add_row(
         {std::string_view(m.name), kAbsent, of_baseline ? median : kAbsent, of_baseline ? kAbsent : median, kAbsent,
@@ -113,10 +113,10 @@ void Comparing::single(const Benchmark& benchmark, bool of_baseline) {
          kAbsent, kAbsent});
 }
 
-void Comparing::check(const std::string& name, const Comparison& compared) {
+void Comparing::check(const std::string& name, const measure::Comparison& compared) {
     for (const FailCondition& condition : conditions_) {
         if (compared.verdict != condition.verdict) continue;
-        if (condition.verdict == SpeedVerdict::cannot_tell) {
+        if (condition.verdict == measure::SpeedVerdict::cannot_tell) {
             found_.failed.push_back(fmt::format("{}: cannot tell: {}", name, compared.reason));
             continue;
         }
@@ -126,8 +126,8 @@ void Comparing::check(const std::string& name, const Comparison& compared) {
     }
 }
 
-void note_machines(const BenchDocument& baseline, const BenchDocument& candidate, Comparing& to) {
-    const Machine &a = baseline.machine, &b = candidate.machine;
+void note_machines(const measure::BenchDocument& baseline, const measure::BenchDocument& candidate, Comparing& to) {
+    const measure::Machine &a = baseline.machine, &b = candidate.machine;
     if (a.host == b.host && a.cpu == b.cpu && a.cpus == b.cpus) return;
     to.note(
         fmt::format("baseline measured on {} ({}, {} CPUs), candidate on {} ({}, {} CPUs); the machine may explain the "
@@ -138,7 +138,7 @@ void note_machines(const BenchDocument& baseline, const BenchDocument& candidate
 }  // namespace
 
 Result<FailCondition> parse_fail_condition(const std::string& text) {
-    if (text == "cannot-tell") return FailCondition{SpeedVerdict::cannot_tell, 0};
+    if (text == "cannot-tell") return FailCondition{measure::SpeedVerdict::cannot_tell, 0};
     if (text == "slower") return FailCondition{};
     std::string_view rest = text;
     if (rest.starts_with("slower>") && rest.size() > 7) {
@@ -146,12 +146,12 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
         double percent = std::strtod(text.c_str() + 7, &end);
         bool sign = *end == '%' && end[1] == '\0';
         if (end != text.c_str() + 7 && (*end == '\0' || sign) && percent >= 0 && percent < 1e6)
-            return FailCondition{SpeedVerdict::slower, percent / 100};
+            return FailCondition{measure::SpeedVerdict::slower, percent / 100};
     }
     return unknown_choice("--fail-on condition", text, {"slower", "slower>5%", "cannot-tell"});
 }
 
-Result<BenchComparison> compare_results(const BenchDocument& baseline, const BenchDocument& candidate,
+Result<BenchComparison> compare_results(const measure::BenchDocument& baseline, const measure::BenchDocument& candidate,
                                         double min_effect, const std::vector<FailCondition>& conditions) {
     Comparing comparing(min_effect, conditions);
     note_machines(baseline, candidate, comparing);
@@ -160,15 +160,15 @@ Result<BenchComparison> compare_results(const BenchDocument& baseline, const Ben
         return comparing.take();
     }
     bool any = false;
-    for (const Benchmark& each : candidate.benchmarks) {
-        const Benchmark* before = find(baseline, each.measurement.name);
+    for (const measure::Benchmark& each : candidate.benchmarks) {
+        const measure::Benchmark* before = find(baseline, each.measurement.name);
         any |= before != nullptr;
         before != nullptr ? comparing.pair(*before, each) : comparing.single(each, false);
     }
-    for (const Benchmark& each : baseline.benchmarks)
+    for (const measure::Benchmark& each : baseline.benchmarks)
         if (find(candidate, each.measurement.name) == nullptr) comparing.single(each, true);
     if (!any) return Error{ExitCode::unreadable, "cannot compare: the two results have no benchmark in common"};
     return comparing.take();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

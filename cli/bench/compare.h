@@ -11,7 +11,7 @@
 #include "measure/bench_document.h"
 #include "measure/comparison.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // A condition that fails a comparison: "slower", "slower>5%" (by more than 5 %), "cannot-tell".
 struct FailCondition {
@@ -29,4 +29,4 @@ struct BenchComparison {
 Result<BenchComparison> compare_results(const measure::BenchDocument& baseline, const measure::BenchDocument& candidate,
                                         double min_effect, const std::vector<FailCondition>& conditions);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 std::optional<BenchEnergy> energy_of(const measure::Benchmark& benchmark) {
     const measure::Measurement& m = benchmark.measurement;
@@ -37,4 +37,4 @@ std::string to_text(const BenchEnergy& baseline, const BenchEnergy& candidate, s
     return text + (change.is_open() ? "; the uncertainty of the sensors leaves open which needs less)" : ")");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

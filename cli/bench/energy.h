@@ -7,7 +7,7 @@
 
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Of one call of a function, or one run of a program on all its devices.
 struct BenchEnergy {
@@ -30,4 +30,4 @@ EnergyChange change_of(const BenchEnergy& baseline, const BenchEnergy& candidate
 // "12.1 J instead of 15.3 J per call (-21.0 %, -24.1 to -17.8 %)".
 std::string to_text(const BenchEnergy& baseline, const BenchEnergy& candidate, std::string_view per);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

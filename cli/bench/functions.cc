@@ -10,7 +10,7 @@
 #include "collect/launch/target.h"
 #include "measure/bench_options.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr PassedOption kOptions[] = {
@@ -119,4 +119,4 @@ Result<FunctionsFound> bench_functions(const std::string& what, const std::vecto
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

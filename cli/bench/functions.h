@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct FunctionsFound {
     measure::BenchDocument document;  // benchmarks only; empty if all failed
@@ -26,4 +26,4 @@ std::vector<std::string> files_of_functions(const std::string& what, const std::
 // Options that apply to functions only.
 std::span<const PassedOption> function_options();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -11,10 +11,8 @@
 
 #include "core/base/json_writer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
-
-using namespace measure;
 
 // One figure of a state.
 struct Summary {
@@ -27,7 +25,7 @@ struct Summary {
 std::optional<double> seconds(std::optional<double> ns) { return ns ? std::optional(*ns / 1e9) : std::nullopt; }
 
 // The figures that nvbench derives from a set of times; its relative figures are shares.
-std::vector<Summary> time_summaries(const std::string& prefix, const Statistics& s) {
+std::vector<Summary> time_summaries(const std::string& prefix, const measure::Statistics& s) {
     if (s.count == 0) return {};
     double range = s.p75 - s.p25;
     auto of_median = s.median > 0 ? std::optional(range / s.median) : std::nullopt;
@@ -45,7 +43,7 @@ std::vector<Summary> time_summaries(const std::string& prefix, const Statistics&
     };
 }
 
-std::vector<Summary> summaries_of(const Measurement& m) {
+std::vector<Summary> summaries_of(const measure::Measurement& m) {
     std::string kind = m.device < 0 ? "nv/cpu_only" : m.cold && !m.graph ? "nv/cold" : "nv/batch";
     std::vector<Summary> all{{kind + "/sample_size", "Samples", "sample_size", "Calls in the counted samples",
                               static_cast<double>(m.statistics.count) * static_cast<double>(m.batch), true, false}};
@@ -83,17 +81,19 @@ void write_summary(const Summary& summary, JsonWriter& json) {
     json.end_object();
 }
 
-void write_rules(const std::optional<StoppingOptions>& settings, JsonWriter& json) {
+void write_rules(const std::optional<measure::StoppingOptions>& settings, JsonWriter& json) {
     if (!settings) return;
     json.member("min_samples", static_cast<std::int64_t>(settings->min_samples));
     json.key("timeout");
     json.real(static_cast<double>(settings->timeout) / 1e9);
 }
 
-void write_device_id(const Measurement& m, JsonWriter& json) { m.device >= 0 ? json.integer(m.device) : json.null(); }
+void write_device_id(const measure::Measurement& m, JsonWriter& json) {
+    m.device >= 0 ? json.integer(m.device) : json.null();
+}
 
-void write_state(const Benchmark& benchmark, JsonWriter& json) {
-    const Measurement& m = benchmark.measurement;
+void write_state(const measure::Benchmark& benchmark, JsonWriter& json) {
+    const measure::Measurement& m = benchmark.measurement;
     json.begin_object();
     json.member("name", m.device >= 0 ? fmt::format("Device={}", m.device) : "");
     write_rules(benchmark.settings, json);
@@ -112,7 +112,7 @@ void write_state(const Benchmark& benchmark, JsonWriter& json) {
     json.end_object();
 }
 
-void write_benchmark(const Benchmark& benchmark, std::int64_t index, JsonWriter& json) {
+void write_benchmark(const measure::Benchmark& benchmark, std::int64_t index, JsonWriter& json) {
     json.begin_object();
     json.member("name", benchmark.measurement.name);
     json.member("index", index);
@@ -130,7 +130,7 @@ void write_benchmark(const Benchmark& benchmark, std::int64_t index, JsonWriter&
     json.end_object();
 }
 
-void write_meta(const BenchDocument& document, JsonWriter& json) {
+void write_meta(const measure::BenchDocument& document, JsonWriter& json) {
     json.key("meta");
     json.begin_object();
     json.key("argv");
@@ -154,9 +154,9 @@ void write_meta(const BenchDocument& document, JsonWriter& json) {
     json.end_object();
 }
 
-void write_devices(const BenchDocument& document, JsonWriter& json) {
+void write_devices(const measure::BenchDocument& document, JsonWriter& json) {
     std::map<std::int32_t, std::string> devices;
-    for (const Benchmark& each : document.benchmarks)
+    for (const measure::Benchmark& each : document.benchmarks)
         if (each.measurement.device >= 0) devices[each.measurement.device] = each.measurement.device_name;
     json.key("devices");
     json.begin_array();
@@ -171,7 +171,7 @@ void write_devices(const BenchDocument& document, JsonWriter& json) {
 
 }  // namespace
 
-void write_nvbench(const BenchDocument& document, Sink& sink) {
+void write_nvbench(const measure::BenchDocument& document, Sink& sink) {
     constexpr std::size_t kMaxLineDepth = 7;
     JsonWriter json(sink, kMaxLineDepth);
     json.begin_object();
@@ -180,9 +180,9 @@ void write_nvbench(const BenchDocument& document, Sink& sink) {
     json.key("benchmarks");
     json.begin_array();
     std::int64_t index = 0;
-    for (const Benchmark& each : document.benchmarks) write_benchmark(each, index++, json);
+    for (const measure::Benchmark& each : document.benchmarks) write_benchmark(each, index++, json);
     json.end_array();
     json.end_object();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -4,9 +4,9 @@
 #include "core/base/sink.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Members that nvbench has and a result lacks are omitted; docs/reference/commands/bench.md lists them.
 void write_nvbench(const measure::BenchDocument& document, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,13 +14,11 @@
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-using namespace measure;
-
-std::string head_of(const BenchDocument& document) {
-    const Machine& machine = document.machine;
+std::string head_of(const measure::BenchDocument& document) {
+    const measure::Machine& machine = document.machine;
     return fmt::format("{}, {}, {} CPU{}, {}", machine.host, machine.cpu, machine.cpus, machine.cpus == 1 ? "" : "s",
                        document.created);
 }
@@ -93,13 +91,13 @@ Status write_tables(std::string_view head, std::span<const ResultTable> tables, 
     return sink->close();
 }
 
-Status write_bench(const BenchDocument& document, std::string_view format, const std::string& output) {
+Status write_bench(const measure::BenchDocument& document, std::string_view format, const std::string& output) {
     if (format != "json" && format != "nvbench")
         return write_tables(head_of(document), bench_tables(document), format, output);
     Result<Output> sink = Output::open(output);
     if (!sink.ok()) return sink.error();
-    format == "json" ? write_json(document, *sink) : write_nvbench(document, *sink);
+    format == "json" ? measure::write_json(document, *sink) : write_nvbench(document, *sink);
     return sink->close();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/model/result_table.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 inline constexpr std::string_view kBenchFormats[] = {"text", "csv", "json", "nvbench"};
 
@@ -20,4 +20,4 @@ Status write_bench(const measure::BenchDocument& document, std::string_view form
 Status write_tables(std::string_view head, std::span<const ResultTable> tables, std::string_view format,
                     const std::string& output);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -22,10 +22,8 @@
 #include "core/base/command_line.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
-
-using namespace measure;
 
 constexpr std::int64_t kPageSlack = 256 * 1024;
 
@@ -59,22 +57,22 @@ public:
     ProgramRuns(const ProgramRuns&) = delete;
     ProgramRuns& operator=(const ProgramRuns&) = delete;
 
-    Result<Benchmark> go();
+    Result<measure::Benchmark> go();
 
 private:
     Status warm_up();
     Status sample();
-    Result<ProgramRun> run_once(const std::string& which);
+    Result<measure::ProgramRun> run_once(const std::string& which);
     Status judge(const TargetExit& end, const std::string& which) const;
     void add_devices();
-    Benchmark result();
+    measure::Benchmark result();
 
     const ProgramBench& bench_;
     Target target_;  // before any thread exists
     int null_in_, null_out_;
     std::unique_ptr<Monitor> monitor_;
-    ProgramUse use_;
-    Measurement found_;
+    measure::ProgramUse use_;
+    measure::Measurement found_;
     std::int64_t memory_floor_ = 0;
     bool below_floor_ = false;
 };
@@ -91,13 +89,13 @@ Status ProgramRuns::judge(const TargetExit& end, const std::string& which) const
                     bench_.command[0], how, which)};
 }
 
-Result<ProgramRun> ProgramRuns::run_once(const std::string& which) {
+Result<measure::ProgramRun> ProgramRuns::run_once(const std::string& which) {
     memory_floor_ = own_peak_memory();
     TimeNs begun = monotonic_ns();
     TargetStreams streams{.input = null_in_, .output = bench_.show_output ? STDERR_FILENO : null_out_};
     if (Status started = target_.start(bench_.command, streams); !started) return started.error();
     TargetExit end = target_.wait();
-    ProgramRun run;
+    measure::ProgramRun run;
     run.wall = monotonic_ns() - begun;
     run.user = end.user, run.system = end.system;
     run.exit_status = end.exit_status, run.signal = end.signal;
@@ -112,7 +110,7 @@ Result<ProgramRun> ProgramRuns::run_once(const std::string& which) {
 Status ProgramRuns::warm_up() {
     TimeNs begun = monotonic_ns();
     for (int i = 0; i < bench_.warmup_runs; ++i) {
-        Result<ProgramRun> run = run_once(fmt::format("warm-up run {}", i + 1));
+        Result<measure::ProgramRun> run = run_once(fmt::format("warm-up run {}", i + 1));
         if (!run.ok()) return run.error();
         use_.warmup.push_back(*run);
     }
@@ -132,11 +130,11 @@ Status ProgramRuns::sample() {
     options.start_timeout = -1;  // the runs do not wait for the driver
     monitor_ = std::make_unique<Monitor>(std::move(options));
     if (Status started = monitor_->start(); !started) return started;
-    Stopping stopping(bench_.rules);
+    measure::Stopping stopping(bench_.rules);
     TimeNs begun = monotonic_ns();
-    std::optional<StopReason> reason;
+    std::optional<measure::StopReason> reason;
     do {
-        Result<ProgramRun> run = run_once(fmt::format("run {}", use_.runs.size() + 1));
+        Result<measure::ProgramRun> run = run_once(fmt::format("run {}", use_.runs.size() + 1));
         if (!run.ok()) return run.error();
         use_.runs.push_back(*run);
         found_.samples.push_back(static_cast<double>(run->wall));
@@ -157,7 +155,7 @@ void ProgramRuns::add_devices() {
                 use_.no_device_because += (use_.no_device_because.empty() ? "" : "; ") + note;
             continue;
         }
-        ProgramDevice device;
+        measure::ProgramDevice device;
         device.device = summary.device, device.name = summary.name, device.samples = summary.n_samples;
         device.busy_pct = summary.util_gpu_mean;
         if (summary.busy_time_est_s) device.busy_s = *summary.busy_time_est_s / runs;
@@ -174,39 +172,39 @@ void ProgramRuns::add_devices() {
 }
 
 // Conditions that affect how the figures should be read.
-void add_notes(Measurement& found) {
-    const Statistics& s = found.statistics;
+void add_notes(measure::Measurement& found) {
+    const measure::Statistics& s = found.statistics;
     double fence = s.p75 + 1.5 * (s.p75 - s.p25);
     found.warmup.settled = found.samples.front() <= fence;
     if (!found.warmup.settled) found.notes.push_back("the first counted run is an outlier; increase --warmup-runs");
     if (s.bimodal) found.notes.push_back("wall times are bimodal; the median lies at one of two values");
     if (s.drift) found.notes.push_back(*s.drift > 0 ? "runs get slower over time" : "runs get faster over time");
     if (!s.median_interval) found.notes.push_back("no confidence interval of the median: " + s.no_interval_because);
-    if (found.stopped == StopReason::timeout && s.precision)
+    if (found.stopped == measure::StopReason::timeout && s.precision)
         found.notes.push_back(
             fmt::format("the timeout came before the median reached the requested precision; it is known within +-{} %",
                         readable_deviation(*s.precision * 100)));
 }
 
-Benchmark ProgramRuns::result() {
+measure::Benchmark ProgramRuns::result() {
     found_.name = name_of_command(bench_);
     found_.timer = "host";
     found_.calls = static_cast<std::int64_t>(found_.samples.size());
-    found_.statistics = statistics_of(found_.samples);
+    found_.statistics = measure::statistics_of(found_.samples);
     add_notes(found_);
     add_devices();
     if (below_floor_)
         use_.no_memory_because = fmt::format(
             "a run used no more than the {} that gpu-profile itself occupies, which the kernel's figure includes",
             readable_bytes(static_cast<double>(memory_floor_)));
-    Benchmark benchmark;
+    measure::Benchmark benchmark;
     benchmark.measurement = std::move(found_);
     benchmark.settings = bench_.rules;
     benchmark.program = std::move(use_);
     return benchmark;
 }
 
-Result<Benchmark> ProgramRuns::go() {
+Result<measure::Benchmark> ProgramRuns::go() {
     if (Status warm = warm_up(); !warm) return warm.error();
     if (Status sampled = sample(); !sampled) return sampled.error();
     return result();
@@ -214,6 +212,6 @@ Result<Benchmark> ProgramRuns::go() {
 
 }  // namespace
 
-Result<Benchmark> bench_program(const ProgramBench& bench) { return ProgramRuns(bench).go(); }
+Result<measure::Benchmark> bench_program(const ProgramBench& bench) { return ProgramRuns(bench).go(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct ProgramBench {
     std::vector<std::string> command;
@@ -24,4 +24,4 @@ struct ProgramBench {
 // end, the exit code is that of the signal.
 Result<measure::Benchmark> bench_program(const ProgramBench& bench);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

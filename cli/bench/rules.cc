@@ -11,7 +11,7 @@
 
 #include "measure/bench_options.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 using measure::StoppingOptions;
@@ -63,4 +63,4 @@ Result<StoppingOptions> program_rules(std::span<const std::string> given) {
     return rules;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

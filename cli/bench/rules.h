@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "measure/stopping.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The defaults for programs, which take longer and vary more than functions.
 inline constexpr measure::StoppingOptions kProgramRules{
@@ -21,4 +21,4 @@ std::span<const PassedOption> stopping_options();
 // other if necessary.
 Result<measure::StoppingOptions> program_rules(std::span<const std::string> given);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

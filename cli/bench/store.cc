@@ -16,7 +16,7 @@
 #include "collect/cpu/proc_files.h"
 #include "core/base/host_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kFolder = ".gpu-profile/bench";
@@ -99,4 +99,4 @@ void describe_run(measure::BenchDocument& document, bool with_command_line) {
     document.machine = this_machine();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

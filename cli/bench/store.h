@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 std::string bench_file_of(const std::string& name);
 
@@ -34,4 +34,4 @@ private:
 // Fills everything but the benchmarks. The command line is that of this process, without secrets, or is omitted.
 void describe_run(measure::BenchDocument& document, bool with_command_line);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
-
-using namespace measure;
 
 constexpr ResultColumn kMemoryColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the function."},
@@ -58,11 +56,11 @@ Cell cell(const std::optional<Value>& value) {
 }
 Cell count(std::size_t value) { return static_cast<std::int64_t>(value); }
 
-ResultTable memory_table(const BenchDocument& document) {
+ResultTable memory_table(const measure::BenchDocument& document) {
     ResultTable table("memory", kMemoryColumns);
-    for (const Benchmark& each : document.benchmarks) {
+    for (const measure::Benchmark& each : document.benchmarks) {
         if (!each.memory) continue;
-        const MemoryFigures& m = *each.memory;
+        const measure::MemoryFigures& m = *each.memory;
         table.add_row({std::string_view(each.measurement.name), std::string_view(m.source), cell(m.peak_allocated),
                        cell(m.allocated), cell(m.peak_reserved), cell(m.reserved), cell(m.device_used),
                        cell(m.outside)});
@@ -73,47 +71,47 @@ ResultTable memory_table(const BenchDocument& document) {
 
 // The median over all runs; absent if a run lacks the value.
 template <class Figure>
-Cell median_of(const std::vector<ProgramRun>& runs, Figure figure) {
+Cell median_of(const std::vector<measure::ProgramRun>& runs, Figure figure) {
     std::vector<double> values;
-    for (const ProgramRun& run : runs) {
+    for (const measure::ProgramRun& run : runs) {
         std::optional<std::int64_t> value = figure(run);
         if (!value) return kAbsent;
         values.push_back(static_cast<double>(*value));
     }
     if (values.empty()) return kAbsent;
     std::sort(values.begin(), values.end());
-    return percentile_of(values, 50);
+    return measure::percentile_of(values, 50);
 }
 
-void add_program(const Benchmark& benchmark, ResultTable& table) {
-    const Measurement& m = benchmark.measurement;
-    const ProgramUse& use = *benchmark.program;
-    const Statistics& s = m.statistics;
+void add_program(const measure::Benchmark& benchmark, ResultTable& table) {
+    const measure::Measurement& m = benchmark.measurement;
+    const measure::ProgramUse& use = *benchmark.program;
+    const measure::Statistics& s = m.statistics;
     auto of = [&](double measure::Interval::*member) {
         return s.median_interval ? Cell((*s.median_interval).*member) : kAbsent;
     };
     auto failed = std::count_if(use.runs.begin(), use.runs.end(),
-                                [](const ProgramRun& run) { return run.exit_status != 0 || run.signal != 0; });
+                                [](const measure::ProgramRun& run) { return run.exit_status != 0 || run.signal != 0; });
     Cell level = s.median_interval ? Cell(s.median_interval->level * 100) : kAbsent;
-    table.add_row({std::string_view(m.name), count(s.count), s.median, of(&measure::Interval::low),
-                   of(&measure::Interval::high), level, s.min, s.max, s.noise * 100,
-                   count(s.outliers_low + s.outliers_high),
-                   median_of(use.runs, [](const ProgramRun& run) { return std::optional(run.user); }),
-                   median_of(use.runs, [](const ProgramRun& run) { return std::optional(run.system); }),
-                   median_of(use.runs, [](const ProgramRun& run) { return run.peak_memory; }), count(use.warmup.size()),
-                   use.warmup.empty() ? kAbsent : Cell(static_cast<double>(use.warmup.front().wall)),
-                   std::int64_t{failed}, name_of(m.stopped)});
+    table.add_row(
+        {std::string_view(m.name), count(s.count), s.median, of(&measure::Interval::low), of(&measure::Interval::high),
+         level, s.min, s.max, s.noise * 100, count(s.outliers_low + s.outliers_high),
+         median_of(use.runs, [](const measure::ProgramRun& run) { return std::optional(run.user); }),
+         median_of(use.runs, [](const measure::ProgramRun& run) { return std::optional(run.system); }),
+         median_of(use.runs, [](const measure::ProgramRun& run) { return run.peak_memory; }), count(use.warmup.size()),
+         use.warmup.empty() ? kAbsent : Cell(static_cast<double>(use.warmup.front().wall)), std::int64_t{failed},
+         measure::name_of(m.stopped)});
     for (const std::string& note : m.notes) table.notes.push_back(note);
     if (!use.no_memory_because.empty()) table.notes.push_back("peak memory is unknown: " + use.no_memory_because);
     if (use.devices.empty())
         table.notes.push_back("GPU busy time, energy and memory are unknown: " + use.no_device_because);
 }
 
-ResultTable device_table(const BenchDocument& document) {
+ResultTable device_table(const measure::BenchDocument& document) {
     ResultTable table("devices", kDeviceColumns);
-    for (const Benchmark& each : document.benchmarks) {
+    for (const measure::Benchmark& each : document.benchmarks) {
         if (!each.program) continue;
-        for (const ProgramDevice& device : each.program->devices) {
+        for (const measure::ProgramDevice& device : each.program->devices) {
             table.add_row({std::string_view(each.measurement.name), device.device, std::string_view(device.name),
                            device.samples, cell(device.busy_pct), cell(device.busy_s), cell(device.energy_j),
                            cell(device.energy_uncertainty_j), cell(device.peak_memory)});
@@ -125,17 +123,17 @@ ResultTable device_table(const BenchDocument& document) {
 
 }  // namespace
 
-std::vector<ResultTable> bench_tables(const BenchDocument& document) {
-    std::vector<Measurement> functions;
+std::vector<ResultTable> bench_tables(const measure::BenchDocument& document) {
+    std::vector<measure::Measurement> functions;
     ResultTable programs("programs", kProgramColumns);
-    for (const Benchmark& each : document.benchmarks)
+    for (const measure::Benchmark& each : document.benchmarks)
         each.program ? add_program(each, programs) : functions.push_back(each.measurement);
     std::vector<ResultTable> tables;
     if (programs.rows() > 0) tables.push_back(std::move(programs));
-    if (!functions.empty()) tables.push_back(table_of(functions));
-    for (ResultTable (*make)(const BenchDocument&) : {memory_table, device_table})
+    if (!functions.empty()) tables.push_back(measure::table_of(functions));
+    for (ResultTable (*make)(const measure::BenchDocument&) : {memory_table, device_table})
         if (ResultTable table = make(document); table.rows() > 0) tables.push_back(std::move(table));
     return tables;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

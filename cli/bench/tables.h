@@ -6,9 +6,9 @@
 #include "core/model/result_table.h"
 #include "measure/bench_document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The first table is the one that CSV holds: functions if there are any, else programs.
 std::vector<ResultTable> bench_tables(const measure::BenchDocument& document);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

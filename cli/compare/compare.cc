@@ -23,10 +23,10 @@
 #include "core/importers/open_trace.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
     std::string base, next;
     std::vector<std::string> analyses, base_repeats, new_repeats, fail_on;
     std::string format = "text";
@@ -42,7 +42,7 @@ struct Plan {
     std::vector<compare::Condition> conditions;
 };
 
-Result<Plan> plan_of(const Arguments& arguments) {
+Result<Plan> plan_of(const CompareArguments& arguments) {
     Plan plan{.format = find_report_format(arguments.format), .tables = arguments.analyses, .conditions = {}};
     if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
     std::vector<std::string_view> known = comparison_tables();
@@ -61,7 +61,7 @@ Result<Plan> plan_of(const Arguments& arguments) {
 }
 
 // In parallel, because reading one recording is partly single-threaded. If one is standard input, one after the other.
-Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
+Result<std::array<compare::Run, 2>> read_both(const CompareArguments& arguments) {
     std::array<const std::string*, 2> files = {&arguments.base, &arguments.next};
     bool from_input = arguments.base == "-" || arguments.next == "-";
     std::array<std::optional<Result<Trace>>, 2> traces;
@@ -81,8 +81,8 @@ Result<std::array<compare::Run, 2>> read_both(const Arguments& arguments) {
 }
 
 // Each recording is read, measured and released, so that memory does not limit their number.
-Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files, const Arguments& arguments,
-                                                  StepMethod method) {
+Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>& files,
+                                                  const CompareArguments& arguments, StepMethod method) {
     std::vector<compare::Values> repeats;
     for (const std::string& file : files) {
         Result<Trace> trace = open_trace(file, arguments.limits);
@@ -92,14 +92,14 @@ Result<std::vector<compare::Values>> read_repeats(const std::vector<std::string>
     return repeats;
 }
 
-Status write(const Plan& plan, const Arguments& arguments, const compare::Comparison& found, const compare::Run& base,
-             const compare::Run& next) {
+Status write(const Plan& plan, const CompareArguments& arguments, const compare::Comparison& found,
+             const compare::Run& base, const compare::Run& next) {
     Result<ComparisonReport> report = ComparisonReport::make(plan.tables, found, base, next);
     if (!report.ok()) return report.error();
     return write_report(*plan.format, report->report(), arguments.output, arguments.options.limit);
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_compare(const CompareArguments& arguments) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     std::vector<std::string> inputs = {arguments.base, arguments.next};
@@ -120,8 +120,8 @@ Result<ExitCode> run(const Arguments& arguments) {
     return evaluate_all(plan->conditions, found.changes, found.comparability.same_hardware);
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {
+    auto arguments = std::make_shared<CompareArguments>();
     line.option("BASE", arguments->base, "Recording of the program before the change.").required().value("");
     line.option("NEW", arguments->next, "Recording of the program after the change.").required().value("");
     line.option("ANALYSIS", arguments->analyses, "Tables to show (default: metrics and attribution).").value("");
@@ -137,7 +137,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(comparison_tables()));
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_compare(*arguments); };
 }
 
 }  // namespace
@@ -147,11 +147,11 @@ const Command kCompareCommand{"compare",
                               "Analyse recordings",
                               "BASE NEW [ANALYSIS...]",
                               "Compare two recordings: faster or slower beyond the noise, and why.",
-                              declare,
+                              declare_compare,
                               [] {
                                   return std::vector<Choices>{{"ANALYSIS", comparison_tables()},
                                                               {"--format", names_of(report_formats())},
                                                               {"--fail-on", names_of(compare::kMetrics)}};
                               }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

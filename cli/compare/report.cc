@@ -5,7 +5,7 @@
 #include "compare/rows.h"
 #include "compare/step_pairs.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 Result<ResultTable> table_of(std::string_view name, const compare::Comparison& found, const compare::Run& base,
@@ -56,4 +56,4 @@ Report ComparisonReport::report() const {
             .tables = tables_};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Names of the tables of a comparison, in listing order.
 std::vector<std::string_view> comparison_tables();
@@ -32,4 +32,4 @@ private:
     std::vector<ResultTable> tables_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -25,10 +25,10 @@
 #include "collect/counters/source_set.h"
 #include "core/base/shell_words.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct CountersArguments {
     MeasurementOptions options;
     std::string output = "counters.gpuprof", keep, chip;
     bool list_sets = false, list_metrics = false;
@@ -40,7 +40,7 @@ struct Arguments {
 // The runs of the command: the first one shows which kernels matter.
 enum class Pass { trace, counters, stalls };
 
-InjectionOptions injection(Pass pass, const Arguments& arguments) {
+InjectionOptions injection(Pass pass, const CountersArguments& arguments) {
     const MeasurementOptions& options = arguments.options;
     InjectionOptions injection;
     if (pass == Pass::stalls) {
@@ -53,7 +53,7 @@ InjectionOptions injection(Pass pass, const Arguments& arguments) {
     return injection;
 }
 
-RecordingRequest request_of(Pass pass, const Arguments& arguments, const std::string& plan = "",
+RecordingRequest request_of(Pass pass, const CountersArguments& arguments, const std::string& plan = "",
                             const std::string& cupti = "") {
     SampleOption sample;
     if (pass != Pass::trace) sample.device_interval = 0;
@@ -133,7 +133,7 @@ struct Runs {
 };
 
 // Joins the parts of the first run and what the others measured.
-Status conclude(const Arguments& arguments, Runs& all) {
+Status conclude(const CountersArguments& arguments, Runs& all) {
     std::vector<std::string> files = all.first().folder.files();
     for (std::size_t i = 1; i < all.runs.size(); ++i)
         for (const std::string& file : all.runs[i].folder.files())
@@ -149,7 +149,7 @@ Status conclude(const Arguments& arguments, Runs& all) {
 }
 
 // One more run of the command, with what it measured evaluated. Its end decides whether another one follows.
-Status add_run(Target& target, Runs& all, const Arguments& arguments, const RecordingRequest& request,
+Status add_run(Target& target, Runs& all, const CountersArguments& arguments, const RecordingRequest& request,
                const std::vector<counters::TracedProcess>& processes) {
     Result<RecordedRun> measured = run_recorded(target, request);
     if (!measured.ok()) return measured.error();
@@ -177,7 +177,7 @@ Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measuremen
     return lock;
 }
 
-Result<ExitCode> measure(const Arguments& arguments) {
+Result<ExitCode> measure(const CountersArguments& arguments) {
     if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
     RecorderSettings ignored;
     if (Status stalls = apply_warp_samples(arguments.stalls, ignored); !stalls) return stalls.error();
@@ -226,7 +226,7 @@ Result<ExitCode> plan_for_chip(const std::string& name, const std::string& set) 
     return set.empty() ? plan_sets_for_chip(chip) : plan_metrics_for_chip(chip, set);
 }
 
-Result<ExitCode> counters_command(const Arguments& arguments, bool asks_for_chip, bool chooses_set) {
+Result<ExitCode> counters_command(const CountersArguments& arguments, bool asks_for_chip, bool chooses_set) {
     if (arguments.list_sets) return list_counter_sets();
     if (arguments.list_metrics) return list_counter_metrics(arguments.chip);
     if (asks_for_chip) return plan_for_chip(arguments.chip, chooses_set ? arguments.options.set : "");
@@ -255,8 +255,8 @@ void declare_limits(CommandLine& line, MeasurementOptions& options) {
         .value("S");
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_counters(CommandLine& line) {
+    auto arguments = std::make_shared<CountersArguments>();
     MeasurementOptions& options = arguments->options;
     options.set = "sol";
     line.option("-o,--output", arguments->output, "Capture to write (default: counters.gpuprof).").value("FILE");
@@ -307,7 +307,7 @@ const Command kCountersCommand{"counters",
                                "Record a program",
                                "[--set SET] -- CMD...",
                                "Measure hardware counters of the kernels of CMD.",
-                               declare,
+                               declare_counters,
                                [] {
                                    return std::vector<Choices>{{"--set", set_names()},
                                                                {"--cache", {"warm", "flush"}},
@@ -315,4 +315,4 @@ const Command kCountersCommand{"counters",
                                },
                                "command"};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -16,7 +16,7 @@
 #include "core/base/readable.h"
 #include "core/format/counter_plan.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kPart = "kernel-counters";
@@ -78,4 +78,4 @@ void evaluate_counters(const std::string& folder, const std::string& program, Co
                               count_text(evaluation.values, "value", "values")));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -6,7 +6,7 @@
 
 #include "collect/counters/wire.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // What the part becomes: the only source of the recording, or an addition to the trace of an earlier run of the same command.
 enum class CounterPart { whole, beside_trace };
@@ -18,4 +18,4 @@ void evaluate_counters(const std::string& folder, const std::string& program, Co
 // Whether a file of the folder is such a part.
 bool is_counter_part(const std::string& file);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

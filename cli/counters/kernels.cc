@@ -14,12 +14,11 @@
 #include "core/base/readable.h"
 #include "core/format/counter_plan.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // Per kernel and pass, with little memory to save: 9 kernels with 49 passes took 5.8 s on an H200.
 constexpr DurNs kPassOverhead = 13'000'000;
-constexpr double kMib = 1024 * 1024;
 
 using Key = std::tuple<StringId, std::array<std::int32_t, 3>, std::array<std::int32_t, 3>>;
 
@@ -141,4 +140,4 @@ std::string describe(const KernelChoices& choices, const ChoiceLimits& limits) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

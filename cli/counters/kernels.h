@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct KernelToMeasure {
     std::string name;
@@ -42,4 +42,4 @@ Result<KernelChoices> choose_kernels(const Trace& trace, const ChoiceLimits& lim
 // What will be measured and what it will cost, as text.
 std::string describe(const KernelChoices& choices, const ChoiceLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,19 +13,17 @@
 #include "collect/counters/source_set.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-using namespace counters;
-
 // An error of the library, with the chips that it knows if the chip was wrong.
-Error refusal(const PlanReply& reply) {
+Error refusal(const counters::PlanReply& reply) {
     std::string chips = reply.chips.empty() ? "" : fmt::format("; it knows {}", fmt::join(reply.chips, ", "));
     return {static_cast<ExitCode>(reply.code), reply.error + chips};
 }
 
-Result<PlanReply> ask(const PlanRequest& request) {
-    Result<PlanReply> reply = request_plan(request);
+Result<counters::PlanReply> ask(const counters::PlanRequest& request) {
+    Result<counters::PlanReply> reply = counters::request_plan(request);
     if (reply.ok() && reply->code != 0) return refusal(*reply);
     return reply;
 }
@@ -35,13 +33,15 @@ std::string version_text(std::uint32_t version) {
     return fmt::format("{}.{}", version / 10000, version % 10000 / 100);
 }
 
-std::string chip_line(const PlanReply& reply) {
+std::string chip_line(const counters::PlanReply& reply) {
     return fmt::format("{}{}, by CUPTI {}\n", reply.chip,
                        reply.device.empty() ? "" : fmt::format(" ({})", reply.device),
                        version_text(reply.cupti_version));
 }
 
-std::string passes_text(const PlannedSet& set) { return set.error.empty() ? fmt::format("{}", set.passes) : "–"; }
+std::string passes_text(const counters::PlannedSet& set) {
+    return set.error.empty() ? fmt::format("{}", set.passes) : "–";
+}
 
 // Metrics that an earlier set does not have.
 std::size_t added(const std::vector<std::string>& names, std::vector<std::string>& seen) {
@@ -58,25 +58,26 @@ std::size_t added(const std::vector<std::string>& names, std::vector<std::string
 
 Result<ExitCode> list_counter_sets() {
     std::string text;
-    for (const MetricSet& set : metric_sets())
-        text += fmt::format("{:<10}{:>4} metrics  {}\n", set.name, metrics_of(set.name).size(), set.doc);
-    text += fmt::format("{:<10}{:>4} metrics  {}\n", kSourceSet, std::size(kSourceMetrics), kSourceDoc);
+    for (const counters::MetricSet& set : counters::metric_sets())
+        text += fmt::format("{:<10}{:>4} metrics  {}\n", set.name, counters::metrics_of(set.name).size(), set.doc);
+    text += fmt::format("{:<10}{:>4} metrics  {}\n", counters::kSourceSet, std::size(counters::kSourceMetrics),
+                        counters::kSourceDoc);
     text += "\nPasses depend on the GPU: gpu-profile counters --plan-for GH100\n";
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;
 }
 
 Result<ExitCode> plan_sets_for_chip(const std::string& chip) {
-    PlanRequest request{.program = {}, .chip = chip, .sets = {}, .list_metrics = false};
-    for (const MetricSet& set : metric_sets()) request.sets.emplace_back(set.name);
-    Result<PlanReply> reply = ask(request);
+    counters::PlanRequest request{.program = {}, .chip = chip, .sets = {}, .list_metrics = false};
+    for (const counters::MetricSet& set : counters::metric_sets()) request.sets.emplace_back(set.name);
+    Result<counters::PlanReply> reply = ask(request);
     if (!reply.ok()) return reply.error();
     std::string text = chip_line(*reply) + "\nset       passes  metrics   new  not on this GPU\n";
     std::vector<std::string> seen;
-    for (std::size_t i = 0; i < reply->sets.size() && i < metric_sets().size(); ++i) {
-        const PlannedSet& set = reply->sets[i];
-        text += fmt::format("{:<10}{:>6}{:>9}{:>6}  {}\n", metric_sets()[i].name, passes_text(set), set.names.size(),
-                            added(set.names, seen), fmt::join(set.absent, ", "));
+    for (std::size_t i = 0; i < reply->sets.size() && i < counters::metric_sets().size(); ++i) {
+        const counters::PlannedSet& set = reply->sets[i];
+        text += fmt::format("{:<10}{:>6}{:>9}{:>6}  {}\n", counters::metric_sets()[i].name, passes_text(set),
+                            set.names.size(), added(set.names, seen), fmt::join(set.absent, ", "));
         if (!set.costly.empty())
             text += fmt::format("          omitted, because it would cost a pass: {}\n", fmt::join(set.costly, ", "));
     }
@@ -85,22 +86,22 @@ Result<ExitCode> plan_sets_for_chip(const std::string& chip) {
 }
 
 Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::string& set) {
-    if (set == kSourceSet)
+    if (set == counters::kSourceSet)
         return Error{ExitCode::usage,
                      "the counters of --set source are counted by patched code in one run, so they have no passes"};
-    Result<std::vector<std::string>> names = metrics_of_option(set);
+    Result<std::vector<std::string>> names = counters::metrics_of_option(set);
     if (!names.ok()) return names.error();
-    PlanRequest request{.program = {}, .chip = chip, .sets = {set}, .list_metrics = false};
+    counters::PlanRequest request{.program = {}, .chip = chip, .sets = {set}, .list_metrics = false};
     for (const std::string& name : *names) request.sets.push_back(name);
-    Result<PlanReply> reply = ask(request);
+    Result<counters::PlanReply> reply = ask(request);
     if (!reply.ok()) return reply.error();
     if (reply->sets.size() != request.sets.size())
         return Error{ExitCode::internal, "CUPTI's process planned fewer sets than requested"};
-    const PlannedSet& whole = reply->sets.front();
+    const counters::PlannedSet& whole = reply->sets.front();
     if (!whole.error.empty()) return Error{static_cast<ExitCode>(whole.code), whole.error};
     std::string text = chip_line(*reply) + "\npasses alone  metric\n";
     for (std::size_t i = 0; i < names->size(); ++i) {
-        const PlannedSet& alone = reply->sets[i + 1];
+        const counters::PlannedSet& alone = reply->sets[i + 1];
         text += fmt::format("{:>12}  {}{}\n", passes_text(alone), (*names)[i],
                             alone.error.empty() ? "" : "  (not on this GPU)");
     }
@@ -112,7 +113,7 @@ Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::strin
 }
 
 Result<ExitCode> list_counter_metrics(const std::string& chip) {
-    Result<PlanReply> reply = ask({.program = {}, .chip = chip, .sets = {}, .list_metrics = true});
+    Result<counters::PlanReply> reply = ask({.program = {}, .chip = chip, .sets = {}, .list_metrics = true});
     if (!reply.ok()) return reply.error();
     std::string text;
     for (const std::string& name : reply->metrics) text += name + "\n";
@@ -123,4 +124,4 @@ Result<ExitCode> list_counter_metrics(const std::string& chip) {
     return ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -6,7 +6,7 @@
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Result<ExitCode> list_counter_sets();
 // Passes of every set on `chip`; "": the chip of this machine.
@@ -16,4 +16,4 @@ Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::strin
 // All metrics of a chip, without their submetrics.
 Result<ExitCode> list_counter_metrics(const std::string& chip);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 #include "core/format/counter_plan.h"
 #include "core/format/range_profiler.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kNvtx = "nvtx:";
@@ -117,4 +117,4 @@ std::string Measurement::encoded(const std::vector<KernelToMeasure>& kernels) co
     return encode(plan);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

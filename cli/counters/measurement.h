@@ -11,7 +11,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct MeasurementOptions {
     std::string set, kernel, range, cache = "warm", clock = "none";
@@ -32,4 +32,4 @@ struct Measurement {
 // `program`: the command; its Python environment is searched for CUPTI.
 Result<Measurement> plan_measurement(const MeasurementOptions& options, const std::string& program);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 
 #include "core/format/cupti_versions.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr int kTimeoutMs = 5000;
@@ -61,4 +61,4 @@ std::string sharing_of_cupti(std::uint32_t version, int cuda) {
     return "several subscribers (V2)";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // As cuptiGetVersion answers; 0: it does not.
 std::uint32_t ask_cupti_version(const std::string& path);
@@ -17,4 +17,4 @@ std::string name_of_cupti(std::uint32_t version);
 // cuDriverGetVersion answers.
 std::string sharing_of_cupti(std::uint32_t version, int cuda);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

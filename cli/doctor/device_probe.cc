@@ -5,11 +5,10 @@
 #include <mutex>
 
 #include "collect/device/monitor.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
-
-constexpr DurNs kMillisecond = 1'000'000;
 
 // Collects on the monitor's thread what another thread reads later.
 class Listener {
@@ -77,4 +76,4 @@ SampledMachine sample_machine(const std::string& backend) {
     return listener.heard();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 
 #include "collect/device/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct SampledMachine {
     std::string refusal;  // why no device can be sampled; "" if one can
@@ -19,4 +19,4 @@ struct SampledMachine {
 // `backend`: a value of --backend. Takes half a second with a device, and several seconds if the driver hangs.
 SampledMachine sample_machine(const std::string& backend);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -18,7 +18,7 @@
 #include "core/report/paint.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ResultColumn kColumns[] = {
@@ -31,7 +31,8 @@ constexpr ResultColumn kColumns[] = {
 // Reading works everywhere. It comes first to show that it needs no GPU.
 Check check_reading() {
     std::string names;
-    for (const Importer& importer : importers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", importer.name);
+    for (const Importer& importer : all_importers())
+        names += fmt::format("{}{}", names.empty() ? "" : ", ", importer.name);
     return {"reading recordings", Health::ok, names, ""};
 }
 
@@ -66,11 +67,11 @@ void write_checks(const std::vector<Check>& checks, const Style& style, Sink& si
     }
 }
 
-struct Arguments {
+struct DoctorArguments {
     std::string format = "text";
 };
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_doctor(const DoctorArguments& arguments) {
     const ReportFormat* format = find_report_format(arguments.format);
     if (format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
     std::vector<Check> checks = all_checks();
@@ -89,17 +90,22 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_doctor(CommandLine& line) {
+    auto arguments = std::make_shared<DoctorArguments>();
     line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_doctor(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kDoctorCommand;
-const Command kDoctorCommand{"doctor", "Setup and reference",
-                             "",       "Check what works on this machine, and how to fix the rest.",
-                             declare,  [] { return std::vector<Choices>{{"--format", names_of(report_formats())}}; }};
+const Command kDoctorCommand{"doctor",
+                             "Setup and reference",
+                             "",
+                             "Check what works on this machine, and how to fix the rest.",
+                             declare_doctor,
+                             [] {
+                                 return std::vector<Choices>{{"--format", names_of(report_formats())}};
+                             }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

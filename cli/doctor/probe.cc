@@ -20,7 +20,7 @@
 #include "core/base/readable.h"
 #include "core/format/cupti_versions.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // The first `most` bytes of a file; absent if it cannot be read.
@@ -292,4 +292,4 @@ std::vector<Check> check_for_recording() {
     return {check_module(machine), check_cuda(), check_cupti(machine)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 
 #include "cli/doctor/device_probe.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 enum class Health { ok, limited, missing };
 
@@ -42,4 +42,4 @@ struct Machine {
 };
 std::vector<Check> check_machine(const Machine& machine);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 using Kind = MarkdownBlock::Kind;
@@ -274,4 +274,4 @@ std::vector<std::string> linked_pages(std::string_view page) {
     return names;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct MarkdownBlock {
     enum class Kind { heading, paragraph, item, code, table };
@@ -27,4 +27,4 @@ inline constexpr char kBold = '\x01', kPlain = '\x02';
 // The names of pages ("compare") that the page links to by relative links, each once, in order.
 std::vector<std::string> linked_pages(std::string_view page);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/utf8.h"
 #include "core/report/lines.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr int kIndent = 4;          // of everything but headings
@@ -223,4 +223,4 @@ private:
 
 std::string page_text(std::string_view markdown, const Style& style) { return PageText(style).text(markdown); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

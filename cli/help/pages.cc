@@ -15,7 +15,7 @@ __asm__(
     ".popsection\n");
 extern "C" const char gpuprof_help_pages[], gpuprof_help_pages_end[];
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // The writer does not store the unpacked size, so the frame is read in pieces.
@@ -63,4 +63,4 @@ std::span<const HelpPage> help_pages() {
     return pages;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

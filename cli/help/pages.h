@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct HelpPage {
     std::string_view name;    // "concepts": the topic, unique among all pages
@@ -23,4 +23,4 @@ std::span<const HelpPage> help_pages();
 // The pages in a text as cmake/pack_pages.cmake writes it; they point into it.
 std::vector<HelpPage> split_pages(std::string_view packed);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

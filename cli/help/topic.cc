@@ -15,7 +15,7 @@
 #include "cli/terminal.h"
 #include "core/report/paint.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 struct Part {
@@ -71,7 +71,7 @@ Result<ExitCode> help(const std::string& topic) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
+std::function<Result<ExitCode>()> declare_help(CommandLine& line) {
     auto topic = std::make_shared<std::string>();
     line.option("TOPIC", *topic, "A command or a page (default: list all topics).").value("");
     return [topic] { return help(*topic); };
@@ -80,8 +80,8 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 }  // namespace
 
 extern const Command kHelpCommand;
-const Command kHelpCommand{"help",    "Setup and reference",
-                           "[TOPIC]", "Show a page of the documentation, or list all pages.",
-                           declare,   [] { return std::vector<Choices>{{"TOPIC", names_of(help_pages())}}; }};
+const Command kHelpCommand{"help",       "Setup and reference",
+                           "[TOPIC]",    "Show a page of the documentation, or list all pages.",
+                           declare_help, [] { return std::vector<Choices>{{"TOPIC", names_of(help_pages())}}; }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

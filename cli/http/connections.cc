@@ -8,7 +8,7 @@
 
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 bufferevent* plain_stream(event_base* base) { return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE); }
 
@@ -71,4 +71,4 @@ void HttpConnections::sweep() {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

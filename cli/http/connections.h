@@ -17,7 +17,7 @@
 struct bufferevent;
 struct event_base;
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct HttpLimits {
     DurNs request = 10'000'000'000;       // from the first byte of a connection to the last of its request
@@ -61,4 +61,4 @@ private:
     std::list<Connection> open_;  // oldest first
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

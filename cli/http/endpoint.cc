@@ -17,7 +17,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024;
@@ -229,4 +229,4 @@ Status HttpEndpoint::serve(std::function<HttpReply(const HttpRequest&)> page, st
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

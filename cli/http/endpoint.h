@@ -14,7 +14,7 @@
 #include "cli/http/connections.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct HostPort {
     std::string host = "127.0.0.1";
@@ -42,6 +42,10 @@ struct HttpReply {
     std::vector<std::pair<std::string, std::string>> headers = {};  // in addition to those of every reply
 };
 
+// The reason as a line of text.
+inline HttpReply rejected(int status, std::string_view why) {
+    return {.status = status, .body = std::string(why) + "\n"};
+}
 // 405, with the allowed methods.
 HttpReply method_not_allowed(const std::string& allowed);
 
@@ -67,4 +71,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -25,12 +25,12 @@
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{2} << 30;  // libraries of NVIDIA hold cubins of some hundred MB
 
-struct Arguments {
+struct KernelInfoArguments {
     std::vector<std::string> files;
     std::vector<std::int64_t> threads;
     std::int64_t shared_bytes = 0;
@@ -85,7 +85,7 @@ void write_for_people(const std::vector<CubinFile>& files, const ResultTable& ta
 }
 
 // Text and md begin with the files, where a report has its recording.
-Status write(const Arguments& arguments, const ReportFormat& format, const std::vector<CubinFile>& files,
+Status write(const KernelInfoArguments& arguments, const ReportFormat& format, const std::vector<CubinFile>& files,
              ResultTable table) {
     if (format.name == "text" || format.name == "md") {
         Result<Output> output = Output::open(arguments.output);
@@ -101,7 +101,7 @@ Status write(const Arguments& arguments, const ReportFormat& format, const std::
     return write_report(format, report, arguments.output, arguments.limit);
 }
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_kernel_info(const KernelInfoArguments& arguments) {
     const ReportFormat* format = find_report_format(arguments.format);
     if (format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
     if (Status free = check_output(arguments.output, arguments.files); !free.ok()) return free.error();
@@ -120,9 +120,9 @@ Result<ExitCode> run(const Arguments& arguments) {
     return written.ok() ? Result<ExitCode>(ExitCode::ok) : written.error();
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
+std::function<Result<ExitCode>()> declare_kernel_info(CommandLine& line) {
     constexpr std::int64_t kMaxThreads = 1024, kMaxShared = 1 << 20, kMaxRows = std::int64_t{1} << 40;
-    auto arguments = std::make_shared<Arguments>();
+    auto arguments = std::make_shared<KernelInfoArguments>();
     line.option("FILE", arguments->files, "Cubins: of nvcc -cubin, ptxas, Triton or cuobjdump -xelf.")
         .required()
         .value("");
@@ -144,7 +144,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_read_limits(line, arguments->limits);
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_kernel_info(*arguments); };
 }
 
 }  // namespace
@@ -154,9 +154,9 @@ const Command kKernelInfoCommand{"kernel-info",
                                  "Analyse compiled kernels",
                                  "FILE.cubin... [OPTIONS]",
                                  "Show what compiled kernels need: registers, shared memory, spills, occupancy.",
-                                 declare,
+                                 declare_kernel_info,
                                  [] {
                                      return std::vector<Choices>{{"--format", names_of(report_formats())}};
                                  }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/analyze/knowledge/occupancy.h"
 #include "core/base/function_name.h"
 #include "core/cubin/line_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::int64_t kUsualThreads = 256;
@@ -178,4 +179,4 @@ Result<ResultTable> line_table(const std::vector<CubinFile>& files) {
     return table;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

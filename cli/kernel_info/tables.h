@@ -9,7 +9,7 @@
 #include "core/cubin/cubin.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // A file in memory, as a cubin.
 struct CubinFile {
@@ -28,4 +28,4 @@ Result<ResultTable> kernel_table(const std::vector<CubinFile>& files, const Kern
 // One row per stretch of instructions of one source line.
 Result<ResultTable> line_table(const std::vector<CubinFile>& files);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

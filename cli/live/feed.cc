@@ -7,11 +7,11 @@
 
 #include "collect/device/monitor_options.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
 constexpr DurNs kRestartAfter = 30 * kSecond;
 
 DurNs interval_of(const LiveOptions& live) { return static_cast<DurNs>(live.interval_s * 1e9); }
@@ -94,4 +94,4 @@ void LiveFeed::restart(TimeNs now_monotonic) {
     if (Status started = monitor_->start(); !started) sampling_over(started.error().message);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -11,7 +11,7 @@
 #include "cli/live/state.h"
 #include "collect/device/monitor.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // What top and serve watch.
 struct LiveOptions {
@@ -58,4 +58,4 @@ private:
     std::unique_ptr<Monitor> monitor_;  // last: its thread uses the others
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/base/readable.h"
 #include "core/report/lines.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::string describe(const Reading& reading) {
@@ -43,4 +43,4 @@ void LiveLine::clear() {
     visible_ = false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -5,7 +5,7 @@
 
 #include "collect/device/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class LiveLine {
 public:
@@ -19,4 +19,4 @@ private:
     bool visible_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+#include "core/base/ids.h"
+
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
 // More than three intervals, so that a late packet does not make a value flicker.
 constexpr DurNs kGrace = 2 * kSecond;
 
@@ -137,4 +138,4 @@ std::vector<ProcessReading> LiveState::processes(const LiveDevice& device, TimeN
     return list;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,7 +14,7 @@
 #include "collect/device/reading.h"
 #include "collect/device/wire.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The sums of the readings of one interval.
 struct HistorySlot {
@@ -76,4 +76,4 @@ private:
     std::vector<LiveDevice> devices_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

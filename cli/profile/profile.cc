@@ -24,10 +24,10 @@
 #include "collect/launch/target.h"
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct ProfileArguments {
     std::string devices = "0", backend = "auto";
     double interval = 0.2, warmup = 0;
     bool strict = false, json = false, live = false;
@@ -42,7 +42,7 @@ struct Records {
     std::unique_ptr<SampleCsv> csv;
     std::unique_ptr<LiveLine> live;
 
-    Status open(const Arguments& arguments) {
+    Status open(const ProfileArguments& arguments) {
         if (!arguments.capture.empty()) {
             Result<std::unique_ptr<SampleCapture>> opened =
                 SampleCapture::open(arguments.capture, CapturePart::Publish::at_close);
@@ -76,7 +76,7 @@ struct Records {
     }
 };
 
-MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
+MonitorOptions monitor_options(const ProfileArguments& arguments, Observer observer) {
     MonitorOptions options;
     options.request.devices = arguments.devices;
     options.request.backend = arguments.backend;
@@ -89,14 +89,14 @@ MonitorOptions monitor_options(const Arguments& arguments, Observer observer) {
     return options;
 }
 
-Status check(const Arguments& arguments) {
+Status check(const ProfileArguments& arguments) {
     if (arguments.command.empty())
         return Error{ExitCode::usage, "no command to run; usage: gpu-profile [OPTIONS] -- COMMAND [ARGUMENT...]"};
     return check_backend(arguments.backend);
 }
 
 // The files that it writes, and those that it reads: a recorded series, and any word of the command.
-Status check_files(const Arguments& arguments) {
+Status check_files(const ProfileArguments& arguments) {
     std::vector<std::string> inputs = arguments.command;
     if (std::string_view series = arguments.backend; series.substr(0, 7) == "replay:") {
         inputs.emplace_back(series.substr(7));
@@ -119,7 +119,7 @@ std::string json_line(const std::vector<std::vector<GpuSummary>>& runs) {
     return fmt::format("{{\"runs\": [{}], \"stats\": {}}}\n", text, repeats_json(first_devices(runs)));
 }
 
-Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary>>& runs) {
+Status show(const ProfileArguments& arguments, const std::vector<std::vector<GpuSummary>>& runs) {
     int width = style_for("-").width;
     std::string text;
     for (const GpuSummary& summary : runs.back()) text += to_text(summary, width);
@@ -132,7 +132,7 @@ Status show(const Arguments& arguments, const std::vector<std::vector<GpuSummary
     return output->close();
 }
 
-Result<ExitCode> profile(const Arguments& arguments) {
+Result<ExitCode> profile(const ProfileArguments& arguments) {
     if (Status sound = check(arguments); !sound) return sound.error();
     if (Status free = check_files(arguments); !free) return free.error();
     Target target;  // before any thread exists
@@ -163,8 +163,8 @@ Result<ExitCode> profile(const Arguments& arguments) {
     exit_like(end);
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_profile(CommandLine& line) {
+    auto arguments = std::make_shared<ProfileArguments>();
     line.option(spec_of(kMonitorOptions, "devices"), arguments->devices);
     line.option(spec_of(kMonitorOptions, "interval_ns"), arguments->interval).seconds(0.001, 3600);
     line.option(spec_of(kMonitorOptions, "warmup_ns"), arguments->warmup).seconds(0, 1e6);
@@ -195,8 +195,8 @@ const Command kProfileCommand{"profile",
                               "Monitor GPUs",
                               "[OPTIONS] -- CMD...",
                               "Sample the GPUs while CMD runs; the word profile may be omitted.",
-                              declare,
+                              declare_profile,
                               [] { return std::vector<Choices>(); },
                               "command"};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -2,7 +2,7 @@
 
 #include "core/format/series_csv.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Result<std::unique_ptr<SampleCsv>> SampleCsv::open(const std::string& file) {
     Result<Output> output = Output::open(file);
@@ -22,4 +22,4 @@ void SampleCsv::add(const PollResult& polled, TimeNs started) {
     output_.flush();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

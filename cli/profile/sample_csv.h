@@ -11,7 +11,7 @@
 #include "collect/device/reading.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class SampleCsv {
 public:
@@ -30,4 +30,4 @@ private:
     Output output_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/ascii.h"
 #include "core/query/functions.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kKeywords[] = {
@@ -112,4 +112,4 @@ Completion complete_sql(const Catalogue& catalogue, std::string_view text) {
     return completion;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

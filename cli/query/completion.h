@@ -8,7 +8,7 @@
 
 #include "core/query/catalogue.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct Completion {
     std::size_t begin = 0;           // where the word at the cursor starts
@@ -26,4 +26,4 @@ Completion complete_sql(const Catalogue& catalogue, std::string_view text);
 // The tables whose names occur in a statement; all of them if none does.
 std::vector<const Relation*> mentioned(const Catalogue& catalogue, std::string_view sql);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/report/lines.h"
 #include "core/report/paint.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -143,4 +143,4 @@ Status run_dot_command(QueryRun& run, std::string_view text) {
                  fmt::format("unknown command '{}'{}", words[0], did_you_mean(words[0], names_of(dot_commands())))};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

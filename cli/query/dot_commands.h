@@ -6,7 +6,7 @@
 
 #include "cli/query/run.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct DotCommand {
     std::string_view name;       // ".schema"
@@ -19,4 +19,4 @@ std::span<const DotCommand> dot_commands();
 bool is_dot_command(std::string_view text);
 Status run_dot_command(QueryRun& run, std::string_view text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

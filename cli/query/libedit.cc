@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-namespace gpuprof::libedit {
+namespace gpuprof::inline cli::libedit {
 namespace {
 
 template <class Function>
@@ -29,4 +29,4 @@ const Functions* load() {
     return loaded ? &functions : nullptr;
 }
 
-}  // namespace gpuprof::libedit
+}  // namespace gpuprof::cli::libedit

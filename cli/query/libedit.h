@@ -1,7 +1,7 @@
 // The part of libedit's interface that the shell uses (editline(3), history in editline(3)), resolved at run time.
 #pragma once
 
-namespace gpuprof::libedit {
+namespace gpuprof::inline cli::libedit {
 
 struct EditLine;
 struct History;
@@ -37,4 +37,4 @@ struct Functions {
 // Null where the system has no libedit. The library stays loaded.
 const Functions* load();
 
-}  // namespace gpuprof::libedit
+}  // namespace gpuprof::cli::libedit

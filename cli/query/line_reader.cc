@@ -17,7 +17,7 @@
 #include "cli/output.h"
 #include "cli/query/libedit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 using libedit::EditLine;
@@ -255,4 +255,4 @@ std::unique_ptr<LineReader> open_terminal(const std::string& history, Completer 
 
 std::unique_ptr<LineReader> read_text(std::string text) { return std::make_unique<TextReader>(std::move(text)); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

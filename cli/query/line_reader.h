@@ -11,7 +11,7 @@
 
 #include "cli/query/completion.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class LineReader {
 public:
@@ -34,4 +34,4 @@ std::unique_ptr<LineReader> open_terminal(const std::string& history, Completer 
 // The lines of a text, for scripts.
 std::unique_ptr<LineReader> read_text(std::string text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,7 +13,7 @@
 #include "core/report/lines.h"
 #include "core/report/paint.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // A number as text that reads back as the same value; "" if absent or NaN, which JSON and CSV lack.
@@ -229,4 +229,4 @@ const AnswerFormat* find_answer_format(std::string_view name) {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 #include "core/model/trace.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // One answer after another: begin(), row() for each row, end().
 class AnswerWriter {
@@ -35,4 +35,4 @@ struct AnswerFormat {
 std::span<const AnswerFormat> answer_formats();
 const AnswerFormat* find_answer_format(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -20,10 +20,10 @@
 #include "core/importers/open_trace.h"
 #include "core/model/select_interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct QueryArguments {
     std::string file;
     std::vector<std::string> words;  // further recordings, then the SQL
     std::vector<std::string> files;
@@ -49,7 +49,7 @@ Result<std::string> read_standard_input() {
     return text;
 }
 
-Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
+Result<ExitCode> answer(QueryRun& run, const QueryArguments& arguments) {
     if (!arguments.sql.empty()) return run_script(run, arguments.sql);
     if (isatty(STDIN_FILENO) == 1) return run_shell(run);
     Result<std::string> text = read_standard_input();
@@ -58,7 +58,7 @@ Result<ExitCode> answer(QueryRun& run, const Arguments& arguments) {
 }
 
 // Existing paths are recordings; a last word that is not a path is SQL.
-Result<Arguments> sorted_words(Arguments arguments) {
+Result<QueryArguments> sorted_words(QueryArguments arguments) {
     std::vector<std::string> words = std::move(arguments.words);
     if (!words.empty() && !is_path(words.back())) {
         arguments.sql = std::move(words.back());
@@ -74,10 +74,10 @@ Result<Arguments> sorted_words(Arguments arguments) {
     return arguments;
 }
 
-Result<ExitCode> run(const Arguments& given) {
-    Result<Arguments> sorted = sorted_words(given);
+Result<ExitCode> run_query(const QueryArguments& given) {
+    Result<QueryArguments> sorted = sorted_words(given);
     if (!sorted.ok()) return sorted.error();
-    const Arguments& arguments = *sorted;
+    const QueryArguments& arguments = *sorted;
     const AnswerFormat* format = find_answer_format(arguments.format);
     if (format == nullptr) return unknown_choice("format", arguments.format, names_of(answer_formats()));
     bool from_input = std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end();
@@ -111,8 +111,8 @@ Result<ExitCode> run(const Arguments& given) {
     return done;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_query(CommandLine& line) {
+    auto arguments = std::make_shared<QueryArguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
     line.option("SQL", arguments->words,
                 "SQL statements, or .tables, .schema [TABLE], .functions (default: read standard input; a shell on a "
@@ -131,7 +131,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     line.option("--time-out", arguments->time_out, "Timeout in seconds; 0 is none (default: 0).")
         .seconds(0, 1e6)
         .value("S");
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_query(*arguments); };
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ extern const Command kQueryCommand;
 const Command kQueryCommand{
     "query",         "Analyse recordings",
     "FILE... [SQL]", "Run SQL over all tables and analyses of a recording.",
-    declare,         [] {
+    declare_query,   [] {
         return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -15,7 +15,7 @@
 #include "core/base/clock.h"
 #include "core/query/functions.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ExitCode kInterrupted{128 + SIGINT};
@@ -154,4 +154,4 @@ Result<ExitCode> run_sql(QueryRun& run, std::string_view text) {
     return ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "cli/query/output.h"
 #include "core/query/sql.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // One session of queries over a recording.
 struct QueryRun {
@@ -48,4 +48,4 @@ Result<bool> run_statements(QueryRun& run, std::string_view text);
 // Runs the statements of `text`, or the dot command that it is. Ctrl-C ends it: ExitCode 130, as shells have it.
 Result<ExitCode> run_sql(QueryRun& run, std::string_view text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

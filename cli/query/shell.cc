@@ -11,7 +11,7 @@
 #include "cli/query/line_reader.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 using Ending = LineReader::Ending;
@@ -101,4 +101,4 @@ Result<ExitCode> run_script(QueryRun& run, std::string text) {
     return ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -3,11 +3,11 @@
 
 #include "cli/query/run.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Interactive: until .quit or the end of input. Errors and Ctrl-C end an entry, not the session.
 Result<ExitCode> run_shell(QueryRun& run);
 // Runs all entries of a text; the first error ends it. Statements need no semicolon at the end of the text.
 Result<ExitCode> run_script(QueryRun& run, std::string text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

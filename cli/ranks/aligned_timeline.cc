@@ -12,7 +12,7 @@
 #include "core/importers/open_trace.h"
 #include "core/model/merge_traces.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 Trace on_common_clock(Trace given, const AlignedClocks& clocks, std::uint32_t clock) {
@@ -76,4 +76,4 @@ Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const 
     return merge_traces(std::move(parts), std::move(origin), {});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // More do not fit on a screen.
 inline constexpr std::size_t kMostTimelines = 16;
@@ -16,4 +16,4 @@ inline constexpr std::size_t kMostTimelines = 16;
 // the clock of a rank cannot be compared with the others'.
 Result<Trace> aligned_timeline(const Trace& job, const std::string& ranks, const ReadLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

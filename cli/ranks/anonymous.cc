@@ -12,7 +12,7 @@
 #include "core/model/merge_traces.h"
 #include "core/model/scrub.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -82,4 +82,4 @@ Trace anonymous_job(Trace job) {
     return std::move(builder).finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -4,8 +4,8 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Trace anonymous_job(Trace job);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,7 +17,7 @@
 
 extern char** environ;
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kKept = 4096;  // of the end of what the child says
@@ -83,4 +84,4 @@ ChildEnd run_child(const std::string& program, const std::vector<std::string>& a
             line.empty() ? fmt::format("the process that read it ended with status {}", WEXITSTATUS(status)) : line};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct ChildEnd {
     bool ok = false;
@@ -16,4 +16,4 @@ struct ChildEnd {
 // Standard output and input are /dev/null. After `seconds` the child is killed.
 ChildEnd run_child(const std::string& program, const std::vector<std::string>& arguments, double seconds);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -19,7 +19,7 @@
 #include "core/base/path_search.h"
 #include "core/importers/importer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -124,4 +124,4 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
     return reduced;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct EngineOptions {
     unsigned workers = 0;      // 0: one per core, if memory allows
@@ -36,4 +36,4 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
 // is no home.
 std::string usual_cache();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/stragglers.h"
 #include "core/base/close_match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // What was found, in the unit of the condition, as a sentence; no value if it cannot be judged.
@@ -106,4 +106,4 @@ ExitCode evaluate_all(const std::vector<JobCondition>& conditions, const Facts& 
     return fired ? ExitCode::threshold : ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,7 +14,7 @@
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 enum class JobMetric { cost, uneven, lost };
 
@@ -38,4 +38,4 @@ Result<std::vector<JobCondition>> job_conditions_of(const std::vector<std::strin
 // Reports on standard error what fired and what could not be judged. ExitCode::threshold if one fired.
 ExitCode evaluate_all(const std::vector<JobCondition>& conditions, const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

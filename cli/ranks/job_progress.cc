@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "core/base/ids.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kMB = 1e6, kGB = 1e9, kNsPerSecond = 1e9;
+constexpr double kMB = 1e6, kGB = 1e9;
 
 // Both in the unit of the larger one.
 std::string part_of(double done, double all) {
@@ -36,9 +37,9 @@ std::string JobProgress::line(DurNs elapsed) const {
     double rate = seconds > 0 ? (done - static_cast<double>(bytes_kept)) / seconds : 0;
     if (all > 0) text += ", " + part_of(done, all);
     if (rate > 0) text += fmt::format(", {:.2f} GB/s", rate / kGB);
-    if (lost > 0) text += fmt::format(", {} {} lost", lost, lost == 1 ? "rank" : "ranks");
+    if (std::uint64_t ranks = lost) text += fmt::format(", {} {} lost", ranks, ranks == 1 ? "rank" : "ranks");
     if (rate > 0 && done < all) text += fmt::format(", {:.0f} s left", (all - done) / rate);
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Counted by several threads.
 struct JobProgress {
@@ -20,4 +20,4 @@ struct JobProgress {
     std::string line(DurNs elapsed) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -15,7 +15,7 @@
 #include "core/importers/importer.h"
 #include "core/model/merge_traces.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 class Job {
@@ -213,4 +213,4 @@ Result<Trace> job_trace(const std::vector<ReducedFile>& files, const WantedJob& 
     return std::move(job).finish(wanted.expected, name);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

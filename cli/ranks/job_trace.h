@@ -11,7 +11,7 @@
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct WantedJob {
     std::int64_t expected = 0;  // ranks of the job; 0: as recorded
@@ -23,4 +23,4 @@ struct WantedJob {
 Result<Trace> job_trace(const std::vector<ReducedFile>& files, const WantedJob& wanted, const std::string& name,
                         const ReadLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -17,7 +17,7 @@
 #include "collect/launch/target.h"
 #include "core/base/path_search.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kMostFiles = std::size_t{1} << 24;
@@ -172,4 +172,4 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
     return static_cast<ExitCode>(ended.exit_status);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "cli/ranks/read_job.h"
 #include "core/base/temporary_file.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // One line of that output: a JSON object of one of three kinds.
 //   {"files": 12, "bytes": 3400}                                  first: what was listed
@@ -29,4 +29,4 @@ Result<EngineLine> engine_line(const std::string& line);
 Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const JobRequest& request,
                                     TemporaryFolder& folder, std::vector<ReducedFile>& files);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

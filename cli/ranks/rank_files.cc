@@ -9,7 +9,7 @@
 
 #include "core/importers/open_trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -75,4 +75,4 @@ Result<std::vector<RankFile>> list_rank_files(std::span<const std::string> paths
     return files;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

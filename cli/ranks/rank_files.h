@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct RankNames {
     std::string rank_from, host_from;  // regular expressions with one group each; "" for the usual names
@@ -23,4 +23,4 @@ Result<std::vector<RankFile>> list_rank_files(std::span<const std::string> paths
 // The rank in "trace.rank-00012.json.gz" or "n17-r00012.gpuprof"; absent if there is none.
 std::optional<std::int32_t> rank_in_name(const std::string& name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -31,14 +31,14 @@
 #include "cli/view/rank_recordings.h"
 #include "cli/view/serve_view.h"
 #include "cli/view/sql_pages.h"
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
 #include "core/base/shell_words.h"
 #include "core/base/spill.h"
 #include "core/base/temporary_file.h"
 #include "core/exporters/capture.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kReduce = "reduce", kView = "view";
@@ -52,7 +52,7 @@ std::vector<std::string_view> table_names() {
     return names;
 }
 
-struct Arguments {
+struct RanksArguments {
     std::vector<std::string> words;  // recordings and analyses
     AnalysisRequest request;
     JobRequest job;
@@ -72,7 +72,7 @@ bool end_with_starter() {
 
 // The larger part of the memory is room for what is touched before pages are given back: a busy machine lets the thread that
 // does it wait.
-SpillPlan spill_plan(const Arguments& arguments) {
+SpillPlan spill_plan(const RanksArguments& arguments) {
     auto memory = arguments.memory > 0 ? static_cast<std::uint64_t>(arguments.memory) : kReduceMemory;
     std::string beside = std::filesystem::path(arguments.request.output).parent_path().string();
     return {.folders = spill_folders(beside), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
@@ -80,7 +80,7 @@ SpillPlan spill_plan(const Arguments& arguments) {
 
 // What an engine starts for each file. The limit is one of data: pages of files are bounded by `spill`, and addresses cost
 // nothing.
-Result<ExitCode> reduce(const Arguments& arguments) {
+Result<ExitCode> reduce(const RanksArguments& arguments) {
     if (!end_with_starter()) return Error{ExitCode::internal, "the process that started this one has ended"};
     if (arguments.words.size() != 2 || arguments.request.output == "-")
         return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
@@ -108,7 +108,7 @@ Result<ExitCode> reduce(const Arguments& arguments) {
 }
 
 // Reads the job, and saves it on request.
-Result<ExitCode> read(const Arguments& arguments, const std::vector<std::string>& paths, const std::string& name,
+Result<ExitCode> read(const RanksArguments& arguments, const std::vector<std::string>& paths, const std::string& name,
                       std::optional<Trace>& job) {
     JobRequest asked = arguments.job;
     asked.name = name;
@@ -123,7 +123,7 @@ Result<ExitCode> read(const Arguments& arguments, const std::vector<std::string>
 }
 
 // The page of the job, or one timeline of some of its ranks, served until Ctrl-C.
-Result<ExitCode> view(const Arguments& arguments) {
+Result<ExitCode> view(const RanksArguments& arguments) {
     if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
     std::vector<std::string> paths(arguments.words.begin() + 1, arguments.words.end()), names;
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
@@ -146,7 +146,7 @@ Result<ExitCode> view(const Arguments& arguments) {
     return serve_view(content, shell_quoted_files(paths), arguments.serve);
 }
 
-Result<ExitCode> run(Arguments arguments) {
+Result<ExitCode> run_ranks(RanksArguments arguments) {
     if (arguments.words.front() == kReduce) return reduce(arguments);
     if (arguments.words.front() == kView) return view(arguments);
     std::vector<std::string> paths;
@@ -172,8 +172,8 @@ Result<ExitCode> run(Arguments arguments) {
     return shown.ok() && *shown == ExitCode::ok ? judged : shown;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
+    auto arguments = std::make_shared<RanksArguments>();
     line.option("PATH", arguments->words,
                 "Folders with one file of each rank, or such files, and the tables to show; `ranks view PATH` shows "
                 "the job in the browser, and `ranks reduce FILE -o SUMMARY` makes the summary of one file.")
@@ -212,7 +212,7 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
         .value("RANKS");
     declare_options(line, arguments->request.options);
     declare_read_limits(line, arguments->request.limits);
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_ranks(*arguments); };
 }
 
 }  // namespace
@@ -222,11 +222,11 @@ const Command kRanksCommand{"ranks",
                             "Analyse recordings",
                             "PATH... [TABLE...]",
                             "Show who holds a distributed job up, and what it costs.",
-                            declare,
+                            declare_ranks,
                             [] {
                                 return std::vector<Choices>{{"PATH", table_names()},
                                                             {"--format", names_of(report_formats())},
                                                             {"--fail-on", names_of(std::span(kJobMetrics))}};
                             }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,7 +14,7 @@
 #include "core/analyze/ranks/chosen_steps.h"
 #include "core/base/shell_words.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr double kMaxSeconds = 1e6;
@@ -129,4 +129,4 @@ void declare_job(CommandLine& line, JobRequest& request) {
     line.flag("--quiet", request.quiet, "Show no progress.");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

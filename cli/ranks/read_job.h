@@ -15,7 +15,7 @@
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct JobRequest {
     std::string name;  // of the job in answers
@@ -38,4 +38,4 @@ bool is_url(const std::string& word);
 Result<ExitCode> read_job(const std::vector<std::string>& paths, const JobRequest& request, const Options& options,
                           const ReadLimits& limits, std::optional<Trace>& job);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 #include "core/importers/importer.h"
 #include "core/model/damage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // Takes the recording, so that only the summary is in memory when it is written.
@@ -44,4 +44,4 @@ Status reduce_file(const RankFile& file, const Options& options, const ReadLimit
     return write_output(output, [&](Sink& sink) { return write_capture(*summary, sink, {}); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // What reading one file takes at most, in bytes, without --memory: what does not fit goes to a file.
 inline constexpr std::uint64_t kReduceMemory = 256'000'000;
@@ -20,4 +20,4 @@ inline constexpr const char* kReducerVersion = "9";
 
 Status reduce_file(const RankFile& file, const Options& options, const ReadLimits& limits, const std::string& output);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kOutOfMemory = "out of memory";  // how the program says it (cli/main.cc, core/base/pod_vector.h)
@@ -50,4 +50,4 @@ ChildEnd run_twice(const std::function<ChildEnd(std::uint64_t memory)>& run, std
     return second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 
 #include "cli/ranks/child.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Memory that processes could have now, in bytes, without swapping.
 std::uint64_t free_memory();
@@ -17,4 +17,4 @@ std::uint64_t free_memory();
 ChildEnd run_twice(const std::function<ChildEnd(std::uint64_t memory)>& run, std::uint64_t memory,
                    const std::function<std::uint64_t()>& free = free_memory);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

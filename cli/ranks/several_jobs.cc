@@ -13,7 +13,7 @@
 
 #include "core/base/rank_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr DurNs kRestart = 600'000'000'000;  // clocks of hosts are never that far apart
@@ -210,4 +210,4 @@ std::string describe_job(const std::vector<JobFile>& files, const JobFiles& job,
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -19,7 +19,7 @@
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // A rank of a saved job that had no file. Another file may be of it.
 bool is_missing(const Trace& summary, Row rank);
@@ -46,4 +46,4 @@ std::vector<JobFiles> split_jobs(const std::vector<JobFile>& files);
 // "job 1: 8 ranks of 8 (0-7), recorded from 2026-11-20 13:01:02 UTC, a/rank0.json to a/rank7.json"
 std::string describe_job(const std::vector<JobFile>& files, const JobFiles& job, std::size_t number);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

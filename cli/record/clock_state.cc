@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 ClockState read_clock_state() {
     ClockState state;
@@ -41,4 +41,4 @@ void add_clock_facts(Batch& facts, const char* when, const ClockState& state) {
     add("frequency_ppm", fmt::format("{:.3f}", state.frequency_ppm));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -7,7 +7,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct ClockState {
     std::string unknown;                                                   // why nothing below is known; "" if it is
@@ -21,4 +21,4 @@ ClockState read_clock_state();
 // Adds rows clock.WHEN.synchronised, .offset_ns, .max_error_ns, .estimated_error_ns and .frequency_ppm, or .unknown.
 void add_clock_facts(Batch& facts, const char* when, const ClockState& state);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -16,7 +16,7 @@
 #include "collect/python/sampler.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 class DeviceSamples final : public Companion {
@@ -221,4 +221,4 @@ std::unique_ptr<Companion> record_python(const std::string& folder, double hz) {
     return std::make_unique<PythonStacks>("GPUPROF_RECORD_DIR=" + folder, hz);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

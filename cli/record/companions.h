@@ -7,7 +7,7 @@
 #include "cli/record/sample_option.h"
 #include "collect/launch/companion.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Samples of all visible devices every `interval` seconds.
 std::unique_ptr<Companion> record_devices(double interval);
@@ -21,4 +21,4 @@ std::unique_ptr<Companion> record_counters(const SampleOption& option, const std
 // Python stacks of these processes, `hz` times a second.
 std::unique_ptr<Companion> record_python(const std::string& folder, double hz);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,7 +13,7 @@
 #include "collect/logs/log_folder.h"
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kGroups[] = {"sync", "torch", "cudnn", "cublas", "nccl"};
@@ -137,4 +137,4 @@ void recover_logs(const std::string& folder) {
     if (!written.ok()) note(written.error().message);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 #include "collect/launch/companion.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct DebugEnvArguments {
     std::optional<std::string> groups;  // as the user wrote it; "": all; absent: the option was not given
@@ -34,4 +34,4 @@ std::unique_ptr<Companion> record_logs(const std::string& folder);
 // The same for a recording that was interrupted before that. Does nothing without logs.
 void recover_logs(const std::string& folder);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kRanges =
@@ -141,4 +141,4 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
     return options;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "collect/launch/injection.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The values from the command line; simple ones are already in `recorder`.
 struct InjectionArguments {
@@ -24,4 +24,4 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments);
 // An error names the invalid value and the accepted ones.
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -22,7 +22,7 @@
 #include "core/schema/facts.h"
 #include "core/schema/os_call_facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 using os_calls::kFunctionNames;
@@ -130,4 +130,4 @@ Status write_os_calls(const std::string& folder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

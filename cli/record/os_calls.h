@@ -10,7 +10,7 @@
 #include "collect/launch/preload_path.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct OsCallArguments {
     std::optional<std::string> least;  // in ms, as the user wrote it; "": the default; absent: the option was not given
@@ -27,4 +27,4 @@ std::optional<PreloadPath> os_calls_preload();
 // be written.
 Status write_os_calls(const std::string& folder);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

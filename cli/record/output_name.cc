@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 namespace fs = std::filesystem;
@@ -18,14 +18,14 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxWidth = 10;
 
 // NAME or NAME:0W.
-struct Variable {
+struct NameVariable {
     std::string name;
     std::size_t width = 0;
 };
 
-Result<Variable> parse_variable(const std::string& text, const std::string& whole) {
+Result<NameVariable> parse_variable(const std::string& text, const std::string& whole) {
     std::size_t colon = text.find(':');
-    Variable variable{text.substr(0, colon), 0};
+    NameVariable variable{text.substr(0, colon), 0};
     if (colon == std::string::npos) return variable;
     std::string width = text.substr(colon + 1);
     std::optional<std::int64_t> digits = place_number(width);
@@ -60,7 +60,7 @@ std::string asked_for(const std::string& name) {
     return fmt::format("{}", fmt::join(asked, ", "));
 }
 
-Result<std::string> value_of(const Variable& variable, const std::string& whole, const NameVariables& variables) {
+Result<std::string> value_of(const NameVariable& variable, const std::string& whole, const NameVariables& variables) {
     auto known = variables.find(variable.name);
     if (known == variables.end())
         return Error{ExitCode::usage, fmt::format("unknown variable '{{{}}}' in output name '{}'; known here: {}",
@@ -112,7 +112,7 @@ Result<std::string> expand_name(const std::string& name, const NameVariables& va
         if (close == std::string::npos)
             return Error{ExitCode::usage,
                          fmt::format("unmatched '{}' in output name '{}'; write {}{} for a brace", c, name, c, c)};
-        Result<Variable> variable = parse_variable(name.substr(at + 1, close - at - 1), name);
+        Result<NameVariable> variable = parse_variable(name.substr(at + 1, close - at - 1), name);
         if (!variable.ok()) return variable.error();
         Result<std::string> value = value_of(*variable, name, variables);
         if (!value.ok()) return value.error();
@@ -144,4 +144,4 @@ ReservedName::~ReservedName() {
     if (!file_.empty() && fs::file_size(file_, failed) == 0 && !failed) fs::remove(file_, failed);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/schema/job_place.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The variables and their values; an empty value is unknown here.
 using NameVariables = std::map<std::string, std::string>;
@@ -35,4 +35,4 @@ private:
     std::string file_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

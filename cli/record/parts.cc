@@ -13,7 +13,7 @@
 #include "core/importers/importer.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kPrefix = "beside-";
@@ -104,4 +104,4 @@ std::string keep_for_merging(Batch own, const std::string& folder, const std::st
     return fmt::format("gpu-profile record --merge {} -o {}", shell_quoted_file(folder), shell_quoted_file(output));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Path of a companion's part.
 std::string companion_part(const std::string& folder, const std::string& name);
@@ -24,4 +24,4 @@ Status write_recording(const Trace& trace, const std::string& file);
 // Prepares a later merge: adds `own` to the parts if there is room, and returns the command that merges them.
 std::string keep_for_merging(Batch own, const std::string& folder, const std::string& output);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

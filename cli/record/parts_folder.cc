@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::string folder_of(const std::string& file) {
@@ -27,4 +27,4 @@ std::string parts_folder(const std::string& output, const std::string& chosen) {
     return parts_folder(output, chosen, temporary_folders(), storage_of);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

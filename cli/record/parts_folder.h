@@ -9,7 +9,7 @@
 
 #include "core/base/storage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // The folder for the parts of `output`: `chosen` if it is not empty (--parts); of a capture on the network, the first of
 // `candidates` that is on a local disk; else that of the capture.
@@ -19,4 +19,4 @@ std::string parts_folder(const std::string& output, const std::string& chosen, s
 // Of this machine; temporary_folders() are candidates.
 std::string parts_folder(const std::string& output, const std::string& chosen);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

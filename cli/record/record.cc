@@ -31,10 +31,10 @@
 #include "core/base/shell_words.h"
 #include "core/schema/job_place.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct RecordArguments {
     std::string output = "recording.gpuprof";
     std::string parts;  // a folder for them
     std::string merge;  // a folder of parts; then no command runs
@@ -61,7 +61,7 @@ std::string nothing_seen() {
 }
 
 // Shows one line about the recording, and the first answer.
-Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
+Status show(const RecordArguments& arguments, Trace trace, std::size_t seen) {
     std::size_t processes = seen > 0 ? seen : trace.tables().process.rows;
     note(fmt::format("{} process{} recorded in {}{}", processes, processes == 1 ? "" : "es", arguments.output,
                      seen > 0 ? ""
@@ -79,7 +79,7 @@ Status show(const Arguments& arguments, Trace trace, std::size_t seen) {
 }
 
 // Everything after the end of the command; the exit status does not depend on it.
-Status conclude(const Arguments& arguments, RecordedRun& run) {
+Status conclude(const RecordArguments& arguments, RecordedRun& run) {
     evaluate_counters(run.folder.path(), run.program, CounterPart::whole);
     attribute_samples(run.folder.path(), false);
     if (Status written = write_os_calls(run.folder.path()); !written) note(written.error().message);
@@ -96,7 +96,7 @@ Status conclude(const Arguments& arguments, RecordedRun& run) {
 }
 
 // `record --merge`: merges the parts of an interrupted recording.
-Result<ExitCode> merge_kept(const Arguments& arguments) {
+Result<ExitCode> merge_kept(const RecordArguments& arguments) {
     if (!arguments.command.empty())
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
     if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
@@ -117,7 +117,7 @@ Result<ExitCode> merge_kept(const Arguments& arguments) {
 }
 
 // Adds the plan of --counters.
-Status plan_counters(const Arguments& arguments, RecordingRequest& request) {
+Status plan_counters(const RecordArguments& arguments, RecordingRequest& request) {
     if (arguments.counters.set.empty() && !arguments.counters.kernel.empty())
         return Error{ExitCode::usage, "--kernel selects kernels for --counters; add --counters SET"};
     if (arguments.counters.set.empty()) return {};
@@ -130,7 +130,7 @@ Status plan_counters(const Arguments& arguments, RecordingRequest& request) {
     return {};
 }
 
-Status check_stalls(const Arguments& arguments, RecorderSettings& recorder) {
+Status check_stalls(const RecordArguments& arguments, RecorderSettings& recorder) {
     if (arguments.stalls.stalls && !arguments.counters.set.empty())
         return Error{
             ExitCode::usage,
@@ -141,7 +141,7 @@ Status check_stalls(const Arguments& arguments, RecorderSettings& recorder) {
     return apply_warp_samples(arguments.stalls, recorder);
 }
 
-Result<ExitCode> record(Arguments arguments) {
+Result<ExitCode> record(RecordArguments arguments) {
     if (!arguments.merge.empty()) return merge_kept(arguments);
     if (arguments.command.empty())
         return Error{ExitCode::usage,
@@ -199,8 +199,8 @@ Result<ExitCode> record(Arguments arguments) {
     exit_like(end);
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_record(CommandLine& line) {
+    auto arguments = std::make_shared<RecordArguments>();
     line.option(
             "-o,--output", arguments->output,
             "Capture to write; {rank}, {host}, {job} and other variables are replaced (default: recording.gpuprof).")
@@ -253,7 +253,7 @@ const Command kRecordCommand{"record",
                              "Record a program",
                              "[-o FILE] -- CMD...",
                              "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
-                             declare,
+                             declare_record,
                              [] {
                                  return std::vector<Choices>{{"--api", {"selected", "all"}},
                                                              {"--graph", {"node", "graph"}},
@@ -264,4 +264,4 @@ const Command kRecordCommand{"record",
                              },
                              "command"};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

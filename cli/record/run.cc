@@ -25,7 +25,7 @@
 #include "core/schema/facts.h"
 #include "core/schema/job_place.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
@@ -204,4 +204,4 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                        .launches_block = launches_block()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

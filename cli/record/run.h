@@ -14,7 +14,7 @@
 #include "collect/launch/target.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct RecordingRequest {
     std::string output;
@@ -49,4 +49,4 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
 // The launcher's facts: that it recorded, and how the command ended.
 Batch own_facts(const RecordedRun& run);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "collect/pm/sets.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 template <class Number>
@@ -77,4 +77,4 @@ Result<SampleOption> parse_sample_option(std::span<const std::string> words) {
     return option;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -11,7 +11,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct SampleOption {
     double device_interval = 0.1;  // seconds; 0: none
@@ -29,4 +29,4 @@ inline constexpr std::int64_t kBusyCounterHz = 5'000;
 // Every word is a comma-separated list; each of the two kinds may be given once.
 Result<SampleOption> parse_sample_option(std::span<const std::string> words);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

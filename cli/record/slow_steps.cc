@@ -11,7 +11,7 @@
 #include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::int64_t kMostKept = 64, kKeptByTrigger = 10;
@@ -122,4 +122,4 @@ std::vector<std::string> about_slow_steps(const Trace& trace, const std::string&
     return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

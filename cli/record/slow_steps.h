@@ -10,7 +10,7 @@
 #include "collect/launch/injection.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class CommandLine;
 
@@ -33,4 +33,4 @@ Status apply_slow_steps(const SlowStepArguments& arguments, InjectionOptions& op
 // What to say about the steps of a recording; `file` is its name. Empty if all steps were to be kept.
 std::vector<std::string> about_slow_steps(const Trace& trace, const std::string& file, bool wanted);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

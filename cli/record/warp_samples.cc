@@ -11,7 +11,7 @@
 #include "collect/launch/injection.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kPart = "warp-samples";
@@ -107,4 +107,4 @@ void attribute_samples(const std::string& folder, bool beside_trace,
     tell(*report, sampled && spooled.counters.empty());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct WarpSampleArguments {
     bool stalls = false;
@@ -26,4 +26,4 @@ void attribute_samples(const std::string& folder, bool beside_trace,
 // Whether a file of the folder is such a part.
 bool is_sample_part(const std::string& file);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/clock.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr DurNs kCheckInterval = 250'000'000, kDrawInterval = 1'000'000'000;
@@ -72,4 +72,4 @@ void RecordingWatch::stop() {
     if (drawn_) write_to_terminal("\r\033[K");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

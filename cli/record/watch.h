@@ -16,7 +16,7 @@
 #include "collect/launch/injection.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct WatchOptions {
     std::uint64_t max_bytes = 0;    // total size of all parts; 0: no limit
@@ -54,4 +54,4 @@ private:
 // "recording 12 s, 3.40 MiB in 5 parts"
 std::string progress_text(DurNs elapsed, std::uint64_t bytes, std::size_t parts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -6,8 +6,8 @@
 #include "core/base/result.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Result<std::string> first_answer_text(Trace trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -22,23 +22,23 @@
 #include "cli/report/watch.h"
 #include "cli/report_output.h"
 #include "cli/terminal.h"
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/facts/steady_part.h"
-#include "core/analyze/tables/analysis.h"
+#include "core/base/ids.h"
 #include "core/base/readable.h"
 #include "core/importers/open_trace.h"
 #include "core/model/select_interval.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kNs = 1e9;       // in a second
 constexpr double kMaxTime = 1e9;  // seconds
 
-struct Arguments {
+struct ReportArguments {
     std::string file;
     std::vector<std::string> words;  // further recordings, and analyses
     std::vector<std::string> files, analyses;
@@ -60,7 +60,7 @@ struct Plan {
     bool about_kernel = false;  // the answer is about the selected kernel
 };
 
-Result<Plan> plan_of(const Arguments& arguments) {
+Result<Plan> plan_of(const ReportArguments& arguments) {
     Plan plan;
     plan.format = find_report_format(arguments.format);
     if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
@@ -124,9 +124,10 @@ Report report_of(const Plan& plan, const Trace& trace, const ReportContent& foun
 }
 
 // The given --from and --to, as text.
-std::string requested_part(const Arguments& arguments) {
-    std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNs) : "";
-    if (arguments.to > 0) asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNs);
+std::string requested_part(const ReportArguments& arguments) {
+    std::string asked = arguments.from > 0 ? "--from " + readable_duration(arguments.from * kNsPerSecond) : "";
+    if (arguments.to > 0)
+        asked += (asked.empty() ? "--to " : " --to ") + readable_duration(arguments.to * kNsPerSecond);
     return asked;
 }
 
@@ -143,11 +144,11 @@ TraceWithFacts with_facts(Trace trace, const Options& options) {
 }
 
 // The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
-Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bool first_answer) {
+Result<TraceWithFacts> selected_part(Trace trace, const ReportArguments& arguments, bool first_answer) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
-        Interval part{zero + std::llround(arguments.from * kNs),
-                      arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNs)) : end};
+        Interval part{zero + std::llround(arguments.from * kNsPerSecond),
+                      arguments.to > 0 ? std::min<TimeNs>(end, zero + std::llround(arguments.to * kNsPerSecond)) : end};
         if (part.start >= part.end)
             return Error{ExitCode::usage,
                          fmt::format("{} selects no part of the recording, which is {} long", requested_part(arguments),
@@ -164,7 +165,7 @@ Result<TraceWithFacts> selected_part(Trace trace, const Arguments& arguments, bo
 
 // A word that names an analysis is one; a word after an analysis of one kernel selects it; any other word that is an existing path
 // is a recording.
-Arguments sorted_words(Arguments arguments) {
+ReportArguments sorted_words(ReportArguments arguments) {
     arguments.files = {arguments.file};
     for (const std::string& word : arguments.words) {
         bool is_analysis = find_analysis(word) != nullptr;
@@ -177,7 +178,7 @@ Arguments sorted_words(Arguments arguments) {
     return arguments;
 }
 
-Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace whole,
+Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,
                             const std::function<void(const Facts&)>& judge = {}) {
     Result<TraceWithFacts> selected = selected_part(std::move(whole), arguments, plan.analyses.empty());
     if (!selected.ok()) return selected.error();
@@ -192,7 +193,7 @@ Result<ExitCode> show_trace(const Plan& plan, const Arguments& arguments, Trace 
     return ExitCode::ok;
 }
 
-Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
+Result<ExitCode> show(const Plan& plan, const ReportArguments& arguments) {
     Progress progress;
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
@@ -200,7 +201,7 @@ Result<ExitCode> show(const Plan& plan, const Arguments& arguments) {
 }
 
 // Errors are shown and the watch goes on: a recording may be incomplete while it is being written.
-Result<ExitCode> keep_showing(const Plan& plan, const Arguments& arguments) {
+Result<ExitCode> keep_showing(const Plan& plan, const ReportArguments& arguments) {
     bool screen = arguments.output == "-" && isatty(STDOUT_FILENO) == 1;
     show_on_change(arguments.files, [&] {
         if (screen && !print("\033[H\033[2J\033[3J")) return false;  // cursor home, clear the screen and its history
@@ -210,8 +211,8 @@ Result<ExitCode> keep_showing(const Plan& plan, const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-Result<ExitCode> run(const Arguments& given) {
-    Arguments arguments = sorted_words(given);
+Result<ExitCode> run_report(const ReportArguments& given) {
+    ReportArguments arguments = sorted_words(given);
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
@@ -221,8 +222,8 @@ Result<ExitCode> run(const Arguments& given) {
     return keep_showing(*plan, arguments);
 }
 
-Arguments arguments_of(const AnalysisRequest& request) {
-    Arguments arguments;
+ReportArguments arguments_of(const AnalysisRequest& request) {
+    ReportArguments arguments;
     arguments.file = request.file;
     arguments.format = request.format;
     arguments.output = request.output;
@@ -231,8 +232,8 @@ Arguments arguments_of(const AnalysisRequest& request) {
     return arguments;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
+    auto arguments = std::make_shared<ReportArguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
     line.option("ANALYSIS", arguments->words,
                 "Analyses to show (default: the first answer); `gpu-profile schema` lists them. Other arguments that "
@@ -254,13 +255,13 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(names_of(analyses())));
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_report(*arguments); };
 }
 
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<TraceWithFacts> selected = selected_part(std::move(whole), Arguments{}, true);
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), ReportArguments{}, true);
     if (!selected.ok()) return selected.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
     Result<ReportContent> found = analyse(plan, *selected->facts);
@@ -272,14 +273,14 @@ Result<std::string> first_answer_text(Trace whole) {
 }
 
 Result<ExitCode> report_analyses(const AnalysisRequest& request) {
-    Arguments arguments = arguments_of(request);
+    ReportArguments arguments = arguments_of(request);
     arguments.words = request.analyses;
-    return run(arguments);
+    return run_report(arguments);
 }
 
 Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
                               const std::function<void(const Facts&)>& judge) {
-    Arguments arguments = arguments_of(request);
+    ReportArguments arguments = arguments_of(request);
     arguments.analyses = request.analyses;
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
@@ -292,9 +293,9 @@ const Command kReportCommand{
     "Analyse recordings",
     "FILE... [ANALYSIS...]",
     "Show where the time went: the first answer, or the named analyses.",
-    declare,
+    declare_report,
     [] {
         return std::vector<Choices>{{"ANALYSIS", names_of(analyses())}, {"--format", names_of(report_formats())}};
     }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

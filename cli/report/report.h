@@ -11,7 +11,7 @@
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct AnalysisRequest {
     std::string file;
@@ -29,4 +29,4 @@ Result<ExitCode> report_analyses(const AnalysisRequest& request);
 Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
                               const std::function<void(const Facts&)>& judge = {});
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

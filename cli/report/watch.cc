@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <thread>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::milliseconds kCheckInterval{250};
+constexpr std::chrono::milliseconds kFileCheckInterval{250};
 
 std::string stamp(const std::string& file) {
     struct stat now {};
@@ -42,13 +42,13 @@ void show_on_change(std::span<const std::string> files, const std::function<bool
         std::vector<std::string> before = file_stamps(files);
         if (before != shown) {
             // A file that is still being written changes again soon; the first answer does not wait for that.
-            if (!shown.empty()) std::this_thread::sleep_for(kCheckInterval);
+            if (!shown.empty()) std::this_thread::sleep_for(kFileCheckInterval);
             if (!shown.empty() && file_stamps(files) != before) continue;
             if (!show()) return;
             shown = std::move(before);
         }
-        std::this_thread::sleep_for(kCheckInterval);
+        std::this_thread::sleep_for(kFileCheckInterval);
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

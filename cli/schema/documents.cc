@@ -10,8 +10,8 @@ __asm__(
     ".popsection\n");
 extern "C" const char gpuprof_documents_schema[], gpuprof_documents_schema_end[];
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 std::string_view documents_schema() { return {gpuprof_documents_schema, gpuprof_documents_schema_end}; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 std::string_view documents_schema();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

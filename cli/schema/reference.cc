@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "cli/serve/prometheus.h"
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/kernels/kernel_rule.h"
-#include "core/analyze/tables/analysis.h"
 #include "core/importers/importer.h"
 #include "core/report/report.h"
 #include "core/schema/losses.h"
@@ -14,7 +14,7 @@
 #include "core/schema/schema.h"
 #include "core/schema/summary_fields.def"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ResultColumn kName{"name", CellType::text, Unit::none, "Name."};
@@ -217,7 +217,7 @@ std::vector<Section> reference_sections() {
     chapter("Options of analyses", "", options_table());
     chapter("Report formats", "", named_table("formats", report_formats()));
     chapter("Files that can be read", "The format is detected from the content; gzip and zstd are decompressed.",
-            named_table("importers", importers()));
+            named_table("importers", all_importers()));
     chapter("Tables of a trace",
             "The tables that a recording is read into. Times are in nanoseconds; any value may be absent.");
     for (const TableSpec& table : table_specs())
@@ -265,9 +265,9 @@ std::vector<ResultTable> reference_tables() {
     out.push_back(summary_fields_table());
     out.push_back(losses_table());
     out.push_back(exit_codes_table());
-    out.push_back(named_table("importers", importers()));
+    out.push_back(named_table("importers", all_importers()));
     out.push_back(named_table("formats", report_formats()));
     return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

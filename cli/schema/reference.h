@@ -7,7 +7,7 @@
 
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct Section {
     int level;  // 1: a chapter, 2: a table in it
@@ -20,4 +20,4 @@ std::vector<Section> reference_sections();
 // tables, columns, analyses, analysis_columns, options, metrics, counters, rules, losses, exit_codes, importers, formats.
 std::vector<ResultTable> reference_tables();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

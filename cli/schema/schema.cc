@@ -3,6 +3,7 @@
 // output; a case compares the two.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,15 +22,15 @@
 #include "core/report/report.h"
 #include "core/report/text_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct SchemaArguments {
     std::string format = "text";
     std::string output = "-";
 };
 
-Style style_of(const Arguments& arguments) {
+Style style_of(const SchemaArguments& arguments) {
     Style style = style_for(arguments.output);
     style.limit = 0;
     return style;
@@ -63,7 +64,7 @@ void write_as_json(const Style& style, Sink& sink) {
 
 constexpr std::string_view kFormats[] = {"text", "md", "json", "json-schema"};
 
-Result<ExitCode> run(const Arguments& arguments) {
+Result<ExitCode> run_schema(const SchemaArguments& arguments) {
     std::vector<std::string_view> formats(std::begin(kFormats), std::end(kFormats));
     if (std::find(formats.begin(), formats.end(), arguments.format) == formats.end())
         return unknown_choice("format", arguments.format, formats);
@@ -82,21 +83,25 @@ Result<ExitCode> run(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_schema(CommandLine& line) {
+    auto arguments = std::make_shared<SchemaArguments>();
     line.option("--format", arguments->format,
                 "Output format: text, md, json, or json-schema for the JSON Schema of all JSON output (default: text).")
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    return [arguments] { return run(*arguments); };
+    return [arguments] { return run_schema(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kSchemaCommand;
-const Command kSchemaCommand{
-    "schema", "Setup and reference",
-    "",       "List every table, column, analysis, option, metric, kind of loss and exit code.",
-    declare,  [] { return std::vector<Choices>{{"--format", {std::begin(kFormats), std::end(kFormats)}}}; }};
+const Command kSchemaCommand{"schema",
+                             "Setup and reference",
+                             "",
+                             "List every table, column, analysis, option, metric, kind of loss and exit code.",
+                             declare_schema,
+                             [] {
+                                 return std::vector<Choices>{{"--format", {std::begin(kFormats), std::end(kFormats)}}};
+                             }};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // Constant time: the duration reveals only the lengths.
@@ -71,4 +71,4 @@ bool BasicAuth::allows(std::optional<std::string_view> header) {
     return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

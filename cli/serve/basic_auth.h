@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class BasicAuth {
 public:
@@ -29,4 +29,4 @@ private:
 // "user:password" from "Basic dXNlcjpwYXNzd29yZA=="; absent if malformed.
 std::optional<std::string> basic_credentials(std::string_view header);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/base/readable.h"
 #include "core/base/utf8.h"
 #include "core/schema/throttle.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kMib = 1024.0 * 1024.0;
 constexpr MetricSet kCounters{Metric::energy, Metric::ecc_corrected, Metric::ecc_uncorrected, Metric::xid_errors};
 
 struct BaseUnit {
@@ -148,4 +149,4 @@ std::string exposition(const LiveState& state, TimeNs now, std::string_view vers
     return page;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

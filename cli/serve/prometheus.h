@@ -9,7 +9,7 @@
 
 #include "cli/live/state.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // How a metric is exported: its name, such as "gpu_profile_util_gpu_ratio", and the factor for its values.
 struct ExportedMetric {
@@ -25,4 +25,4 @@ std::string label_escaped(std::string_view text);
 // The whole page; `now` is CLOCK_REALTIME. `trouble`: why sampling ended, "" while it runs.
 std::string exposition(const LiveState& state, TimeNs now, std::string_view version, std::string_view problem);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -18,10 +18,10 @@
 #include "cli/serve/web_config.h"
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct ServeArguments {
     LiveOptions live;
     std::string prometheus, web_config;
 };
@@ -78,7 +78,7 @@ void announce(const HttpEndpoint& endpoint, const LiveFeed& feed, const WebConfi
                          endpoint.at().text(), what));
 }
 
-Result<ExitCode> serve(const Arguments& arguments) {
+Result<ExitCode> serve(const ServeArguments& arguments) {
     if (arguments.prometheus.empty())
         return Error{ExitCode::usage,
                      "serve needs an address; pass --prometheus [HOST]:PORT, such as --prometheus :9400"};
@@ -103,8 +103,8 @@ Result<ExitCode> serve(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
+    auto arguments = std::make_shared<ServeArguments>();
     line.option("--prometheus", arguments->prometheus,
                 "Serve /metrics at this address (default host: 127.0.0.1); port 0 picks a free one.")
         .value("[HOST]:PORT");
@@ -119,6 +119,6 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kServeCommand;
 const Command kServeCommand{"serve", "Monitor GPUs", "--prometheus [HOST]:PORT", "Export GPU metrics to Prometheus.",
-                            declare};
+                            declare_serve};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "cli/serve/tls/tls_module.h"
 #include "core/base/path_search.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Result<MakeStream> tls_streams(const TlsConfig& config) {
     std::string file = installed_file("libgpuprof_tls.so");
@@ -47,4 +47,4 @@ Result<MakeStream> tls_streams(const TlsConfig& config) {
     return MakeStream([tls, stream](event_base* base) { return stream(tls.get(), base); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -4,9 +4,9 @@
 #include "cli/http/connections.h"
 #include "cli/serve/web_config.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Loads the module, the machine's OpenSSL and the files named in the configuration.
 Result<MakeStream> tls_streams(const TlsConfig& config);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,7 +13,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;
@@ -178,4 +178,4 @@ Result<WebConfig> read_web_config(const std::string& file) {
     return parse_web_config(yaml, file);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

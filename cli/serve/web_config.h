@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct TlsConfig {
     enum class ClientCertificate { none, requested, required, verified_if_given, required_and_verified };
@@ -27,4 +27,4 @@ struct WebConfig {
 Result<WebConfig> parse_web_config(const std::string& yaml, const std::string& file);
 Result<WebConfig> read_web_config(const std::string& file);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,10 +10,9 @@
 #include "core/report/lines.h"
 #include "core/schema/throttle.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kMib = 1024.0 * 1024.0;
 constexpr int kLabelWidth = 24;          // cells to the left of a plot
 constexpr int kMinTwoColumnWidth = 130;  // from this width, plots are placed side by side
 constexpr int kMaxPlotHeight = 8;        // rows of one plot
@@ -303,4 +302,4 @@ std::string throttling_of(double reasons) {
     return text.empty() ? "no" : text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

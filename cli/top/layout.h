@@ -9,7 +9,7 @@
 
 #include "cli/live/state.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 enum class Tone { plain, strong, faint, good, warning };
 
@@ -35,4 +35,4 @@ std::vector<StyledLine> lay_out(const LiveState& state, const TopView& view);
 // "no", "power", "power, heat", ...: what limits the clocks.
 std::string throttling_of(double reasons);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

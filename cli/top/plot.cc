@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -32,4 +32,4 @@ std::vector<std::string> plot(std::span<const std::optional<double>> values, dou
     return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

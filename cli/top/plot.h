@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Returns `rows` lines, top first, with one cell per value. `top` (> 0) is the full height; larger values are cut off.
 std::vector<std::string> plot(std::span<const std::optional<double>> values, double top, int rows, bool unicode);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

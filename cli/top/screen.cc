@@ -14,7 +14,7 @@
 #define NCURSES_NOMACROS
 #include <curses.h>
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 volatile sig_atomic_t came = 0;
@@ -144,4 +144,4 @@ int TopScreen::key(int timeout_ms) {
     return key == ERR ? 0 : key;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

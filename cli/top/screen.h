@@ -8,7 +8,7 @@
 #include "cli/top/layout.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class TopScreen {
 public:
@@ -31,4 +31,4 @@ private:
     bool colour_, unicode_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

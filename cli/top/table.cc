@@ -1,9 +1,10 @@
 #include "cli/top/table.h"
 
 #include "cli/top/layout.h"
+#include "core/base/readable.h"
 #include "core/report/text_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr ResultColumn kDevices[] = {
@@ -31,8 +32,6 @@ constexpr ResultColumn kProcesses[] = {
 
 Cell cell(std::optional<double> value, double factor = 1) { return value ? Cell(*value * factor) : kAbsent; }
 Cell text(const std::string& value) { return value.empty() ? kAbsent : Cell(std::string_view(value)); }
-
-constexpr double kMib = 1024.0 * 1024.0;
 
 }  // namespace
 
@@ -64,4 +63,4 @@ void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::in
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,10 +8,10 @@
 #include "core/base/sink.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // `names`: process names by pid.
 void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::int64_t, std::string>& names,
                       const Style& style, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

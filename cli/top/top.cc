@@ -23,10 +23,10 @@
 #include "core/base/clock.h"
 #include "core/report/lines.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct TopArguments {
     LiveOptions live;
     bool once = false;
 };
@@ -84,7 +84,7 @@ Status print_tables(const LiveFeed& feed, bool last) {
 }
 
 // One table per interval. The first one appears after a full interval, because some values need two readings.
-Result<ExitCode> print_along(LiveFeed& feed, const Arguments& arguments) {
+Result<ExitCode> print_along(LiveFeed& feed, const TopArguments& arguments) {
     feed.look([](const LiveState& state) {
         for (const std::string& sentence : state.notes()) note(sentence);
     });
@@ -147,7 +147,7 @@ private:
     std::optional<LiveState> held_;
 };
 
-Result<ExitCode> top(const Arguments& arguments) {
+Result<ExitCode> top(const TopArguments& arguments) {
     if (Status sound = check(arguments.live); !sound) return sound.error();
     LiveFeed feed(arguments.live);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
@@ -165,8 +165,8 @@ Result<ExitCode> top(const Arguments& arguments) {
     return ExitCode::ok;
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_top(CommandLine& line) {
+    auto arguments = std::make_shared<TopArguments>();
     declare_live_options(line, arguments->live);
     line.flag("--once", arguments->once, "Print one table and exit.");
     return [arguments] { return top(*arguments); };
@@ -176,6 +176,6 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kTopCommand;
 const Command kTopCommand{"top", "Monitor GPUs", "[OPTIONS]",
-                          "Show all GPUs of this machine live, with plots over time.", declare};
+                          "Show all GPUs of this machine live, with plots over time.", declare_top};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -14,7 +14,7 @@
 #include "core/model/interval.h"
 #include "core/view/document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // What a job knows of the recordings of its ranks; without functions, there are none.
 struct RankPages {
@@ -40,4 +40,4 @@ struct ViewContent {
     MakeSqlPages sql = {};  // empty: SQL is not available
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -12,7 +12,7 @@ __asm__(
 extern "C" const char gpuprof_viewer_page[], gpuprof_viewer_page_end[];
 #endif
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 Result<std::string_view> viewer_page() {
 #ifdef GPUPROF_VIEWER_PAGE
@@ -26,4 +26,4 @@ Result<std::string_view> viewer_page() {
 #endif
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -5,9 +5,9 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // Fails if the program was built without node and npm.
 Result<std::string_view> viewer_page();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "core/base/shell_words.h"
 #include "core/importers/open_trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {
     Result<Trace> trace = open_trace(files, limits, Naming::base_names);
     if (trace.ok()) return trace;
@@ -79,4 +79,4 @@ Result<ViewPair> view_pair(Trace trace, const PairChoice& choice) {
     return ViewPair{std::move(document).value(), std::move(*before).value()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,7 +10,7 @@
 #include "core/schema/read_limits.h"
 #include "core/view/document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 inline constexpr char kBaseDoc[] = "Compare with this earlier recording of the same program.";
 inline constexpr char kSourcesDoc[] = "Folder of source files whose lines the page shows beside their samples.";
@@ -31,4 +31,4 @@ struct PairChoice {
 
 Result<ViewPair> view_pair(Trace trace, const PairChoice& choice);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/base/json_writer.h"
 #include "core/importers/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 struct Preparation::State {
     std::atomic<ViewStage> stage = ViewStage::reading;
@@ -47,7 +47,7 @@ bool Preparation::running() const {
 }
 
 std::string Preparation::progress_json() const {
-    const Reading& files = reading();
+    const ReadingProgress& files = reading();
     ViewStage stage = state_->stage;
     std::uint64_t size = files.size, read = files.read;
     StringSink sink;
@@ -65,4 +65,4 @@ std::string Preparation::progress_json() const {
     return sink.text();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -13,7 +13,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 using MakeContent = std::function<Result<ViewContent>(const StageReport&)>;
 
@@ -39,4 +39,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 
 #include "core/analyze/facts/source_texts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // Folders at the top, such as /tmp, reveal nothing.
@@ -39,4 +39,4 @@ PrivateNames private_names(std::span<const std::string> files, const std::string
     return names;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -8,7 +8,7 @@
 #include "cli/program.h"
 #include "core/importers/open_trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kMostOpen = 4;
@@ -74,4 +74,4 @@ RankPages rank_pages(const Trace& job, const ReadLimits& limits) {
             [ranks](std::int32_t rank) { return ranks->open(rank); }};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -17,7 +17,7 @@
 #include "core/schema/read_limits.h"
 #include "core/view/document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class RankRecordings {
 public:
@@ -41,4 +41,4 @@ private:
 // Of a job, or of any other recording, which has none.
 RankPages rank_pages(const Trace& job, const ReadLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

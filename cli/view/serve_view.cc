@@ -22,7 +22,7 @@
 
 extern char** environ;
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 // The server exits after this time without a request: the viewer is then considered closed.
@@ -146,4 +146,4 @@ Result<ExitCode> serve_view(MakeContent make, const std::string& name, const Ser
     return ExitCode::ok;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -9,7 +9,7 @@
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 inline constexpr char kPortDoc[] = "Port on 127.0.0.1; 0 picks a free one (default: 0).";
 inline constexpr char kNoOpenDoc[] = "Print the address without starting a browser.";
@@ -22,4 +22,4 @@ struct ServeChoice {
 // `name`: of what is shown, for people.
 Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -6,12 +6,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "core/base/parallel.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::size_t kMaxBlobs = 64;  // per request
@@ -34,8 +35,6 @@ bool same_secret(std::string_view a, std::string_view b) {
         difference |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
     return difference == 0;
 }
-
-HttpReply rejected(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
 
 // Whether a cookie header such as "a=1; b=2" has this name and value.
 bool has_cookie(std::string_view cookies, std::string_view name, std::string_view value) {
@@ -228,4 +227,4 @@ HttpReply ViewService::content(const HttpRequest& request) {
                      : rejected(404, "not found: this server has no comparison");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -22,7 +22,7 @@
 #include "cli/view/content.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 class ViewService {
 public:
@@ -65,4 +65,4 @@ private:
     std::map<std::string, Sql, std::less<>> sql_;  // by the prefix of the document; ends before the content
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

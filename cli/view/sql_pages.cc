@@ -6,12 +6,11 @@
 
 #include "cli/view/sql_session.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 constexpr std::string_view kType = "application/sql", kCancel = "/cancel";
 
-HttpReply rejected(int status, std::string_view why) { return {.status = status, .body = fmt::format("{}\n", why)}; }
 HttpReply json(std::string body, int status = 200) {
     return {.status = status, .type = "application/json", .body = std::move(body)};
 }
@@ -61,4 +60,4 @@ private:
 
 std::unique_ptr<SqlPages> make_sql_pages(const Trace& trace) { return std::make_unique<Pages>(trace); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -10,9 +10,9 @@
 
 #include "cli/view/content.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 // `trace` must outlive the pages.
 std::unique_ptr<SqlPages> make_sql_pages(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

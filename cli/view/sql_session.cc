@@ -7,7 +7,7 @@
 #include "core/base/json_writer.h"
 #include "core/query/functions.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
 void write_seconds(JsonWriter& json, std::string_view name, DurNs time) {
@@ -156,4 +156,4 @@ std::string SqlSession::schema_json() const {
     return sink.text();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -15,7 +15,7 @@
 #include "core/base/result.h"
 #include "core/query/sql.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 
 inline constexpr std::size_t kMaxSqlBytes = 64 * 1024;               // of a query
 inline constexpr std::int64_t kMaxSqlRows = 10'000;                  // of an answer
@@ -56,4 +56,4 @@ private:
     std::optional<Result<std::string>> answer_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

@@ -11,17 +11,17 @@
 #include "cli/view/serve_view.h"
 #include "cli/view/sql_pages.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cli {
 namespace {
 
-struct Arguments {
+struct ViewArguments {
     std::vector<std::string> files;
     std::string base, sources;
     ServeChoice serve;
     ReadLimits limits;
 };
 
-Result<ViewContent> content(const Arguments& arguments, const StageReport& on_stage) {
+Result<ViewContent> content(const ViewArguments& arguments, const StageReport& on_stage) {
     on_stage(ViewStage::reading);
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
@@ -36,13 +36,13 @@ Result<ViewContent> content(const Arguments& arguments, const StageReport& on_st
     return ViewContent{std::move(pair).value(), std::move(ranks), make_sql_pages};
 }
 
-Result<ExitCode> view(const Arguments& arguments) {
+Result<ExitCode> view(const ViewArguments& arguments) {
     return serve_view([&](const StageReport& on_stage) { return content(arguments, on_stage); },
                       arguments.files.front(), arguments.serve);
 }
 
-std::function<Result<ExitCode>()> declare(CommandLine& line) {
-    auto arguments = std::make_shared<Arguments>();
+std::function<Result<ExitCode>()> declare_view(CommandLine& line) {
+    auto arguments = std::make_shared<ViewArguments>();
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, kBaseDoc).value("FILE");
     line.option("--sources", arguments->sources, kSourcesDoc).value("DIR");
@@ -56,6 +56,6 @@ std::function<Result<ExitCode>()> declare(CommandLine& line) {
 
 extern const Command kViewCommand;
 const Command kViewCommand{"view", "Analyse recordings", "FILE...",
-                           "Show a recording in the browser: timeline, findings, tables.", declare};
+                           "Show a recording in the browser: timeline, findings, tables.", declare_view};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cli

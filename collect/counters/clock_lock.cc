@@ -7,11 +7,11 @@
 
 #include "collect/counters/driver.h"
 #include "collect/counters/host_process.h"
+#include "core/base/ids.h"
 
 namespace gpuprof::counters {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
 constexpr DurNs kLockTimeout = 30 * kSecond, kUnlockTimeout = 5 * kSecond;
 constexpr int kBase = 1, kBoost = 2;                   // CUpti_ClockControl_Mode
 constexpr int kUnlocked = 1;                           // CUpti_ClockControl_Status

@@ -6,11 +6,11 @@
 
 #include "collect/counters/host_process.h"
 #include "collect/device/process_link.h"
+#include "core/base/ids.h"
 
 namespace gpuprof::counters {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
 constexpr DurNs kPlanTimeout = 60 * kSecond;  // the driver may take seconds to load, and 1,800 metrics three
 constexpr DurNs kImageTimeout = 30 * kSecond;
 constexpr int kMaxCrashes = 8;

@@ -181,10 +181,10 @@ private:
                                           count_of(totals.samples));
         lose(Loss::lost_sample, totals.dropped, fmt::format("{}: {}", gpu, dropped),
              fmt::format("{}: {}; sample less often (--stall-period)", gpu, dropped));
-        constexpr std::string_view kFull =
+        constexpr std::string_view kFullBuffer =
             "the sample buffer overflowed, and all samples since the last read were lost";
-        lose(Loss::lost_sample, totals.full_reads, fmt::format("{}: {}", gpu, kFull),
-             fmt::format("{}: {}, {} {}; sample less often (--stall-period)", gpu, kFull, totals.full_reads,
+        lose(Loss::lost_sample, totals.full_reads, fmt::format("{}: {}", gpu, kFullBuffer),
+             fmt::format("{}: {}, {} {}; sample less often (--stall-period)", gpu, kFullBuffer, totals.full_reads,
                          totals.full_reads == 1 ? "time" : "times"));
         constexpr std::string_view kUnread = "CUPTI did not hand over all its records";
         lose(Loss::lost_sample, totals.unread, fmt::format("{}: {}", gpu, kUnread),

@@ -14,9 +14,9 @@ namespace {
 std::string text_of(ByteCursor& cursor) { return std::string(cursor.take(cursor.u32())); }
 
 // Sorts the chunks of one file.
-class Reader {
+class ImageReader {
 public:
-    explicit Reader(SpooledImages& to) : to_(to) {}
+    explicit ImageReader(SpooledImages& to) : to_(to) {}
 
     void take(const RawChunk& chunk) {
         std::string_view payload = chunk.bytes();
@@ -91,7 +91,7 @@ private:
 }  // namespace
 
 Status read_images(ByteInput& input, SpooledImages& to) {
-    Reader reader(to);
+    ImageReader reader(to);
     Status status = read_chunks(input, [&](const RawChunk& chunk) { reader.take(chunk); });
     if (status) reader.finish();
     return status;

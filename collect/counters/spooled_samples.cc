@@ -18,9 +18,9 @@ constexpr std::string_view kPrefix = "stalled_";
 constexpr std::uint32_t kMostReasons = 512;  // of one instruction
 constexpr std::uint32_t kMostMetrics = 64;   // of one launch
 
-class Reader {
+class SampleReader {
 public:
-    explicit Reader(SpooledSamples& to) : to_(to) {}
+    explicit SampleReader(SpooledSamples& to) : to_(to) {}
 
     void take(const RawChunk& chunk) {
         std::string_view payload = chunk.bytes();
@@ -169,7 +169,7 @@ std::string stall_reason(std::string_view name) {
 }
 
 Status read_samples(ByteInput& input, SpooledSamples& to) {
-    Reader reader(to);
+    SampleReader reader(to);
     Status status = read_chunks(input, [&](const RawChunk& chunk) { reader.take(chunk); });
     if (status) reader.finish();
     return status;

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;  // a mountinfo with thousands of mounts
@@ -154,4 +154,4 @@ std::optional<CpuTicks> CpuLimits::ticks() const {
     return CpuTicks{last_->all - first_->all, last_->stolen - first_->stolen};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 // cpu.stat of a control group. In version 1 and 2 these fields have the same names.
 struct QuotaPeriods {
@@ -55,4 +55,4 @@ private:
     std::optional<CpuTicks> first_, last_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

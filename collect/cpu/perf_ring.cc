@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 constexpr std::size_t kHeader = sizeof(perf_event_header);
@@ -82,4 +82,4 @@ std::size_t PerfRing::read(std::vector<SwitchRecord>& into) {
     return discarded;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

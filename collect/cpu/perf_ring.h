@@ -19,7 +19,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 struct SwitchRecord {
     enum class Kind { in, out, exec, exit, lost };
@@ -53,4 +53,4 @@ private:
     std::size_t size_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -14,7 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/command_line.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 // The fields after the name, by their numbers in proc(5): 3 is the state.
@@ -159,4 +159,4 @@ std::int64_t ns_per_tick() {
 
 std::int64_t machine_start_ns() { return realtime_ns() - clock_ns(CLOCK_BOOTTIME); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

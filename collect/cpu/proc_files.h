@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 // The used fields of /proc/PID/stat and /proc/PID/task/TID/stat. Times are in clock ticks.
 struct ProcStat {
@@ -63,4 +63,4 @@ private:
 std::int64_t ns_per_tick();
 std::int64_t machine_start_ns();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 ProcessTree::ProcessTree(ProcFiles& files, pid_t root, std::string mark)
     : files_(files), root_(root), mark_(std::move(mark)) {
@@ -61,4 +61,4 @@ const std::vector<pid_t>& ProcessTree::scan() {
     return members_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

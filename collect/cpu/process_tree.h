@@ -12,7 +12,7 @@
 
 #include "collect/cpu/proc_files.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 class ProcessTree {
 public:
@@ -37,4 +37,4 @@ private:
     std::unordered_set<pid_t> foreign_, foreign_next_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

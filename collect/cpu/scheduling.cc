@@ -20,12 +20,12 @@
 #include "core/base/host_name.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 constexpr int kWaitMs = 200;
-constexpr std::size_t kRowsPerFlush = 32'768;
-constexpr DurNs kFlushInterval = 1'000'000'000;
+constexpr std::size_t kSlicesPerFlush = 32'768;
+constexpr DurNs kSliceFlushInterval = 1'000'000'000;
 constexpr const char* kParanoid = "/proc/sys/kernel/perf_event_paranoid";
 
 perf_event_attr switch_event(std::size_t ring_bytes) {
@@ -179,7 +179,7 @@ void SchedulingRecorder::run() {
         ends = waits[0].revents != 0;
         read();
         TimeNs now = monotonic_ns();
-        if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushInterval) continue;
+        if (part_->waiting() < kSlicesPerFlush && now - flushed < kSliceFlushInterval) continue;
         (void)flush();
         flushed = now;
     }
@@ -193,7 +193,7 @@ void SchedulingRecorder::read() {
         for (const SwitchRecord& record : records_) cpu.slices.take(record, stretches_);
         if (discarded > 0) cpu.slices.damaged();
         for (const CpuStretch& stretch : stretches_) write(cpu.number, stretch);
-        if (part_->waiting() >= kRowsPerFlush) (void)flush();
+        if (part_->waiting() >= kSlicesPerFlush) (void)flush();
     }
 }
 
@@ -243,4 +243,4 @@ Status SchedulingRecorder::stop() {
     return part->close();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -22,7 +22,7 @@
 #include "core/base/result.h"
 #include "core/format/capture_part.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 // What is needed of the kernel. Tests replace it.
 struct PerfSystem {
@@ -84,4 +84,4 @@ private:
     SchedulingCost cost_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 // Absent if the clock was set back in between, or a time is damaged.
@@ -65,4 +65,4 @@ void SwitchSlices::take(const SwitchRecord& record, std::vector<CpuStretch>& int
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

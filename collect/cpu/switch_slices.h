@@ -9,7 +9,7 @@
 
 #include "collect/cpu/perf_ring.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 struct CpuStretch {
     // ended: the thread does not exist any more, or executed another program under another id.
@@ -42,4 +42,4 @@ private:
     std::uint64_t lost_ = 0, dropped_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

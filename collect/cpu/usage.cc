@@ -3,8 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 constexpr pid_t kWholeProcess = 0;  // takes the place of a thread
@@ -139,4 +140,4 @@ void UsageRecorder::describe_thread(pid_t pid, pid_t thread, std::string_view na
         .set("name", part_.intern(name));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

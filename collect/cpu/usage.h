@@ -16,7 +16,7 @@
 #include "core/base/ids.h"
 #include "core/format/capture_part.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 class UsageRecorder {
 public:
@@ -74,4 +74,4 @@ private:
     std::size_t processes_seen_ = 0, max_threads_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -10,7 +10,7 @@
 #include "core/schema/cpu_facts.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 namespace {
 
 constexpr std::size_t kRowsPerFlush = 4096;
@@ -102,4 +102,4 @@ void ProcessWatch::add_facts() {
                         fmt::format("{} {}", ticks->stolen * ns_per_tick(), ticks->all * ns_per_tick()));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -15,7 +15,7 @@
 #include "core/base/result.h"
 #include "core/format/capture_part.h"
 
-namespace gpuprof {
+namespace gpuprof::inline cpu {
 
 // Statistics of the watch itself, for the recording and the user.
 struct WatchCost {
@@ -69,4 +69,4 @@ private:
     std::atomic<std::size_t> processes_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::cpu

@@ -6,7 +6,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class Backoff {
 public:
@@ -26,4 +26,4 @@ private:
     int failures_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 void close_from(posix_spawn_file_actions_t& actions, int first) {
     // Looked up at run time, because a program linked to it would not start with an older glibc.
@@ -25,4 +25,4 @@ void close_listed_from(posix_spawn_file_actions_t& actions, int first) {
     closedir(open_now);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -4,7 +4,7 @@
 
 #include <spawn.h>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 // Adds actions that close every descriptor from `first` on in the child. The caller's own table is unchanged.
 void close_from(posix_spawn_file_actions_t& actions, int first);
@@ -13,4 +13,4 @@ void close_from(posix_spawn_file_actions_t& actions, int first);
 // process starts is inherited, unless it has FD_CLOEXEC.
 void close_listed_from(posix_spawn_file_actions_t& actions, int first);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "core/base/ids.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
-constexpr double kNsPerSecond = 1e9;
 // Boards briefly exceed their power limit: an H200 of 700 W used 85 J in 100 ms. If the limit is unknown, the value
 // exceeds any board's.
 constexpr double kMaxPowerOverLimit = 1.25, kMaxBoardPower_w = 1500;
@@ -140,4 +140,4 @@ Energy EnergyMeter::over(RegionBounds region, std::optional<double> power_limit_
     return {EnergyBasis::none, 0, 0, why};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

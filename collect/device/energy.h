@@ -20,7 +20,7 @@
 
 #include "collect/device/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct RegionBounds {
     TimeNs start = 0, end = 0;  // CLOCK_REALTIME; the region without its warm-up
@@ -73,4 +73,4 @@ private:
     } power_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

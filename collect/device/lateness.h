@@ -7,7 +7,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class Lateness {
 public:
@@ -38,4 +38,4 @@ private:
     DurNs max_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -11,13 +11,13 @@
 #include "collect/device/sample_accumulator.h"
 #include "collect/device/sampler_link.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 #include "core/base/readable.h"
 #include "core/base/signal_blocked_thread.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 constexpr DurNs kOpenTimeout = 15 * kSecond;  // without persistence mode, loading the driver takes seconds
 constexpr DurNs kStopTimeout = 700 * kMillisecond;
 constexpr int kMaxRestarts = 3;
@@ -305,4 +305,4 @@ TimeNs Monitor::started() const {
     return state_->created;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

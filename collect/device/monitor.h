@@ -22,7 +22,7 @@
 #include "collect/device/wire.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 // Receives every message, in order, on the monitor's own thread. Must be quick and must not call the monitor.
 struct Observer {
@@ -70,4 +70,4 @@ private:
     std::unique_ptr<State> state_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -19,7 +19,7 @@
 
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 template <class Record, class Of>
 concept SameRecord = std::same_as<std::remove_const_t<Record>, Of>;
@@ -115,4 +115,4 @@ std::optional<Record> decode_packet(std::uint8_t kind, std::string_view packet) 
     return record;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

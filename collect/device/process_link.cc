@@ -22,12 +22,11 @@
 #include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
+#include "core/base/ids.h"
 #include "core/base/path_search.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
-
-constexpr DurNs kMillisecond = 1'000'000;
 
 class Descriptor {
 public:
@@ -222,7 +221,6 @@ std::string receive_packet(std::size_t max_size) {
 }
 
 bool packet_before(TimeNs deadline) {
-    constexpr DurNs kSecond = 1'000'000'000;
     for (;;) {
         DurNs left = std::max<DurNs>(deadline - monotonic_ns(), 0);
         timespec timeout{left / kSecond, left % kSecond};
@@ -232,4 +230,4 @@ bool packet_before(TimeNs deadline) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

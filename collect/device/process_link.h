@@ -16,7 +16,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 // The descriptors of the started process.
 inline constexpr int kLinkSocket = 3, kLinkRunningCall = 4;
@@ -69,4 +69,4 @@ std::string receive_packet(std::size_t max_size);
 // Whether a packet is available, or the other end is closed, before `deadline` (CLOCK_MONOTONIC).
 bool packet_before(TimeNs deadline);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -9,7 +9,7 @@
 
 #include "core/format/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 // What is known about a device before the first sample. `device` is the number that users see and tables contain: the
 // position among the devices visible to the target (CUDA_VISIBLE_DEVICES), in CUDA's order.
@@ -53,4 +53,4 @@ struct PollResult {
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -5,7 +5,7 @@
 #include "core/base/json_writer.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 struct Figure {
@@ -80,4 +80,4 @@ std::vector<GpuSummary> first_devices(const std::vector<std::vector<GpuSummary>>
     return first;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -8,7 +8,7 @@
 
 #include "collect/device/summary.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct RunStats {
     std::string_view name, unit;
@@ -24,4 +24,4 @@ std::string repeats_text(const std::vector<GpuSummary>& runs);
 // The first device of each run.
 std::vector<GpuSummary> first_devices(const std::vector<std::vector<GpuSummary>>& runs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -4,7 +4,7 @@
 
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 volatile RunningCall* shared_mark = nullptr;
@@ -25,4 +25,4 @@ RunningCallScope::~RunningCallScope() {
     if (shared_mark != nullptr) shared_mark->entered_ns = 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

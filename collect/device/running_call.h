@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct RunningCall {
     std::int64_t entered_ns;  // CLOCK_MONOTONIC; 0 if no call is running
@@ -22,4 +22,4 @@ public:
     RunningCallScope& operator=(const RunningCallScope&) = delete;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

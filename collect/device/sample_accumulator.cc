@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 constexpr std::size_t kMaxNotes = 24;
 
@@ -127,4 +127,4 @@ std::vector<GpuSummary> SampleAccumulator::summaries(RegionBounds region) const 
     return summaries;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

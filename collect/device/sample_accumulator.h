@@ -7,7 +7,7 @@
 #include "collect/device/summary.h"
 #include "collect/device/wire.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class SampleAccumulator {
 public:
@@ -56,4 +56,4 @@ private:
     std::optional<Done> cost_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -2,7 +2,7 @@
 
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 constexpr std::size_t kRowsPerFlush = 16'384;
@@ -56,4 +56,4 @@ RowBuffer& SampleCapture::add_row(TimeNs time, std::int32_t device, const Metric
     return row;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

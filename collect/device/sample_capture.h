@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/format/capture_part.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class SampleCapture {
 public:
@@ -31,4 +31,4 @@ private:
     std::unique_ptr<CapturePart> part_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -7,7 +7,7 @@
 
 #include "collect/device/sampler_process.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 constexpr std::size_t kMaxIdle = 4;
@@ -57,4 +57,4 @@ void SamplerLink::keep(std::unique_ptr<SamplerLink> link) {
     if (idle.links.size() < kMaxIdle) idle.links.push_back(std::move(link));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -10,7 +10,7 @@
 #include "collect/device/process_link.h"
 #include "collect/device/wire.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class SamplerLink {
 public:
@@ -36,4 +36,4 @@ private:
     std::unique_ptr<ProcessLink> process_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

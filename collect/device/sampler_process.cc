@@ -9,11 +9,11 @@
 #include "collect/device/process_link.h"
 #include "collect/device/wire.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 constexpr DurNs kSendInterval = 100 * kMillisecond;
 constexpr std::size_t kSendReadings = 256;
 
@@ -200,4 +200,4 @@ int run_sampler_process() {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -5,11 +5,11 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 inline constexpr const char* kSamplerArgument = "--sampler-process";
 
 // Serves until the socket closes; returns the exit status.
 int run_sampler_process();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

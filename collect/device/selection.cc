@@ -9,7 +9,7 @@
 
 #include "core/base/close_match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 namespace {
 
@@ -211,4 +211,4 @@ Result<Selection> select_devices(std::span<const MachineDevice> machine, const D
     return selection;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -14,7 +14,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct MachineDevice {
     std::string name, uuid;
@@ -42,4 +42,4 @@ struct Selection {
 // `machine` is in NVML's order: by PCI address.
 Result<Selection> select_devices(std::span<const MachineDevice> machine, const DeviceRequest& request);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

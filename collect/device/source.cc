@@ -7,7 +7,7 @@
 
 #include "core/base/close_match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 void SourceRequest::see_visible_devices() {
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
@@ -36,4 +36,4 @@ Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request) 
                  fmt::format("no GPU can be sampled: {}; {}", smi.error().message, nvml.error().message)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -12,7 +12,7 @@
 #include "collect/device/reading.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct SourceRequest {
     std::string backend = "auto";  // auto, nvml, smi or replay:FILE[@max]
@@ -62,4 +62,4 @@ Status check_backend(const std::string& backend);
 // The source for `request.backend`; `auto` tries nvml, then smi. An error says why each one failed.
 Result<std::unique_ptr<DeviceSource>> open_source(const SourceRequest& request);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -7,15 +7,15 @@
 #include <cmath>
 #include <span>
 
+#include "core/base/ids.h"
 #include "core/base/json_writer.h"
 #include "core/base/readable.h"
 #include "core/schema/throttle.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 constexpr double kIdleBelow = 5, kActiveFrom = 50;  // percent of util.gpu
-constexpr double kNsPerSecond = 1e9;
 
 void write(JsonWriter& json, const std::string& value) { json.text(value); }
 void write(JsonWriter& json, std::int64_t value) { json.integer(value); }
@@ -207,4 +207,4 @@ GpuSummary DeviceSeries::summary(RegionBounds region) const {
     return summary;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -14,7 +14,7 @@
 #include "collect/device/time_bins.h"
 #include "core/schema/summary_fields.def"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct GpuSummary {
     using text = std::string;
@@ -103,4 +103,4 @@ private:
     EnergyMeter energy_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

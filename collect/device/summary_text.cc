@@ -7,7 +7,7 @@
 #include "collect/device/summary.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 // Joins the present parts: "a · b · c"; prints nothing if there are none.
@@ -153,4 +153,4 @@ std::string to_text(const GpuSummary& summary, int width) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

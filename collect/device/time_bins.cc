@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 void TimeBins::add(TimeNs time, double value) {
     if (!any_) origin_ = time;
@@ -46,4 +46,4 @@ std::string sparkline(const std::vector<std::optional<double>>& means) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

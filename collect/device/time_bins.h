@@ -8,7 +8,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 class TimeBins {
 public:
@@ -37,4 +37,4 @@ private:
 // One block character per mean of 0..100 (eight levels); a blank if it is absent.
 std::string sparkline(const std::vector<std::optional<double>>& means);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

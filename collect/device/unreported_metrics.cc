@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 std::string names_of(MetricSet metrics) {
     std::vector<std::string_view> names;
@@ -37,4 +37,4 @@ void UnreportedMetrics::report(TimeNs time, std::int32_t device, std::vector<Fau
     groups_.clear();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -7,7 +7,7 @@
 
 #include "collect/device/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 // "util.gpu, power and gpm.*"
 std::string names_of(MetricSet metrics);
@@ -28,4 +28,4 @@ private:
     std::vector<Group> groups_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -2,7 +2,7 @@
 
 #include "collect/device/packet.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 template <SameRecord<SourceRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
@@ -82,4 +82,4 @@ std::optional<Message> decode(std::string_view packet) {
     return decode_kind(packet, std::make_index_sequence<std::variant_size_v<Message>>());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

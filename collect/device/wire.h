@@ -14,7 +14,7 @@
 
 #include "collect/device/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 
 struct Start {
     SourceRequest request;
@@ -52,4 +52,4 @@ std::string encode(const Message& message);
 // Absent if the bytes are not a message of this build.
 std::optional<Message> decode(std::string_view packet);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

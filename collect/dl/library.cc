@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline dl {
 
 namespace {
 
@@ -73,4 +73,4 @@ Status resolve(const Library& library, std::span<const SymbolSlot> slots) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::dl

@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline dl {
 
 class Library {
 public:
@@ -38,4 +38,4 @@ struct SymbolSlot {
 // Fills all slots; missing functions become null. Fails if a required one is missing.
 Status resolve(const Library& library, std::span<const SymbolSlot> slots);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::dl

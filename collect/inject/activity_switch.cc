@@ -1,11 +1,11 @@
 #include "collect/inject/activity_switch.h"
 
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kSwitchTimeout = 100 * kMillisecond, kDeliveryTime = 1000 * kMillisecond;
 
 }  // namespace

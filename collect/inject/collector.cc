@@ -22,6 +22,7 @@
 #include "collect/inject/stall_collector.h"
 #include "collect/inject/state.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
 // Of the library that times calls of the operating system (collect/os_calls), if that is preloaded too.
 extern "C" void gpuprof_os_calls_leave_out_thread() __attribute__((weak));
@@ -32,7 +33,6 @@ namespace {
 enum Phase : int { kDormant, kStarting, kRunning, kEnding, kEnded };
 std::atomic<int> phase{kDormant};
 
-constexpr long kMillisecond = 1'000'000;
 constexpr long kDrainInterval = 10 * kMillisecond;
 constexpr std::int64_t kFlushInterval = 250 * kMillisecond, kClockInterval = 1000 * kMillisecond;
 constexpr std::int64_t kReclaimInterval = 100 * kMillisecond;

@@ -17,6 +17,7 @@
 #include "collect/inject/stall_session.h"
 #include "collect/inject/stall_spool.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 using pcs::Resource;
 
 constexpr std::size_t kMaxContexts = 64, kMaxReads = 4096;
-constexpr std::int64_t kSecond = 1'000'000'000, kSpan = 10 * kSecond, kPatience = 2 * kSecond;
+constexpr std::int64_t kSpan = 10 * kSecond, kPatience = 2 * kSecond;
 
 // Of the whole process; never destroyed.
 struct State {

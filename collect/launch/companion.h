@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 
 class Companion {
 public:
@@ -32,4 +32,4 @@ public:
     virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

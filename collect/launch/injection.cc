@@ -17,7 +17,7 @@
 #include "core/base/path_search.h"
 #include "core/schema/os_call_facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 namespace {
 
 constexpr std::string_view kSuffixes[] = {".gpuprof", fact::kOsCallLogSuffix};  // of what processes write
@@ -129,4 +129,4 @@ std::vector<std::string> set_injection(const std::string& library, const std::st
     return remarks;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

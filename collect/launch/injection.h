@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 
 struct InjectionOptions {
     bool cuda = true, nvtx = true;  // what is recorded at all
@@ -54,4 +54,4 @@ std::string injected_library();
 std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
                                        const SpoolFolder& folder, const InjectionOptions& options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 
 bool PreloadPath::holds(const std::string& path) { return path.find_first_of(" :$\t\n") == std::string::npos; }
 
@@ -51,4 +51,4 @@ PreloadPath::~PreloadPath() {
     rmdir(folder_.c_str());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

@@ -10,7 +10,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 
 class PreloadPath {
 public:
@@ -30,4 +30,4 @@ private:
     std::string path_, folder_;  // folder "": no link needed
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

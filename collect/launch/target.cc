@@ -14,7 +14,7 @@
 
 extern char** environ;
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 namespace {
 
 // As in shells: the command does not exist, or is not executable.
@@ -117,4 +117,4 @@ void exit_like(TargetExit end) {
     _exit(128 + end.signal);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

@@ -15,7 +15,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline launch {
 
 // How a target ended, in the terms of wait(2).
 struct TargetExit {
@@ -61,4 +61,4 @@ private:
 // Ends this process as the target ended: with the same exit status or signal, without a core file of our own.
 [[noreturn]] void exit_like(TargetExit end);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::launch

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include "core/base/ids.h"
 #include "core/schema/debug_env.h"
 
 namespace gpuprof::logs {
@@ -13,7 +14,6 @@ namespace {
 
 constexpr std::size_t kMaxText = 1000;     // bytes of one entry; the rest is skipped
 constexpr std::int64_t kMaxTid = 1 << 22;  // PID_MAX_LIMIT of Linux; larger numbers are pthread_self()
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 bool take(std::string_view& text, std::string_view prefix) {
     if (!text.starts_with(prefix)) return false;

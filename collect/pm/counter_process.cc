@@ -10,11 +10,11 @@
 #include "collect/pm/session.h"
 #include "collect/pm/wire.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 
 namespace gpuprof::pm {
 namespace {
 
-constexpr DurNs kMillisecond = 1'000'000;
 constexpr DurNs kPollInterval = 50 * kMillisecond;  // between looks at the buffers
 constexpr DurNs kMaxPollDuration = 500 * kMillisecond, kDrain = 600 * kMillisecond;
 constexpr DurNs kReportInterval = 250 * kMillisecond, kWriteInterval = 1000 * kMillisecond;

@@ -7,16 +7,16 @@
 #include "collect/pm/counter_capture.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/clock.h"
+#include "core/base/ids.h"
 #include "core/base/signal_blocked_thread.h"
 
 namespace gpuprof::pm {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
 constexpr DurNs kOpenTimeout = 20 * kSecond;  // without persistence mode, loading the driver takes seconds
 constexpr DurNs kSilenceTimeout = 3 * kSecond;
 constexpr DurNs kStopTimeout = 1000 * kMillisecond;
-constexpr int kMaxRestarts = 3;
+constexpr int kMaxProcessRestarts = 3;
 
 }  // namespace
 
@@ -118,7 +118,7 @@ bool CounterWatch::explain(Outcome outcome) {
     if (!call.empty()) what += " in " + call;
     // One that dies before its first sample would die again.
     bool again =
-        outcome == Outcome::died && !exit_reason.empty() && reported_ && restarts_ < kMaxRestarts && !stopping();
+        outcome == Outcome::died && !exit_reason.empty() && reported_ && restarts_ < kMaxProcessRestarts && !stopping();
     options_.remark(what + (again ? "; sampling was restarted" : "; sampling of counters ended"));
     if (again) ++restarts_;
     return again;
@@ -131,7 +131,7 @@ bool CounterWatch::pause(DurNs length) {
 
 // Counts what is missing between the last written sample and now, in a separate part.
 void CounterWatch::write_loss() {
-    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMaxRestarts + 1));
+    Result<std::unique_ptr<CounterCapture>> capture = CounterCapture::open(part(kMaxProcessRestarts + 1));
     if (!capture.ok()) return options_.remark(capture.error().message);
     for (std::size_t device = 0; device < written_until_.size(); ++device) {
         if (written_until_[device] == 0) continue;

@@ -10,7 +10,7 @@ namespace gpuprof::pm {
 namespace {
 
 constexpr std::size_t kHardwareBuffer = std::size_t{64} << 20;
-constexpr int kMaxRestarts = 5;
+constexpr int kMaxDecodeRestarts = 5;
 // For GPUs that cannot sample by time, whose system clock runs at about 1 GHz. The times of samples are measured
 // anyway.
 constexpr double kSysclkPerNs = 1.0;
@@ -131,7 +131,7 @@ Status Session::start() {
 
 // After a buffer overflow, CUPTI decodes nothing more until sampling is restarted.
 Status Session::restart() {
-    if (++restarts_ > kMaxRestarts) return explain(api_.decode.name, kOutOfMemory);
+    if (++restarts_ > kMaxDecodeRestarts) return explain(api_.decode.name, kOutOfMemory);
     ObjectParams parameters;
     parameters.object = object_;
     if (Status status = api_.stop(parameters); !status) return status;

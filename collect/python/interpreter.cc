@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>

@@ -5,15 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/base/ids.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof::python {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000'000;
 constexpr std::int64_t kScanInterval = 200 * kMillisecond, kFlushInterval = 1000 * kMillisecond;
 constexpr std::size_t kRowsPerFlush = 4096;
 constexpr std::int64_t kMaxCostShare = 5;  // a fifth of a CPU

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 inline constexpr std::size_t kBootIdSize = 36;
 
@@ -19,4 +19,4 @@ inline std::size_t read_boot_id(char (&text)[kBootIdSize]) noexcept {
     return size == static_cast<ssize_t>(sizeof text) ? sizeof text : 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

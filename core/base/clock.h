@@ -5,7 +5,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 inline TimeNs clock_ns(clockid_t clock) {
     timespec now{};
@@ -17,4 +17,4 @@ inline TimeNs monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 // The clock of recordings: CUPTI's timestamps use it on Linux.
 inline TimeNs realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 Error unknown_choice(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known) {
     std::string hint = did_you_mean(name, known);
@@ -67,4 +67,4 @@ std::string joined(std::span<const std::string_view> words, std::string_view bet
     return fmt::format("{}", fmt::join(words.begin(), words.end(), between));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // "unknown KIND 'NAME'; did you mean 'x'?", or with all known names without a close match.
 Error unknown_choice(std::string_view kind, std::string_view name, const std::vector<std::string_view>& known);
@@ -21,4 +21,4 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 // "a, b, c"
 std::string joined(std::span<const std::string_view> words, std::string_view between = ", ");
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

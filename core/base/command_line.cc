@@ -3,7 +3,7 @@
 #include "core/base/ascii.h"
 #include "core/base/secrets.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 constexpr std::string_view kHidden = "***";
@@ -301,4 +301,4 @@ std::size_t write_command_text(std::string_view text, char* to, std::size_t capa
     return line.full() ? 0 : line.size();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Writes the arguments of `raw`, each terminated by NUL as in /proc/PID/cmdline, to `to`, separated by spaces. Returns
 // the length. Arguments that do not fit are dropped whole.
@@ -37,4 +37,4 @@ inline std::string without_secrets(std::string_view command) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -4,7 +4,7 @@
 
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // Full-width forms too: Excel treats them like the others.
@@ -70,4 +70,4 @@ bool split_csv(std::string_view record, std::vector<std::string>& fields) {
     return !quoted;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // `text`, made harmless in a spreadsheet and on a terminal. A text that would start a formula (= + - @, tab, line end,
 // or their full-width forms) and is not a number gets a leading apostrophe, as does one that starts with an apostrophe;
@@ -20,4 +20,4 @@ void append_csv_text(std::string& line, std::string_view text);
 // line or is malformed.
 bool split_csv(std::string_view record, std::vector<std::string>& fields);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 template <class T>
@@ -107,4 +108,4 @@ std::uint64_t image_address(std::string_view file, std::uint64_t offset) {
     return ~std::uint64_t{0};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

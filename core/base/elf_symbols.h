@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // The functions of a file, which name the addresses in them.
 class ElfFunctions {
@@ -32,4 +32,4 @@ std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const 
 // The address in the file's image to which the byte at `offset` is loaded; ~0 if it is not loaded.
 std::uint64_t image_address(std::string_view file, std::uint64_t offset);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // "" if it is not set, and always in a program that runs with another user's privileges: the user who started it must
 // not choose what it loads.
@@ -15,4 +15,4 @@ inline std::string trusted_environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

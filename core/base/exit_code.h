@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 enum class ExitCode : int {
     ok = 0,
@@ -33,4 +33,4 @@ inline constexpr ExitCodeSpec kExitCodes[] = {
      "A defect of the program, or a failure of the machine (disk full, out of memory)."},
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

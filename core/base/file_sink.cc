@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 Result<FileSink> FileSink::open(const std::string& file, const OutputOptions& options) {
     if (file == "-") return FileSink(OutputFile("standard output", STDOUT_FILENO));
@@ -49,4 +49,4 @@ Status FileSink::close() {
     return publishing_ ? file_.close() : publishing_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

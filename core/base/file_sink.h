@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/base/sink.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class FileSink : public Sink {
 public:
@@ -42,4 +42,4 @@ private:
     off_t whole_ = 0;  // bytes up to the end of the last successful put()
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 FileView::FileView(const std::string& path) {
     int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -22,4 +22,4 @@ FileView::~FileView() {
     if (data_ != nullptr) munmap(data_, size_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

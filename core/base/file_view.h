@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class FileView {
 public:
@@ -22,4 +22,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

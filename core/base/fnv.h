@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 inline constexpr std::uint64_t kFnvBasis = 14695981039346656037u;
 
@@ -14,4 +14,4 @@ constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = kFnvB
     return hash;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

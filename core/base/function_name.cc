@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 constexpr std::size_t kMaxBytes = 64 * 1024;  // hostile names can be megabytes long
@@ -43,8 +43,9 @@ std::string bare_name(std::string_view whole) {
 std::string demangled(std::string_view name) {
     if (name.substr(0, 2) != "_Z" || name.size() > kMaxBytes) return std::string(name);
     int status = 0;
-    std::unique_ptr<char, decltype(&std::free)> text(
-        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), std::free);
+    auto release = [](char* demangled) { std::free(demangled); };
+    std::unique_ptr<char, decltype(release)> text(
+        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), release);
     return status == 0 && text ? text.get() : std::string(name);
 }
 
@@ -63,4 +64,4 @@ std::string short_name(std::string_view name) {
     return bare.empty() ? whole : bare;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Demangles `name`. Names that are not mangled, or hostile, stay unchanged.
 std::string demangled(std::string_view name);
@@ -16,4 +16,4 @@ std::string qualified_name(std::string_view name);
 // other languages, and those of operators, stay whole.
 std::string short_name(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

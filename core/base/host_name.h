@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // "" if the system does not report one.
 inline std::string host_name() {
@@ -14,4 +14,4 @@ inline std::string host_name() {
     return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 using TimeNs = std::int64_t;  // a point in time, ns, on the capture's clock
 using DurNs = std::int64_t;   // a duration, ns; may be 0, never negative in a Trace
+
+inline constexpr DurNs kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+inline constexpr double kNsPerSecond = 1e9;
 
 // The time from one point to another, for any values that a damaged file has; the trace builder checks it.
 constexpr DurNs span_between(TimeNs from, TimeNs to) {
@@ -22,4 +25,4 @@ enum class StringId : std::uint32_t {};
 inline constexpr StringId kNoString{0xFFFFFFFFu};
 constexpr std::uint32_t index_of(StringId id) { return static_cast<std::uint32_t>(id); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -7,7 +7,7 @@
 
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // The escape of a byte, or 0 if it needs none.
@@ -128,4 +128,4 @@ void JsonWriter::quoted(std::string_view value) {
     sink_.write("\"");
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -12,7 +12,7 @@
 
 #include "core/base/sink.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Appends the shortest text of a finite double that reads back as equal, with a point or an exponent.
 void append_real(std::string& out, double value);
@@ -51,4 +51,4 @@ private:
     bool after_key_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

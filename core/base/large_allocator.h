@@ -9,7 +9,7 @@
 #include "core/base/large_block.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 template <class T>
 struct LargeAllocator {
@@ -30,4 +30,4 @@ struct LargeAllocator {
     friend bool operator==(const LargeAllocator&, const LargeAllocator&) { return true; }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

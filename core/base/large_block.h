@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Null: out of memory, and the block is as before.
 void* grow_large_block(void* block, std::size_t bytes);
 void free_large_block(void* block);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

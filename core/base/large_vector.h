@@ -5,9 +5,9 @@
 
 #include "core/base/large_allocator.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 template <class T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 std::vector<std::string> names_in(const std::string& folder) {
     std::vector<std::string> names;
@@ -21,4 +21,4 @@ std::vector<std::string> names_in(const std::string& folder) {
     return names;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

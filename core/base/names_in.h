@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 std::vector<std::string> names_in(const std::string& folder);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 constexpr int kMaxLinks = 40;               // the kernel's limit
@@ -50,7 +50,8 @@ std::string random_letters() {
 }
 
 std::optional<std::string> real_path(const std::string& path) {
-    std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), std::free);
+    auto release = [](char* text) { std::free(text); };
+    std::unique_ptr<char, decltype(release)> real(realpath(path.c_str(), nullptr), release);
     return real ? std::optional<std::string>(real.get()) : std::nullopt;
 }
 
@@ -214,4 +215,4 @@ Status OutputFile::close() {
 
 std::string OutputFile::keep_part() { return std::exchange(part_, {}); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

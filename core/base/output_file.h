@@ -13,7 +13,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 struct OutputOptions {
     // A new file is readable only by its owner, or as the umask says. A replaced file keeps its mode and group.
@@ -61,4 +61,4 @@ private:
     bool borrowed_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 unsigned default_threads() { return std::clamp(std::thread::hardware_concurrency(), 1u, 8u); }
 
@@ -27,4 +27,4 @@ void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(
     for (std::thread& other : others) other.join();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Number of threads that a computation may use here: 1 to 8.
 unsigned default_threads();
@@ -14,4 +14,4 @@ unsigned default_threads();
 void run_parallel(std::size_t tasks, unsigned threads,
                   const std::function<void(std::size_t task, unsigned worker)>& run);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

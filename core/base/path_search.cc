@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 std::string find_in_path(std::string_view program, std::string_view folders, const std::string& root) {
     while (!folders.empty()) {
@@ -41,4 +41,4 @@ std::string installed_file(std::string_view name) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

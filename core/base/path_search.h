@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Path of an executable `program` in the first of `folders` (a value of PATH) that has one, or "". Folders are searched
 // below `root`, which the answer omits. Only absolute folders count: anybody may have put files into the current one.
@@ -20,4 +20,4 @@ std::string this_executable();
 // or lib of its prefix. "" if missing.
 std::string installed_file(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

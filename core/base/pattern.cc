@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // Patterns are short; the limit keeps nested repetitions from exhausting memory.
@@ -26,4 +26,4 @@ Result<Pattern> Pattern::compile(const std::string& text) {
     return pattern;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

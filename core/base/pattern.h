@@ -9,7 +9,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class Pattern {
 public:
@@ -29,4 +29,4 @@ private:
     std::unique_ptr<regex_t, Free> compiled_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Whole pages around the range. Without the first one, the mapping would split into two areas with different advice;
 // mremap refuses to move them together, and realloc would copy instead.
@@ -16,4 +16,4 @@ void advise_huge_pages(void* begin, std::size_t bytes) {
     (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

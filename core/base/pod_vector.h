@@ -14,7 +14,7 @@
 
 #include "core/base/large_block.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Asks the system to back the whole pages of a range with huge pages; no effect if it does not support them.
 void advise_huge_pages(void* begin, std::size_t bytes);
@@ -103,4 +103,4 @@ private:
     std::size_t capacity_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 std::int64_t line_number(std::string_view text) {
@@ -43,4 +43,4 @@ std::string to_text(const PythonFrame& frame) {
     return text + ')';
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

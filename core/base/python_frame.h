@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // The parts of a frame. A frame of another form is all function.
 struct PythonFrame {
@@ -22,4 +22,4 @@ PythonFrame parse_python_call(std::string_view name);
 // `function (file:line)`, with the known parts.
 std::string to_text(const PythonFrame& frame);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

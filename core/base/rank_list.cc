@@ -6,7 +6,7 @@
 
 #include "core/base/fnv.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 constexpr std::size_t kShortestRange = 3, kShortestStride = 4;  // below, a list is as short and easier to read
@@ -165,4 +165,4 @@ std::uint64_t hash_ranks(const RankList& ranks) {
     return hash;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

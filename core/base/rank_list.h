@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Ascending and distinct, none negative.
 using RankList = std::vector<std::int32_t>;
@@ -54,4 +54,4 @@ std::optional<RecordedRanks> parse_recorded_ranks(std::string_view text);
 // The same on every platform and in every version: FNV-1a over the ranks, four bytes each, the lowest first.
 std::uint64_t hash_ranks(const RankList& ranks);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 struct Scale {
@@ -61,6 +61,9 @@ std::optional<double> number_with_unit(std::string_view text, std::span<const Sc
 std::string readable_duration(double ns) { return ns == 0 ? "0" : scaled(ns, kDurations); }
 std::string readable_bytes(double bytes) { return bytes == 0 ? "0" : scaled(bytes, kSizes); }
 std::string readable_count(std::int64_t count) { return with_separators(std::to_string(count)); }
+std::string readable_count(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", readable_count(static_cast<std::int64_t>(count)), noun, count == 1 ? "" : "s");
+}
 std::string readable_scaled(double value, std::string_view unit) { return scaled(value, kThousands, unit); }
 std::string readable_percent(double percent) {
     double size = std::fabs(percent);
@@ -80,4 +83,4 @@ std::optional<double> duration_of_text(std::string_view text, std::string_view u
     return ns && *ns >= 0 && std::isfinite(*ns) ? ns : std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
+
+inline constexpr double kMib = 1024.0 * 1024.0;
 
 std::string readable_duration(double ns);
 template <std::integral Integer>
@@ -24,6 +26,8 @@ std::optional<std::uint64_t> bytes_of_text(std::string_view text);
 // negative.
 std::optional<double> duration_of_text(std::string_view text, std::string_view unit);
 std::string readable_count(std::int64_t count);
+// "1 rank", "1,024 ranks".
+std::string readable_count(std::size_t count, std::string_view noun);
 // A value in powers of 1000 of `unit`, e.g. (1.2e12, "FLOP/s") -> 1.20 TFLOP/s.
 std::string readable_scaled(double value, std::string_view unit);
 // Two significant digits without an exponent, for uncertainties: "0.052", "5.2", "217".
@@ -31,4 +35,4 @@ std::string readable_deviation(double value);
 // One decimal, no sign; "<0.1" for nonzero values that would round to 0.
 std::string readable_percent(double percent);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -10,7 +10,7 @@
 
 #include "core/base/exit_code.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 struct Error {
     ExitCode code = ExitCode::internal;
@@ -60,4 +60,4 @@ private:
     std::optional<Error> error_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 using Words = std::span<const std::string_view>;
@@ -167,4 +167,4 @@ bool begins_with_aws_secret(std::string_view text) noexcept {
     return seen[0] && seen[1] && seen[2] && changes >= kChanges;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Whether the value of an option, variable or header called `name` is a secret: `--api-key`, `HF_TOKEN`, `dbPassword`,
 // `Authorization`, but not `--max-tokens`, `--tokenizer`, `--author` or `--password-file`. Leading dashes are ignored.
@@ -20,4 +20,4 @@ std::size_t find_token(std::string_view run) noexcept;
 // between upper case, lower case and digits as often as random text does; words and paths change less.
 bool begins_with_aws_secret(std::string_view text) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -7,7 +7,7 @@
 #include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 bool needs_no_quotes(char c) {
@@ -110,4 +110,4 @@ std::string base_name(const std::string& path) {
     return path.substr(slash + 1, end - slash);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

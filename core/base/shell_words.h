@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // "a b" -> 'a b', "it's" -> 'it'\''s', "a\nb" -> $'a\nb'; text that needs no quotes stays unchanged.
 std::string shell_quoted(std::string_view word);
@@ -21,4 +21,4 @@ std::string plain_files(std::string_view words);
 // The name of a file within its folder, for output that leaves this machine: folders reveal users and projects.
 std::string base_name(const std::string& path);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

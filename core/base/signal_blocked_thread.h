@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // Runs `body` on a thread that blocks all signals.
 template <class Body>
@@ -20,4 +20,4 @@ std::thread signal_blocked_thread(Body&& body) {
     return thread;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class Sink {
 public:
@@ -44,4 +44,4 @@ private:
     std::string text_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

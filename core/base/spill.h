@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 struct SpillPlan {
     std::vector<std::string> folders;  // in order of preference
@@ -44,4 +44,4 @@ public:
     static std::uint64_t bytes();
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -21,7 +21,7 @@
 #include "core/base/storage.h"
 #include "core/base/temporary_file.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // Smaller blocks are not counted.
@@ -260,4 +260,4 @@ Spill::~Spill() { SpilledBlocks::use().stop(); }
 
 std::uint64_t Spill::bytes() { return SpilledBlocks::use().bytes(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -14,7 +14,7 @@
 
 #include "core/base/spill.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class SpilledBlocks {
 public:
@@ -64,4 +64,4 @@ private:
     std::thread giver_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

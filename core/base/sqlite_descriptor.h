@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 struct SqliteDescriptor {
     sqlite3_file base;
@@ -108,4 +108,4 @@ inline const char* sqlite_by_descriptor() {
     return name;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // Those that <linux/magic.h> lacks. Source: statfs(2) and the file systems' own headers.
@@ -37,4 +37,4 @@ std::vector<std::string> temporary_folders() {
     return folders;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

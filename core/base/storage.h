@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 enum class StorageKind { local, memory, network, unknown };
 
@@ -14,4 +14,4 @@ StorageKind storage_of(const std::string& folder);
 // TMPDIR if it is set, /var/tmp, /tmp.
 std::vector<std::string> temporary_folders();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <functional>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 constexpr std::size_t kBlockBytes = 64 * 1024;
@@ -83,4 +83,4 @@ std::string_view StringPool::store(std::string_view text) {
     return {at, text.size()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -11,7 +11,7 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 class StringPool {
 public:
@@ -46,4 +46,4 @@ private:
     std::size_t bytes_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

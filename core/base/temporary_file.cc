@@ -9,7 +9,7 @@
 #include <cstring>
 #include <filesystem>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 Error failed(std::string_view path, std::string_view why) {
@@ -70,4 +70,4 @@ TemporaryFolder::~TemporaryFolder() {
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -8,7 +8,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 // A descriptor of a new file in `folder` without a name, for reading and writing; -1 with errno.
 int open_nameless_file(const std::string& folder);
@@ -46,4 +46,4 @@ private:
     std::string path_;  // "" once ownership has moved
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

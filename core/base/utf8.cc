@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 namespace {
 
 // The first byte determines how many follow, and limits the second one so that overlong forms, surrogates and values
@@ -122,4 +122,4 @@ int cell_width(char32_t value) {
     return within(kZero, value) ? 0 : within(kWide, value) ? 2 : 1;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

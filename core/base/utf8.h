@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline base {
 
 inline constexpr char32_t kReplacement = 0xFFFD;
 
@@ -31,4 +31,4 @@ std::string printable(std::string_view text);
 // Number of terminal cells of a code point: 0 for combining marks, 2 for wide East Asian and emoji, else 1.
 int cell_width(char32_t value);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::base

@@ -7,7 +7,7 @@
 
 #include "core/exporters/lanes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 class Builder {
@@ -93,4 +93,4 @@ private:
 
 CallTree call_tree(const Trace& trace) { return Builder(trace).build(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -8,7 +8,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct CallTree {
     static constexpr std::uint32_t kNone = 0xFFFFFFFF;
@@ -24,4 +24,4 @@ struct CallTree {
 
 CallTree call_tree(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -11,7 +11,7 @@
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 template <class Table>
@@ -66,4 +66,4 @@ Status write_capture(const Trace& trace, Sink& sink, WriterOptions options) {
 
 Status export_capture(const Trace& trace, Sink& sink) { return write_capture(trace, sink, {}); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

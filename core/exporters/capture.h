@@ -6,8 +6,8 @@
 #include "core/format/writer.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 Status write_capture(const Trace& trace, Sink& sink, WriterOptions options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

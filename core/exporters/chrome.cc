@@ -6,14 +6,13 @@
 #include <set>
 #include <string>
 
+#include "core/base/ids.h"
 #include "core/base/json_writer.h"
 #include "core/exporters/chrome/events.h"
 #include "core/exporters/exporter.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
-
-constexpr TimeNs kSecond = 1'000'000'000;
 
 // The start of the window's second, so that times relative to it have few digits.
 TimeNs base_of(const Trace& trace) {
@@ -119,4 +118,4 @@ Status export_chrome(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -6,7 +6,7 @@
 #include "core/format/column_encoder.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 template <class Table>
 std::vector<ColumnView> column_views(const Table& table) {
@@ -18,4 +18,4 @@ std::vector<ColumnView> column_views(const Table& table) {
     return views;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

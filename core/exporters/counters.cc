@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 template <class Key>
@@ -79,4 +79,4 @@ std::vector<Counter> counters_of(const Trace& trace) {
     return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

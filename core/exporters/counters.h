@@ -9,7 +9,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct Counter {
     std::optional<std::int32_t> device = {};  // the owner: a device, or else a process
@@ -21,4 +21,4 @@ struct Counter {
 // Those of devices first, by device, then metric.
 std::vector<Counter> counters_of(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

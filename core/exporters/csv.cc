@@ -12,7 +12,7 @@
 #include "core/base/json_writer.h"
 #include "core/exporters/exporter.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 void append_text(std::string& line, std::string_view text) {
@@ -66,4 +66,4 @@ Status export_csv(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

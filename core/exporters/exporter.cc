@@ -4,7 +4,7 @@
 
 #include "core/exporters/instruction_samples.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 template <class Table>
@@ -69,7 +69,7 @@ constexpr Exporter kExporters[] = {
 
 }  // namespace
 
-std::span<const Exporter> exporters() { return kExporters; }
+std::span<const Exporter> all_exporters() { return kExporters; }
 
 const Exporter* find_exporter(std::string_view name) {
     for (const Exporter& exporter : kExporters)
@@ -77,4 +77,4 @@ const Exporter* find_exporter(std::string_view name) {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -1,4 +1,4 @@
-// Exporters: a trace -> the bytes of some format. exporters() is the list of the product's exporters. A new one is a
+// Exporters: a trace -> the bytes of some format. all_exporters() is the list of the product's exporters. A new one is a
 // file and a line in the array of exporter.cc. They never print; the owner of the sink knows whether the bytes were
 // written.
 #pragma once
@@ -10,7 +10,7 @@
 #include "core/base/sink.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct Exporter {
     std::string_view name;
@@ -23,7 +23,7 @@ struct Exporter {
     Status (*run)(const Trace& trace, Sink& sink);
 };
 
-std::span<const Exporter> exporters();
+std::span<const Exporter> all_exporters();
 // By name; null if unknown.
 const Exporter* find_exporter(std::string_view name);
 
@@ -40,4 +40,4 @@ Status export_pprof_source(const Trace& trace, Sink& sink);
 Status export_hatchet(const Trace& trace, Sink& sink);
 Status export_csv(const Trace& trace, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

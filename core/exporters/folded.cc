@@ -8,7 +8,7 @@
 #include "core/exporters/exporter.h"
 #include "core/exporters/folded_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 Status export_folded(const Trace& trace, Sink& sink) {
     CallTree tree = call_tree(trace);
     std::vector<std::string> paths(tree.nodes.size());
@@ -21,4 +21,4 @@ Status export_folded(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

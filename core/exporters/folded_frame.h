@@ -7,7 +7,7 @@
 
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 inline std::string folded_frame(std::string_view name) {
     std::string text = printable(name);
@@ -15,4 +15,4 @@ inline std::string folded_frame(std::string_view name) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

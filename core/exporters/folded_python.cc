@@ -16,7 +16,7 @@
 #include "core/exporters/exporter.h"
 #include "core/exporters/lanes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 std::string frame(std::string_view name) {
@@ -123,4 +123,4 @@ Status export_folded_python(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

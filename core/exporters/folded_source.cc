@@ -7,7 +7,7 @@
 #include "core/exporters/folded_frame.h"
 #include "core/exporters/instruction_samples.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 Status export_folded_source(const Trace& trace, Sink& sink) {
     for (const InstructionSamples& each : instruction_samples(trace)) {
         std::string line = each.line > 0 ? fmt::format("{}:{}", folded_frame(each.file), each.line) : "unknown line";
@@ -17,4 +17,4 @@ Status export_folded_source(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

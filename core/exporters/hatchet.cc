@@ -7,12 +7,12 @@
 #include "core/exporters/call_tree.h"
 #include "core/exporters/exporter.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
-class Export {
+class HatchetExport {
 public:
-    Export(const Trace& trace, JsonWriter& json)
+    HatchetExport(const Trace& trace, JsonWriter& json)
         : trace_(trace), json_(json), tree_(call_tree(trace)), below_(tree_.nodes.size() + 1) {
         for (std::uint32_t i = 0; i < tree_.nodes.size(); ++i)
             below_[tree_.nodes[i].parent == CallTree::kNone ? tree_.nodes.size() : tree_.nodes[i].parent].push_back(i);
@@ -101,9 +101,9 @@ private:
 
 Status export_hatchet(const Trace& trace, Sink& sink) {
     JsonWriter json(sink);
-    Export(trace, json).write();
+    HatchetExport(trace, json).write();
     sink.write("\n");
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

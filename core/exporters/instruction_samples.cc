@@ -4,16 +4,16 @@
 #include <map>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
-constexpr std::string_view kSamples = "samples.", kNotIssued = "_not_issued";
+constexpr std::string_view kSamplePrefix = "samples.", kNotIssued = "_not_issued";
 constexpr double kExact = 9e15;  // larger values are no counts
 
 // The stall reason that a metric counts; empty for other metrics.
 std::string_view reason_of(std::string_view metric) {
-    if (!metric.starts_with(kSamples) || metric.ends_with(kNotIssued)) return {};
-    return metric.substr(kSamples.size());
+    if (!metric.starts_with(kSamplePrefix) || metric.ends_with(kNotIssued)) return {};
+    return metric.substr(kSamplePrefix.size());
 }
 
 }  // namespace
@@ -38,4 +38,4 @@ std::vector<InstructionSamples> instruction_samples(const Trace& trace) {
 
 bool has_instruction_samples(const Trace& trace) { return !instruction_samples(trace).empty(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

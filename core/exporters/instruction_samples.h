@@ -8,7 +8,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct InstructionSamples {
     std::string_view kernel, file, reason;  // file "": unknown
@@ -20,4 +20,4 @@ struct InstructionSamples {
 std::vector<InstructionSamples> instruction_samples(const Trace& trace);
 bool has_instruction_samples(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 struct Lane {
@@ -39,4 +39,4 @@ std::vector<std::vector<PlacedSpan>> lay_out(std::vector<PlacedSpan> spans, Layo
     return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

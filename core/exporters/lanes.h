@@ -6,7 +6,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct PlacedSpan {
     TimeNs start, end;
@@ -25,4 +25,4 @@ void sort_outer_first(std::vector<PlacedSpan>& spans);
 // Each lane in time order, outer spans before the spans inside them. A span goes to the first lane with room.
 std::vector<std::vector<PlacedSpan>> lay_out(std::vector<PlacedSpan> spans, Layout layout);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

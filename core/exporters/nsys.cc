@@ -3,6 +3,7 @@
 // start of the window.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -16,16 +17,16 @@
 #include "core/exporters/nsys/names.h"
 #include "core/exporters/nsys/tables.def"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 using nsys::global_id;
 
 constexpr const char* kOperators = "framework operators";
 
-class Export {
+class NsysExport {
 public:
-    Export(const Trace& trace, nsys::Writer& out)
+    NsysExport(const Trace& trace, nsys::Writer& out)
         : trace_(trace),
           tables_(trace.tables()),
           out_(out),
@@ -300,9 +301,10 @@ private:
 Status export_nsys(const Trace& trace, Sink& sink) {
     Result<nsys::Writer> writer = nsys::Writer::open();
     if (!writer.ok()) return writer.error();
-    Export(trace, *writer).write();
+    NsysExport(trace, *writer).write();
     if (Status status = writer->finish(); !status) return status;
-    std::unique_ptr<std::FILE, decltype(&std::fclose)> file(std::fopen(writer->path().c_str(), "rb"), std::fclose);
+    auto close = [](std::FILE* open) { std::fclose(open); };
+    std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(writer->path().c_str(), "rb"), close);
     if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read back {}", writer->path())};
     std::string piece(1 << 20, '\0');
     while (std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
@@ -312,4 +314,4 @@ Status export_nsys(const Trace& trace, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -15,7 +15,7 @@
 #include "core/exporters/perfetto/fields.h"
 #include "core/exporters/perfetto/sequence.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 using namespace perfetto;
@@ -37,9 +37,9 @@ enum Source : std::uint32_t {
 constexpr const char* kCategories[] = {"kernel", "memcpy",   "memset",          "api", "os", "op", "range",
                                        "python", "overhead", "range on device", "cpu"};
 
-class Export {
+class PerfettoExport {
 public:
-    Export(const Trace& trace, Sink& sink)
+    PerfettoExport(const Trace& trace, Sink& sink)
         : trace_(trace), tables_(trace.tables()), sink_(sink), start_(trace.full_window().start) {
         if (start_ < 0) shift_ = -start_;  // the format has no negative times
         for (Row row = 0; row < tables_.sample.rows; ++row) start_ = std::min(start_, tables_.sample.time[row]);
@@ -368,8 +368,8 @@ private:
 }  // namespace
 
 Status export_perfetto(const Trace& trace, Sink& sink) {
-    Export(trace, sink).write();
+    PerfettoExport(trace, sink).write();
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -9,7 +9,7 @@
 #include "core/exporters/exporter.h"
 #include "core/exporters/pprof_profile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 using protozero::pbf_writer;
@@ -59,4 +59,4 @@ std::string profile_of(const Trace& trace) {
 
 Status export_pprof(const Trace& trace, Sink& sink) { return pprof::write_profile(profile_of(trace), sink); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

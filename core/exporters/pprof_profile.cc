@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-namespace gpuprof::pprof {
+namespace gpuprof::inline exporters::pprof {
 
 Status write_profile(std::string text, Sink& sink) {
     constexpr int kGzipWindow = 15 + 16;
@@ -23,4 +23,4 @@ Status write_profile(std::string text, Sink& sink) {
     return {};
 }
 
-}  // namespace gpuprof::pprof
+}  // namespace gpuprof::exporters::pprof

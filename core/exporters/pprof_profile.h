@@ -10,7 +10,7 @@
 #include "core/base/result.h"
 #include "core/base/sink.h"
 
-namespace gpuprof::pprof {
+namespace gpuprof::inline exporters::pprof {
 
 namespace profile {
 constexpr std::uint32_t sample_type = 1, sample = 2, location = 4, function = 5, string = 6, time = 9, duration = 10,
@@ -47,4 +47,4 @@ private:
 // Writes a profile with gzip, as pprof expects it.
 Status write_profile(std::string text, Sink& sink);
 
-}  // namespace gpuprof::pprof
+}  // namespace gpuprof::exporters::pprof

@@ -9,7 +9,7 @@
 #include "core/exporters/instruction_samples.h"
 #include "core/exporters/pprof_profile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 using protozero::pbf_writer;
@@ -43,7 +43,7 @@ private:
     std::map<std::pair<std::uint64_t, std::int32_t>, std::uint64_t> lines_;     // function, line
 };
 
-std::string profile_of(const Trace& trace) {
+std::string source_profile_of(const Trace& trace) {
     Strings strings;
     Locations locations;
     std::string text;
@@ -69,6 +69,8 @@ std::string profile_of(const Trace& trace) {
 
 }  // namespace
 
-Status export_pprof_source(const Trace& trace, Sink& sink) { return pprof::write_profile(profile_of(trace), sink); }
+Status export_pprof_source(const Trace& trace, Sink& sink) {
+    return pprof::write_profile(source_profile_of(trace), sink);
+}
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

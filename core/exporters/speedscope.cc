@@ -12,12 +12,12 @@
 #include "core/exporters/exporter.h"
 #include "core/exporters/lanes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
-class Export {
+class SpeedscopeExport {
 public:
-    Export(const Trace& trace, JsonWriter& json) : trace_(trace), tables_(trace.tables()), json_(json) {}
+    SpeedscopeExport(const Trace& trace, JsonWriter& json) : trace_(trace), tables_(trace.tables()), json_(json) {}
 
     void write() {
         json_.begin_object();
@@ -177,9 +177,9 @@ private:
 
 Status export_speedscope(const Trace& trace, Sink& sink) {
     JsonWriter json(sink);
-    Export(trace, json).write();
+    SpeedscopeExport(trace, json).write();
     sink.write("\n");
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -1,6 +1,6 @@
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 void put_number(std::string& out, std::uint64_t value, int bytes) {
@@ -57,4 +57,4 @@ std::string_view ByteCursor::take(std::uint64_t size) {
 
 std::uint64_t ByteCursor::number(std::size_t bytes) { return load(take(bytes)); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 constexpr std::uint64_t zigzag(std::int64_t value) {
     return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
@@ -53,4 +53,4 @@ private:
     bool ok_ = true;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

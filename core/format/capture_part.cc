@@ -7,7 +7,7 @@
 
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 const void* storage(ColumnType type, const void* wide, const void* narrow, const void* texts) {
@@ -164,4 +164,4 @@ void CapturePart::give_up(const Status& file) {
                                                          file.error().message, part)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

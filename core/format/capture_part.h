@@ -17,7 +17,7 @@
 #include "core/format/writer.h"
 #include "core/schema/schema.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // Rows of one table.
 class RowBuffer {
@@ -95,4 +95,4 @@ private:
     std::list<std::pair<std::string_view, RowBuffer>> tables_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

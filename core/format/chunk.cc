@@ -4,7 +4,7 @@
 
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 std::uint32_t checksum(std::string_view bytes) {
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
@@ -34,4 +34,4 @@ std::optional<ChunkHeader> decode_header(std::string_view bytes) {
     return header;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

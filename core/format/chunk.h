@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 inline constexpr std::string_view kChunkMagic{"\x89gpuprof", 8};
 inline constexpr std::size_t kChunkHeaderBytes = 28;
@@ -64,4 +64,4 @@ std::string encode_header(ChunkKind kind, std::uint32_t sequence, std::string_vi
 // The header at the start of `bytes`; absent if there are too few bytes, or magic, checksum or length is wrong.
 std::optional<ChunkHeader> decode_header(std::string_view bytes);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -123,4 +123,4 @@ Result<bool> ChunkReader::next(RawChunk& into) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

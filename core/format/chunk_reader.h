@@ -15,7 +15,7 @@
 #include "core/base/result.h"
 #include "core/format/chunk.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 class ByteInput {
 public:
@@ -76,4 +76,4 @@ private:
     std::vector<Gap> gaps_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

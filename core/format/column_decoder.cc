@@ -4,7 +4,7 @@
 
 #include "core/format/table_chunk.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 // Calls use(row, number) for every row, in order.
@@ -120,4 +120,4 @@ bool decode_column(const ChunkColumn& column, const char* planes, std::size_t ro
     return sound;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -7,7 +7,7 @@
 
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 constexpr std::size_t kTrialRows = 16384;
@@ -211,4 +211,4 @@ bool ColumnEncoder::encode(const ColumnView& column, const StringPool& strings, 
     return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -15,7 +15,7 @@
 #include "core/format/encoding.h"
 #include "core/format/zstd_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // Plain view of a column: `values` points to int64 (Time, Dur, I64), int32, double or StringId, by type. Validity bits,
 // lowest first, are null if every row is present. A kNoString string is absent whatever the bits say; every other id
@@ -71,4 +71,4 @@ private:
     Compressor trial_{1};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

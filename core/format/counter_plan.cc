@@ -7,7 +7,7 @@
 #include "core/base/fnv.h"
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 constexpr std::string_view kMagic{"GPUCTR1\0", 8};
@@ -118,4 +118,4 @@ bool is_device_collective(std::string_view kernel) {
 
 std::uint64_t image_hash(std::string_view image) { return fnv1a(image); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // What one measurement covers: each chosen kernel launch, by replaying it; everything inside a range, in one pass; or each
 // instruction of a chosen launch, by patching its code (SASS metrics; the plan has no configuration image then).
@@ -65,4 +65,4 @@ std::uint64_t image_hash(std::string_view image);
 // memory. Replaying one hangs, because the others do not replay with it.
 bool is_device_collective(std::string_view kernel);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

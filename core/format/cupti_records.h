@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace gpuprof::cupti {
+namespace gpuprof::inline format::cupti {
 
 enum class Kind : std::uint32_t {
     memcpy = 1,
@@ -145,4 +145,4 @@ private:
     std::string_view bytes_;
 };
 
-}  // namespace gpuprof::cupti
+}  // namespace gpuprof::format::cupti

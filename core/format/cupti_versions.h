@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof::cupti {
+namespace gpuprof::inline format::cupti {
 
 // With these versions and later ones, a process may have several subscribers: 13.3 before update 1 crashes with two of
 // them. The driver's is that of cuDriverGetVersion; its name is r610.
@@ -43,4 +43,4 @@ constexpr const KnownDefect* defect_of(std::uint32_t version) noexcept {
     return nullptr;
 }
 
-}  // namespace gpuprof::cupti
+}  // namespace gpuprof::format::cupti

@@ -22,7 +22,7 @@
 #include "core/base/ids.h"
 #include "core/schema/schema.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 enum class Encoding : std::uint8_t { constant = 0, offset = 1, delta = 2, signed_delta = 3, dictionary = 4, plain = 5 };
 inline constexpr std::uint8_t kEncodings = 6;
@@ -42,4 +42,4 @@ struct Planes {
     std::vector<std::size_t> ends;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

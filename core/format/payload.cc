@@ -3,7 +3,7 @@
 #include "core/format/bytes.h"
 #include "core/format/table_chunk.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 void PayloadEncoder::encode(const TableView& table, const StringPool& strings, std::size_t first, std::size_t rows) {
     table_ = table.name;
@@ -31,4 +31,4 @@ std::string PayloadEncoder::payload(Compressor* zstd) const {
     return payload;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

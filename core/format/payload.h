@@ -12,7 +12,7 @@
 #include "core/format/column_encoder.h"
 #include "core/format/zstd_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 struct TableView {
     std::string_view name;
@@ -40,4 +40,4 @@ private:
     Planes values_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuprof::pcs {
+namespace gpuprof::inline format::pcs {
 
 inline constexpr std::uint32_t kFirstVersionWithCorrelation = 22;  // CUDA 12.4
 inline constexpr std::size_t kNameBytes = 128;                     // of a stall reason
@@ -136,4 +136,4 @@ struct Resource {
     const void* descriptor;
 };
 
-}  // namespace gpuprof::pcs
+}  // namespace gpuprof::format::pcs

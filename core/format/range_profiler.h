@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuprof::range {
+namespace gpuprof::inline format::range {
 
 struct RangeObject;  // CUpti_RangeProfiler_Object
 
@@ -114,4 +114,4 @@ struct GetRangeCount {  // CUpti_RangeProfiler_GetCounterDataInfo_Params
     std::size_t ranges = 0;  // out
 };
 
-}  // namespace gpuprof::range
+}  // namespace gpuprof::format::range

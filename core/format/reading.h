@@ -8,7 +8,7 @@
 #include "core/base/ids.h"
 #include "core/schema/metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // Values that are unsupported, not permitted, implausible or not due are absent, never 0.
 struct Reading {
@@ -27,4 +27,4 @@ struct Reading {
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

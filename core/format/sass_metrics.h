@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace gpuprof::sass {
+namespace gpuprof::inline format::sass {
 
 inline constexpr std::uint8_t kOfGpu = 0;  // CUpti_SassMetrics_OutputGranularity: one value for the whole GPU
 
@@ -75,4 +75,4 @@ struct FlushData {
     Record* data = nullptr;
 };
 
-}  // namespace gpuprof::sass
+}  // namespace gpuprof::format::sass

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 constexpr double kMiB = 1024.0 * 1024.0;
@@ -170,4 +170,4 @@ std::string series_line(const Reading& reading, TimeNs started) {
     return line + '\n';
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

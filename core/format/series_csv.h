@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/format/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 struct RecordedSeries {
     std::vector<Reading> readings;  // sorted by time
@@ -28,4 +28,4 @@ Result<RecordedSeries> parse_series(std::string_view text, std::string_view name
 std::string series_heading();
 std::string series_line(const Reading& reading, TimeNs started);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

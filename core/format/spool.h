@@ -43,7 +43,7 @@
 
 #include <cstdint>
 
-namespace gpuprof::spool {
+namespace gpuprof::inline format::spool {
 
 // The kind of ids that a spool_names entry names.
 enum class NameSpace : std::uint8_t {
@@ -238,4 +238,4 @@ struct StallFailure {
 };
 static_assert(sizeof(StallFailure) == 56);
 
-}  // namespace gpuprof::spool
+}  // namespace gpuprof::format::spool

@@ -2,7 +2,7 @@
 
 #include "core/format/bytes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 // Moving a PodVector does not move its bytes, so views into it stay valid when a TableChunk is moved.
@@ -114,4 +114,4 @@ bool TableChunk::read_parameter(ChunkColumn& column, std::string_view bytes) con
     return parameter.ok() && parameter.left() == 0;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -21,7 +21,7 @@
 #include "core/format/encoding.h"
 #include "core/format/zstd_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // Minimum length of a chunk's payload for `rows` rows and sections of the given sizes before compression.
 constexpr std::uint64_t min_payload(std::uint64_t rows, std::uint64_t raw_bytes) {
@@ -92,4 +92,4 @@ bool decode_column(const ChunkColumn& column, const char* planes, std::size_t ro
 bool decode_column(const ChunkColumn& column, const char* planes, std::size_t rows, const std::vector<StringId>& ids,
                    StringId* out);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

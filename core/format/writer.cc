@@ -8,7 +8,7 @@
 #include "core/format/bytes.h"
 #include "core/format/table_chunk.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 // A larger chunk is split in two, unless it is a single row.
@@ -105,4 +105,4 @@ Status CaptureWriter::write_chunk(ChunkKind kind, std::string_view payload) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -18,7 +18,7 @@
 #include "core/format/chunk.h"
 #include "core/format/payload.h"
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 struct WriterOptions {
     int level = 3;                         // of zstd
@@ -55,4 +55,4 @@ private:
     bool failed_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 namespace {
 
 // A plane shorter than this shares its neighbor's code table: a separate table costs more than it saves.
@@ -49,4 +49,4 @@ bool Decompressor::decompress(std::string_view stored, char* into, std::size_t r
     return !ZSTD_isError(written) && written == raw_size;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

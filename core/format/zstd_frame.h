@@ -13,7 +13,7 @@
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-namespace gpuprof {
+namespace gpuprof::inline format {
 
 // No section is larger before compression.
 inline constexpr std::size_t kMaxSectionBytes = std::size_t{256} << 20;
@@ -48,4 +48,4 @@ private:
     ZSTD_DCtx_s* context_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::format

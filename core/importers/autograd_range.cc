@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // Moves past `expected` if it is next.
@@ -72,4 +72,4 @@ void set_range_text(Batch& batch, Row row, std::string_view text) {
     if (!range.input_ops.empty()) table.input_ops.set(row, batch.intern(range.input_ops));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

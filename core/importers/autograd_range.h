@@ -9,7 +9,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 struct AutogradRange {
     std::string_view name;
@@ -23,4 +23,4 @@ AutogradRange parse_autograd_range(std::string_view text);
 // Puts the text of an annotation into a row: its name and, if autograd wrote it, the columns for the facts.
 void set_range_text(Batch& batch, Row row, std::string_view text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -5,7 +5,7 @@
 #include "core/base/pod_vector.h"
 #include "core/importers/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class ByteStream {
 public:
@@ -61,4 +61,4 @@ std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<Source> compressed);
 bool is_zstd(std::string_view head);
 std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<Source> compressed);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 class CappedBytes final : public ByteStream {
@@ -44,4 +44,4 @@ std::unique_ptr<ByteStream> cap_unpacked(std::unique_ptr<ByteStream> unpacked, c
     return std::make_unique<CappedBytes>(std::move(unpacked), name, limits);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -16,7 +16,7 @@
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // Chunks are read and decoded in groups of about this many stored bytes; one group is read while another is decoded.
@@ -187,4 +187,4 @@ int sniff_capture(std::string_view head) {
 
 Status import_capture(Source& source, TraceBuilder& builder) { return CaptureImport(source, builder).run(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

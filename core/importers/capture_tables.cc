@@ -4,7 +4,7 @@
 
 #include <type_traits>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 template <class T>
@@ -119,4 +119,4 @@ void CaptureTables::drop_failed() {
     });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

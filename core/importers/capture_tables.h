@@ -19,7 +19,7 @@
 #include "core/format/table_chunk.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // A column to fill: its source and its destination.
 struct ColumnFill {
@@ -74,4 +74,4 @@ private:
     std::vector<std::pair<std::string_view, std::pair<Row, std::size_t>>> failed_;  // table, first row, rows
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <string_view>
 
-namespace gpuprof::cuda {
+namespace gpuprof::inline importers::cuda {
 
 // Source: CUpti_ActivityMemcpyKind. Empty if unknown.
 inline std::string_view copy_kind(std::int64_t kind) {
@@ -35,4 +35,4 @@ inline std::string_view without_version(std::string_view name) {
     return digits && name.size() - at > 5 ? name.substr(0, at) : name;
 }
 
-}  // namespace gpuprof::cuda
+}  // namespace gpuprof::importers::cuda

@@ -14,7 +14,7 @@
 #include "core/base/sqlite_descriptor.h"
 #include "core/importers/memory_limit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 constexpr int kMaxValueBytes = 256 << 20;  // bytes
@@ -307,4 +307,4 @@ std::string_view Scan::bytes(Field field) {
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

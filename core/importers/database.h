@@ -20,7 +20,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 bool is_sqlite(std::string_view head);
 
@@ -118,4 +118,4 @@ private:
     int repairs_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -16,7 +16,7 @@
 
 #include "core/importers/reading.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 constexpr double kNoLimit = -1;
@@ -114,4 +114,4 @@ Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, con
     return std::unique_ptr<ByteStream>(std::make_unique<FileBytes>(fd, file, size, pipe ? limits.pipe_wait : kNoLimit));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

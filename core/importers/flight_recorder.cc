@@ -15,10 +15,10 @@
 #include "core/importers/read_all.h"
 #include "core/importers/torch/flight_dump.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxDumpBytes = std::size_t{4} << 30;
 constexpr std::size_t kDeepest = 3;  // of JSON: a truncated document keeps whole entries
 
 // 12 of "nccl_trace_rank_12" and of "nccl_trace_rank_12.json".
@@ -64,7 +64,7 @@ Status put(const torch::FlightDump& dump, StringId process, Source& source, std:
 }
 
 Status import_pickle(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_all(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxDumpBytes);
     if (!bytes.ok()) return bytes.error();
     MemoryLimit limit(source);
     Result<Pickle> pickle = Pickle::read(*bytes, limit.bytes() - std::min<std::uint64_t>(limit.bytes(), bytes->size()));
@@ -111,4 +111,4 @@ Status import_flight_recorder(Source& source, TraceBuilder& builder) {
     return json ? import_json(source, builder) : import_pickle(source, builder);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -7,7 +7,7 @@
 #include "core/importers/source.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 int sniff_capture(std::string_view head);
 Status import_capture(Source& source, TraceBuilder& builder);
@@ -54,4 +54,4 @@ Status import_pprof(Source& source, TraceBuilder& builder);
 int sniff_series(std::string_view head);
 Status import_series(Source& source, TraceBuilder& builder);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <climits>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 constexpr std::size_t kInputBytes = 256 * 1024;
@@ -90,4 +90,4 @@ std::unique_ptr<ByteStream> open_gzip(std::unique_ptr<Source> compressed) {
     return std::make_unique<GzipBytes>(std::move(compressed));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -6,10 +6,10 @@
 
 #include "core/model/column.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 inline void set_id(Column<std::int64_t>& column, Row row, std::optional<std::int64_t> id) {
     if (id && *id != 0) column.set(row, *id);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

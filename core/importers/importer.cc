@@ -6,7 +6,7 @@
 #include "core/importers/formats.h"
 #include "core/importers/vendor_report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 constexpr Importer kImporters[] = {
@@ -74,7 +74,7 @@ Result<Trace> import_as(const Importer* importer, Source& source, const ColumnSe
 
 }  // namespace
 
-std::span<const Importer> importers() { return kImporters; }
+std::span<const Importer> all_importers() { return kImporters; }
 
 Result<Trace> import_trace(Source& source) { return import_as(recognise(source.head()), source); }
 
@@ -102,4 +102,4 @@ Result<Trace> open_file(const std::string& file, const std::string& name, const 
     return import_file(*opened);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

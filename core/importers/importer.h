@@ -1,4 +1,4 @@
-// Importers: bytes of some tool -> TraceBuilder. importers() is the list of the product's importers. open_file() picks
+// Importers: bytes of some tool -> TraceBuilder. all_importers() is the list of the product's importers. open_file() picks
 // one by content, never by file name, so every command that takes a FILE takes every supported file, and "-" for
 // standard input. Compressed input (gzip, zstd) is also detected by content. Folders and several files: open_trace.h.
 #pragma once
@@ -12,7 +12,7 @@
 #include "core/importers/source.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 struct Importer {
     std::string_view name;
@@ -23,7 +23,7 @@ struct Importer {
     Status (*import)(Source& source, TraceBuilder& builder);
 };
 
-std::span<const Importer> importers();
+std::span<const Importer> all_importers();
 
 // Detects the format of `source` and imports it. Unknown format: ExitCode::unreadable.
 Result<Trace> import_trace(Source& source);
@@ -47,4 +47,4 @@ Result<Trace> import_file(const OpenedFile& file, const ColumnSelection& selecte
 Result<Trace> open_file(const std::string& file, const ReadLimits& limits = {});
 Result<Trace> open_file(const std::string& file, const std::string& name, const ReadLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -8,7 +8,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/read_all.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // For each value the parser keeps two words and an index, and all texts once more.
@@ -52,4 +52,4 @@ Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t de
     return root;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -9,7 +9,7 @@
 
 #include "core/importers/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class JsonDocument {
 public:
@@ -30,4 +30,4 @@ private:
     std::size_t bytes_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 class PrefixScan {
@@ -99,4 +99,4 @@ private:
 
 JsonPrefix complete_prefix(std::string_view text, std::size_t deepest) { return PrefixScan(text, deepest).run(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 struct JsonPrefix {
     std::size_t whole = 0;  // bytes up to the last complete value; 0 if there is none
@@ -18,4 +18,4 @@ struct JsonPrefix {
 // keeps whole events. A number is complete only if something follows it.
 JsonPrefix complete_prefix(std::string_view text, std::size_t deepest);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -6,13 +6,12 @@
 
 #include <atomic>
 
+#include "core/base/ascii.h"
 #include "core/importers/kineto/assembly.h"
 #include "core/importers/memory_limit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 std::string_view without_space(std::string_view text) {
     constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -73,4 +72,4 @@ Status import_kineto(Source& source, TraceBuilder& builder) {
     return assembly.finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 bool Lines::fill() {
     constexpr std::size_t kPiece = std::size_t{1} << 18;
@@ -38,4 +38,4 @@ std::optional<std::string_view> Lines::next() {
     return line_;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -8,7 +8,7 @@
 
 #include "core/importers/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class Lines {
 public:
@@ -37,4 +37,4 @@ private:
     Status status_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 std::uint64_t bytes_of(const Batch& batch) {
     constexpr std::uint64_t kBytesPerString = 32;  // its view and its slot
@@ -20,4 +20,4 @@ Error MemoryLimit::error() const {
                                               source_.name(), static_cast<double>(bytes()) / ReadLimits::kGiB)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

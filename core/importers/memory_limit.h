@@ -7,7 +7,7 @@
 #include "core/importers/source.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 std::uint64_t bytes_of(const Batch& batch);
 
@@ -29,4 +29,4 @@ private:
     std::uint64_t calls_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 inline bool begins_with_one_of(std::string_view text, std::initializer_list<std::string_view> beginnings) {
     for (std::string_view each : beginnings)
@@ -28,4 +28,4 @@ inline bool starts_thread(std::string_view function, std::string_view module) {
            function == "_start";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -8,7 +8,7 @@
 #include "core/base/boot_id.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 bool is_this_boot(std::string_view boot_id) {
@@ -50,4 +50,4 @@ std::string NativeNames::text(const Name& name, std::uint64_t address) {
     return name.module.empty() ? function : fmt::format("{} ({})", function, name.module);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

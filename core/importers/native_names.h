@@ -11,7 +11,7 @@
 #include "core/base/file_view.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class NativeNames {
 public:
@@ -39,4 +39,4 @@ private:
     std::map<std::string, std::unique_ptr<Module>, std::less<>> modules_;  // null: not readable
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

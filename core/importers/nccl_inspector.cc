@@ -17,12 +17,12 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/torch/values.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using torch::JsonView;
 
-constexpr std::int64_t kMaxTime_us = std::int64_t{1} << 51;
+constexpr std::int64_t kMaxOperationTime_us = std::int64_t{1} << 51;
 
 // The communicator and process of the lines that follow.
 struct Context {
@@ -134,8 +134,8 @@ private:
             if (end && *end > 0) last = std::max(last.value_or(*end), *end);
             return true;
         });
-        if (first && *first < kMaxTime_us) table.started_time.set(row, *first * 1000);
-        if (last && *last < kMaxTime_us) table.ended_time.set(row, *last * 1000);
+        if (first && *first < kMaxOperationTime_us) table.started_time.set(row, *first * 1000);
+        if (last && *last < kMaxOperationTime_us) table.ended_time.set(row, *last * 1000);
     }
 
     void put_text(Column<StringId>& column, Row row, std::string_view text) {
@@ -144,7 +144,7 @@ private:
     // Times and durations.
     void put_us(Column<std::int64_t>& column, Row row, const JsonView& value) {
         std::optional<std::int64_t> us = value.integer();
-        if (us && *us >= 0 && *us < kMaxTime_us) column.set(row, *us * 1000);
+        if (us && *us >= 0 && *us < kMaxOperationTime_us) column.set(row, *us * 1000);
     }
 
     void take_losses(const JsonView& stats) {
@@ -193,4 +193,4 @@ Status import_nccl_inspector(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

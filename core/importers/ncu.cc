@@ -11,7 +11,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/ncu/reader.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // Calls take(line) for each line of `text` until it returns true.
@@ -70,4 +70,4 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -10,7 +10,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/nsys/reader.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // The tables of a database are known only once it is open.
 int sniff_nsys(std::string_view head) { return is_sqlite(head) ? 50 : 0; }
@@ -45,4 +45,4 @@ Status import_nsys(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

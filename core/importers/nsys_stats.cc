@@ -19,7 +19,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/nsys_stats/columns.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using nsys_stats::Columns;
@@ -39,9 +39,9 @@ std::string_view copy_kind(std::string_view name) {
     return {};
 }
 
-class Reading {
+class StatsReading {
 public:
-    explicit Reading(Batch& batch) : batch_(batch) {}
+    explicit StatsReading(Batch& batch) : batch_(batch) {}
 
     // Takes any record of the output.
     void take(const std::vector<std::string>& fields, std::uint64_t line) {
@@ -230,7 +230,7 @@ int sniff_nsys_stats(std::string_view head) {
 
 Status import_nsys_stats(Source& source, TraceBuilder& builder) {
     Batch batch;
-    Reading reading(batch);
+    StatsReading reading(batch);
     Lines lines(source);
     std::vector<std::string> fields;
     MemoryLimit limit(source);
@@ -258,4 +258,4 @@ Status import_nsys_stats(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

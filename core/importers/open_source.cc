@@ -5,7 +5,7 @@
 
 #include "core/importers/byte_stream.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 class MemoryBytes final : public ByteStream {
@@ -119,4 +119,4 @@ Result<std::size_t> PeekableSource::read(char* into, std::size_t size) {
     return from_head + *rest;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -10,7 +10,7 @@
 #include "core/importers/importer.h"
 #include "core/model/merge_traces.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 namespace fs = std::filesystem;
@@ -190,4 +190,4 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
     return merge_traces(std::move(parts), std::move(origin), std::move(about));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

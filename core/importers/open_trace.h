@@ -10,7 +10,7 @@
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // The files of a folder that may be recordings, in name order. Of two that one tool wrote for one recording (a database
 // next to its report), the second is a duplicate.
@@ -27,4 +27,4 @@ Result<Trace> open_trace(std::span<const std::string> paths, const ReadLimits& l
                          Naming naming = Naming::as_given);
 Result<Trace> open_trace(const std::string& path, const ReadLimits& limits = {}, Naming naming = Naming::as_given);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 namespace {
 
@@ -352,4 +352,4 @@ std::optional<std::int64_t> Pickle::integer(const PickleValue& value) {
     return value.kind == Kind::integer ? std::optional(value.bits) : std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

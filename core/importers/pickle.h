@@ -18,7 +18,7 @@
 
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 struct PickleValue {
     enum class Kind : std::uint8_t { none, boolean, integer, real, text, bytes, list, tuple, set, dictionary };
@@ -60,4 +60,4 @@ private:
     std::uint64_t memory_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

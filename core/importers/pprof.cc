@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -16,10 +17,10 @@
 #include "core/importers/protobuf.h"
 #include "core/importers/read_all.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxProfileBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxDepth = 10'000;  // frames of a stack
 
 // Field numbers of profile.proto.
@@ -28,7 +29,7 @@ enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
 enum Sample : std::uint32_t { kLocations = 1, kValues = 2, kLabel = 3 };
 enum Label : std::uint32_t { kLabelKey = 1, kLabelText = 2 };
 enum Location : std::uint32_t { kLocationId = 1, kAddress = 3, kLine = 4 };
-enum Line : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum LineField : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
 enum Function : std::uint32_t { kFunctionId = 1, kFunctionName = 2, kFileName = 4 };
 
 // "cuda:0" and the like.
@@ -196,7 +197,7 @@ int sniff_pprof(std::string_view head) {
 }
 
 Status import_pprof(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_all(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxProfileBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     ProfileReader reader(batch, source);
@@ -210,4 +211,4 @@ Status import_pprof(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

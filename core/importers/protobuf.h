@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class ProtobufFields {
 public:
@@ -82,4 +82,4 @@ private:
     bool damaged_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -13,7 +13,7 @@
 #include "core/importers/json_document.h"
 #include "core/importers/memory_limit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using simdjson::dom::element;
@@ -164,4 +164,4 @@ Status import_proton(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

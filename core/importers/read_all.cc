@@ -6,7 +6,7 @@
 
 #include "core/importers/memory_limit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 Result<std::string> read_all(Source& source, std::size_t max_bytes, std::size_t padding) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -31,4 +31,4 @@ Result<std::string> read_all(Source& source, std::size_t max_bytes, std::size_t 
     return bytes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

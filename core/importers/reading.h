@@ -5,17 +5,17 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
-struct Reading {
+struct ReadingProgress {
     std::atomic<std::uint64_t> size{0};  // of the files opened so far, in bytes; streams count 0
     std::atomic<std::uint64_t> read{0};  // of these files
     std::atomic<int> open{0};            // files being read now
 };
 
-inline Reading& reading() {
-    static Reading all;
+inline ReadingProgress& reading() {
+    static ReadingProgress all;
     return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

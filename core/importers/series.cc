@@ -12,17 +12,17 @@
 #include "core/importers/read_all.h"
 #include "core/schema/plausible.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxSeriesBytes = std::size_t{1} << 30;
 
 }  // namespace
 
 int sniff_series(std::string_view head) { return is_series_heading(head.substr(0, head.find('\n'))) ? 85 : 0; }
 
 Status import_series(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_all(source, kMaxBytes);
+    Result<std::string> text = read_all(source, kMaxSeriesBytes);
     if (!text.ok()) return text.error();
     // A line is one reading and gives one row per metric.
     constexpr std::size_t kBytesPerLine = sizeof(Reading) + 512;
@@ -54,4 +54,4 @@ Status import_series(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

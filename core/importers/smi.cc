@@ -12,7 +12,7 @@
 #include "core/importers/smi/log.h"
 #include "core/importers/smi/xml_report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // Its first lines: a message may precede the header.
 int sniff_smi(std::string_view head) {
@@ -68,4 +68,4 @@ Status import_smi(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/schema/read_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class Source {
 public:
@@ -49,4 +49,4 @@ Result<std::unique_ptr<Source>> join_files(std::vector<std::string> files, const
 // One over bytes in memory, which must outlive it. For tests and fuzzing.
 Result<std::unique_ptr<Source>> memory_source(std::string name, std::string_view bytes, const ReadLimits& limits = {});
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -11,7 +11,7 @@
 #include "core/importers/cupti_names.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using spool::NameSpace;
@@ -280,4 +280,4 @@ StringId SpoolDecoder::thread_key(std::uint32_t thread) {
     return known->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -3,6 +3,7 @@
 // its last known time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,7 +22,7 @@
 #include "core/importers/spool_stream_calls.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class SpoolDecoder {
 public:
@@ -106,4 +107,4 @@ private:
     std::map<spool::Lost, std::uint64_t> lost_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -9,7 +9,7 @@
 #include "core/model/cuda_memory.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using cupti::Kind;
@@ -312,4 +312,4 @@ StringId SpoolDecoder::function_name(NameSpace space, std::uint32_t cbid) {
     return known->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

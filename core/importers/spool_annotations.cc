@@ -9,7 +9,7 @@
 
 #include "core/importers/autograd_range.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // Source: nvtxPayloadType_t of nvToolsExt.h.
@@ -122,4 +122,4 @@ void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uin
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -3,6 +3,7 @@
 // that a killed process left open end at its last known time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,7 +16,7 @@
 #include "core/format/spool.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class SpoolAnnotations {
 public:
@@ -62,4 +63,4 @@ private:
     std::vector<Closed> closed_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

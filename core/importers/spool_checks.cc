@@ -8,7 +8,7 @@
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // The error of a device's clock in words: the range between its bounds.
@@ -63,4 +63,4 @@ void SpoolDecoder::name_allocator(Row event, std::uint32_t correlation) {
         batch_.tables.memory_event.thread.set(event, batch_.tables.api_call.thread[*call]);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

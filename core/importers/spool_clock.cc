@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 constexpr DurNs kMinReportedShift = 1'000'000;
@@ -166,4 +166,4 @@ void move_device(Tables& tables, const SpoolRows& first, const DeviceClock& cloc
     move_table(tables.memset, first.memset, clock.device, clock.move());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

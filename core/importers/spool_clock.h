@@ -9,7 +9,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // Simultaneous readings; device 0: CUPTI had no clock.
 struct SpoolClock {
@@ -49,4 +49,4 @@ struct DeviceClock {
 std::vector<DeviceClock> device_clocks(const Batch& batch, const SpoolRows& first);
 void move_device(Tables& tables, const SpoolRows& first, const DeviceClock& clock);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

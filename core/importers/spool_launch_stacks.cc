@@ -1,11 +1,12 @@
 #include "core/importers/spool_launch_stacks.h"
 
+#include <algorithm>
 #include <charconv>
 #include <vector>
 
 #include "core/importers/native_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 struct Frame {
@@ -70,4 +71,4 @@ void SpoolLaunchStacks::finish(Batch& batch, Row first, NativeNames names) const
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -13,7 +13,7 @@
 #include "core/importers/native_names.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class SpoolLaunchStacks {
 public:
@@ -30,4 +30,4 @@ private:
 // The text of one stack, for stack_sample and api_call. `stack` as in NvtxOp::stack_name.
 std::string launch_stack_text(std::string_view stack, NativeNames& names);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

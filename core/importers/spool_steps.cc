@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "core/base/readable.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using spool::KeptStep;
@@ -214,4 +215,4 @@ void SpoolSteps::add_ranges(Batch& batch, const std::function<StringId(std::uint
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

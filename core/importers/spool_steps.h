@@ -14,7 +14,7 @@
 #include "core/model/kept_steps.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class SpoolSteps {
 public:
@@ -40,4 +40,4 @@ private:
     std::vector<spool::KeptStep> kept_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

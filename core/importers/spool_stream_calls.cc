@@ -4,7 +4,7 @@
 
 #include "core/importers/cupti_names.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using spool::StreamCall;
@@ -88,4 +88,4 @@ void SpoolStreamCalls::finish(Batch& batch, Row first, StringId process,
     table.close();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -14,7 +14,7 @@
 #include "core/format/spool.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 class SpoolStreamCalls {
 public:
@@ -40,4 +40,4 @@ private:
     std::unordered_map<std::uint32_t, Row> known_;          // rows by correlation id
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -4,13 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "core/format/bytes.h"
 #include "core/importers/spool.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 // Drops rows from `first` on for which `belongs` returns false.
@@ -82,4 +83,4 @@ void SpoolDecoder::keep_only_steps() {
     steps_.add_ranges(batch_, [this](std::uint32_t thread) { return thread_key(thread); });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

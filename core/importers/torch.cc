@@ -15,10 +15,10 @@
 #include "core/importers/read_all.h"
 #include "core/importers/torch/snapshot.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{16} << 30;
+constexpr std::size_t kMaxSnapshotBytes = std::size_t{16} << 30;
 
 // One number of `[[time, action, bytes, category], ...]`; `at` moves past it and its separator.
 bool next_number(std::string_view text, std::size_t& at, std::int64_t& value) {
@@ -56,7 +56,7 @@ int sniff_torch_snapshot(std::string_view head) {
 }
 
 Status import_torch_snapshot(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_all(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxSnapshotBytes);
     if (!bytes.ok()) return bytes.error();
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), why)};
@@ -89,7 +89,7 @@ int sniff_torch_timeline(std::string_view head) {
 
 // Memory that existed before the recording has the time -1: it takes the first time of the file.
 Status import_torch_timeline(Source& source, TraceBuilder& builder) {
-    Result<std::string> text = read_all(source, kMaxBytes);
+    Result<std::string> text = read_all(source, kMaxSnapshotBytes);
     if (!text.ok()) return text.error();
     std::vector<TimelineEvent> events;
     std::size_t at = 0;
@@ -124,4 +124,4 @@ Status import_torch_timeline(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -17,7 +17,7 @@
 
 extern char** environ;
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 struct VendorReport {
@@ -142,4 +142,4 @@ Result<std::unique_ptr<Source>> export_vendor_report(const std::string& file, st
     return source;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

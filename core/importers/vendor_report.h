@@ -9,7 +9,7 @@
 
 #include "core/importers/source.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 
 // Whether `file` is such a report.
 bool is_vendor_report(std::string_view file, std::string_view head);
@@ -19,4 +19,4 @@ bool is_vendor_report(std::string_view file, std::string_view head);
 Result<std::unique_ptr<Source>> export_vendor_report(const std::string& file, std::string_view head,
                                                      const ReadLimits& limits);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -2,7 +2,7 @@
 
 #include <zstd.h>
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 class ZstdBytes final : public ByteStream {
@@ -63,4 +63,4 @@ std::unique_ptr<ByteStream> open_zstd(std::unique_ptr<Source> compressed) {
     return std::make_unique<ZstdBytes>(std::move(compressed));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

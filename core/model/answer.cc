@@ -1,6 +1,6 @@
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 std::string_view name_of(Rating rating) {
     return rating == Rating::high ? "high" : rating == Rating::medium ? "medium" : "low";
@@ -39,4 +39,4 @@ std::string_view name_of(Basis basis) {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -11,7 +11,7 @@
 #include "core/model/interval.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // What the numbers are based on. Each statement is a sentence.
 struct Trust {
@@ -132,4 +132,4 @@ struct Answer {
     std::vector<std::string> next_steps;  // commands to run next
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -11,7 +11,7 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 template <class T>
 class Column {
@@ -179,4 +179,4 @@ void Column<T>::gather(const PodVector<Row>& order) {
     valid_.swap(valid);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

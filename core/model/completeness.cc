@@ -17,7 +17,7 @@
 #include "core/model/tables.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // A memcpy or memset call that returned this much faster than the fastest call of its name with work did nothing.
@@ -367,4 +367,4 @@ Completeness check_completeness(const Tables& tables, const Links& links, const 
     return Check(tables, links, strings).run();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

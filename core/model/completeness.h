@@ -14,9 +14,12 @@
 
 #include "core/model/submission.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline base {
 class StringPool;
+}
+
+namespace gpuprof::inline model {
+
 struct Links;
 struct Tables;
 
@@ -54,4 +57,4 @@ struct Completeness {
 // (facts.h).
 Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -7,7 +7,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 inline constexpr std::string_view kDeviceMemory = "device";
 inline constexpr std::string_view kManagedMemory = "managed";  // on the device only as far as it was moved there
@@ -17,4 +17,4 @@ inline bool is_cuda_call(const Trace& trace, Row event) {
     return category == kDeviceMemory || category == kManagedMemory;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

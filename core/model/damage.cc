@@ -6,7 +6,7 @@
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 std::string damage_of(const Trace& trace) {
     const LossTable& losses = trace.tables().loss;
@@ -28,4 +28,4 @@ std::string after_damage(const Trace& trace, std::string message) {
     return damage.empty() ? message : damage + "; " + message;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

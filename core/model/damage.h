@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 class Trace;
 
@@ -14,4 +14,4 @@ std::string damage_of(const Trace& trace);
 // `message` after that sentence.
 std::string after_damage(const Trace& trace, std::string message);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 constexpr std::int32_t kNoNumber = std::numeric_limits<std::int32_t>::min();
@@ -79,4 +79,4 @@ void renumber_devices(Tables& tables, const DeviceNumbers& numbers) {
     for (Row row = 0; row < described.rows; ++row) described.device.change(row, numbers.at(described.device[row]));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

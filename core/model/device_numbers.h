@@ -13,7 +13,7 @@
 #include "core/model/same_gpu.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // From the ordinals of one recording to those of the job. Devices that the recording describes but did not use are
 // missing if another GPU has their number.
@@ -25,4 +25,4 @@ std::vector<DeviceNumbers> number_devices(const std::vector<NamedRecording>& rec
 // Renumbers every device of `tables`.
 void renumber_devices(Tables& tables, const DeviceNumbers& numbers);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

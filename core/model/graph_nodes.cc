@@ -8,7 +8,7 @@
 #include "core/model/links.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 constexpr std::int64_t kNoGraph = -1;
@@ -140,4 +140,4 @@ GraphNodes check_graph_nodes(const Tables& tables, const Links& links, const Pod
     return Launches(tables, links, graph_launches).check();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

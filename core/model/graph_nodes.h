@@ -5,7 +5,7 @@
 
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct Links;
 struct Tables;
@@ -18,4 +18,4 @@ struct GraphNodes {
 // `graph_launches`: for each api_call row, whether it launches a graph.
 GraphNodes check_graph_nodes(const Tables& tables, const Links& links, const PodVector<std::uint8_t>& graph_launches);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 bool by_start(const Interval& a, const Interval& b) { return a.start < b.start; }
@@ -87,4 +87,4 @@ DurNs length_within(const IntervalSet& set, Interval within) {
     return total;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -9,7 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/large_allocator.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct Interval {
     TimeNs start = 0;
@@ -39,4 +39,4 @@ DurNs length(const IntervalSet& set);
 // Length of the set inside `within`. Logarithmic, plus the intersecting members.
 DurNs length_within(const IntervalSet& set, Interval within);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -9,7 +9,7 @@
 #include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // The number after "NAME=" among words; absent if there is none.
@@ -83,4 +83,4 @@ std::vector<KeptStepFact> kept_steps(const Trace& trace) {
     return steps;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -11,7 +11,7 @@
 #include "core/model/interval.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct KeptStepFact {
     std::uint64_t number = 0;  // in its thread, from 1
@@ -36,4 +36,4 @@ void sort_slowest_first(std::vector<KeptStepFact>& steps);
 // The kept steps that overlap the recording's window, slowest first, those of the warm-up last.
 std::vector<KeptStepFact> kept_steps(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

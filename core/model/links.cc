@@ -6,7 +6,7 @@
 
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
@@ -135,4 +135,4 @@ Links link_launches(const Tables& tables) {
     return links;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

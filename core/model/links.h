@@ -8,7 +8,7 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct LinkCounts {
     std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had
@@ -31,4 +31,4 @@ struct Links {
 struct Tables;
 Links link_launches(const Tables& tables);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -14,7 +14,7 @@
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // The parts of a recording, to be merged into another.
 Batch rows_of(Trace trace) {
@@ -239,4 +239,4 @@ Trace merge_traces(std::vector<JobPart> parts, Origin origin, Batch about) {
     return std::move(builder).finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -12,7 +12,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct JobPart {
     std::string name;  // of its file; unique
@@ -25,4 +25,4 @@ Batch batch_of(Trace trace);
 // `about`: rows and losses of the job itself. Needs at least one part.
 Trace merge_traces(std::vector<JobPart> parts, Origin origin, Batch about);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -6,7 +6,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // In recorded order.
 inline std::vector<std::string_view> meta_values(const Trace& trace, std::string_view key) {
@@ -18,4 +18,4 @@ inline std::vector<std::string_view> meta_values(const Trace& trace, std::string
     return values;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

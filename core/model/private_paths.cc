@@ -10,7 +10,7 @@
 #include "core/model/merge_traces.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // First folders of paths.
@@ -201,4 +201,4 @@ Trace without_folders(Trace trace, PrivateNames names) {
     return std::move(builder).finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

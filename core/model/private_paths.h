@@ -14,7 +14,7 @@
 #include "core/model/trace.h"
 #include "core/schema/privacy.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct PrivateNames {
     std::vector<std::string> folders = {};  // absolute, without a slash at the end
@@ -26,4 +26,4 @@ struct PrivateNames {
 std::string without_folders(std::string_view text, Privacy privacy, const PrivateNames& names);
 Trace without_folders(Trace trace, PrivateNames names);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

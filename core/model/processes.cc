@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // The only process of the calls, or else of the trace; kNoString if there are several or none.
@@ -76,4 +76,4 @@ bool is_host_and_pid(const ProcessTable& process, const StringPool& strings, Row
            strings[process.key[row]].starts_with(fmt::format("{}:", strings[process.host[row]]));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -5,7 +5,7 @@
 #include "core/base/string_pool.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // Fills absent values of `process` in kernel, memcpy, memset, sync and collective. A trace whose calls belong to one
 // process, or that knows only one process, needs no matching.
@@ -14,4 +14,4 @@ void adopt_processes(Tables& tables);
 // Whether the key of a process says who it is in every recording: HOST:PID.
 bool is_host_and_pid(const ProcessTable& process, const StringPool& strings, Row row);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -5,7 +5,7 @@
 #include "core/base/command_line.h"
 #include "core/base/secrets.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 void replace(Column<StringId>& column, Row row, const std::string& text, StringPool& strings) {
@@ -27,4 +27,4 @@ void remove_secrets(Tables& tables, StringPool& strings) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -5,10 +5,10 @@
 #include "core/base/string_pool.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // In process.name (Nsight Systems stores command lines there), process.command and meta.value. A `meta` value whose key
 // names a secret is replaced whole.
 void remove_secrets(Tables& tables, StringPool& strings);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

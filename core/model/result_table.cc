@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 std::string_view name_of(CellType type) {
     switch (type) {
@@ -62,4 +62,4 @@ std::size_t ResultTable::column(std::string_view name) const {
     return i;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

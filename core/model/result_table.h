@@ -13,7 +13,7 @@
 #include "core/base/string_pool.h"
 #include "core/schema/unit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 enum class CellType { integer, real, text, boolean };
 
@@ -72,4 +72,4 @@ private:
     StringPool strings_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

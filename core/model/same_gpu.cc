@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,7 +12,7 @@
 #include "core/model/processes.h"
 #include "core/model/time_of_day.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // Calls visit(table) for the tables whose rows are work on a device.
@@ -249,4 +250,4 @@ std::vector<std::uint32_t> same_gpus(const std::vector<NamedRecording>& recordin
     return gpus.numbers();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -20,7 +20,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 struct NamedRecording {
     std::string_view name;  // of its file
@@ -44,4 +44,4 @@ std::vector<RecordedDevice> recorded_devices(const std::vector<NamedRecording>& 
 std::vector<std::uint32_t> same_gpus(const std::vector<NamedRecording>& recordings,
                                      const std::vector<RecordedDevice>& devices);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -7,7 +7,7 @@
 #include "core/model/merge_traces.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // Facts that are kept; all others, such as metadata added by the program, are removed.
@@ -142,4 +142,4 @@ Trace scrubbed(Trace given, ScrubOptions options) {
     return std::move(builder).finish();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

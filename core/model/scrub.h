@@ -6,8 +6,8 @@
 #include "core/model/scrub_names.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 Trace scrubbed(Trace trace, ScrubOptions options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

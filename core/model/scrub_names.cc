@@ -9,7 +9,7 @@
 #include "core/base/ascii.h"
 #include "core/schema/debug_env.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 using Words = std::span<const std::string_view>;
@@ -259,4 +259,4 @@ std::string ScrubNames::scrub(Privacy privacy, std::string_view text) {
     return std::string(text);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

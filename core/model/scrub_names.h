@@ -9,7 +9,7 @@
 
 #include "core/schema/privacy.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // What to replace besides files, hosts, users and programs.
 struct ScrubOptions {
@@ -43,4 +43,4 @@ private:
     std::map<std::string, std::map<std::string, std::size_t, std::less<>>, std::less<>> numbers_;  // by kind, then name
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 using KeptRows = PodVector<Row>;
@@ -106,4 +106,4 @@ Trace rebase_to_start(Trace given) {
     return trace;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -5,7 +5,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // `part` ends at the earliest where the last work that starts in it ends. Losses are those of the whole.
 Trace select_interval(Trace whole, Interval part);
@@ -17,4 +17,4 @@ Trace rebase_to_start(Trace trace);
 // The same, with a window for a trace that has only samples: times count from the first one.
 Trace rebase_to_start(Trace trace, Interval window);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

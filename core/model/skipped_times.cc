@@ -3,24 +3,15 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
 // Six days: spans closer than this to each other are plausible together, or implausible together.
 constexpr DurNs kClose = DurNs{1} << 49;
-constexpr TimeNs kMaxTime = TimeNs{1} << 61;
-
-bool in_range(TimeNs time) { return time > -kMaxTime && time < kMaxTime; }
 
 void widen(std::optional<Interval>& window, Interval by) {
     window = window ? Interval{std::min(window->start, by.start), std::max(window->end, by.end)} : by;
 }
-
-template <class Table>
-constexpr bool kHasSpan = requires(Table t) {
-    t.start;
-    t.dur;
-};
 
 }  // namespace
 
@@ -59,4 +50,4 @@ void SkippedTimes::shift(DurNs by) {
         if (*window) *window = Interval{span_between(-by, (*window)->start), span_between(-by, (*window)->end)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -8,7 +8,17 @@
 #include "core/model/interval.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
+
+// Times further from zero are rejected: below this bound the difference of any two times fits DurNs.
+inline constexpr TimeNs kMaxTime = TimeNs{1} << 61;
+inline bool in_range(TimeNs time) { return time > -kMaxTime && time < kMaxTime; }
+
+template <class Table>
+constexpr bool kHasSpan = requires(Table t) {
+    t.start;
+    t.dur;
+};
 
 class SkippedTimes {
 public:
@@ -30,4 +40,4 @@ private:
     std::uint64_t span_count_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

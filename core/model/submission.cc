@@ -1,6 +1,6 @@
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 std::string_view bare_call_name(std::string_view call) {
     for (std::string_view prefix : {"cuda", "hip", "cu"})
@@ -20,4 +20,4 @@ Submission submission_of(std::string_view call) {
     return Submission::none;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

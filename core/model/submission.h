@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 enum class Submission : std::uint8_t {
     kernel,  // cudaLaunchKernel, cuLaunchKernelEx, hipModuleLaunchKernel
@@ -21,4 +21,4 @@ Submission submission_of(std::string_view call);
 // The function's name without the prefix of its API.
 std::string_view bare_call_name(std::string_view call);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -1,6 +1,6 @@
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 namespace {
 
@@ -18,13 +18,35 @@ void append_column(Column<T>& into, const Column<T>& from, const std::vector<Str
 
 }  // namespace
 
-#define GPUPROF_TABLE_SPEC(table, Type, doc)                \
-    const TableSpec& Type##Table::spec() {                  \
-        static const TableSpec& found = table_spec(#table); \
-        return found;                                       \
+#define GPUPROF_TABLE_MEMBERS(table, Type, doc)                           \
+    const TableSpec& Type##Table::spec() {                                \
+        static const TableSpec& found = table_spec(#table);               \
+        return found;                                                     \
+    }                                                                     \
+    void Type##Table::close() {                                           \
+        each_column([this](const ColumnSpec&, auto& c) { c.pad(rows); }); \
+    }                                                                     \
+    void Type##Table::clear() {                                           \
+        each_column([](const ColumnSpec&, auto& c) { c.clear(); });       \
+        rows = 0;                                                         \
     }
-GPUPROF_TABLES(GPUPROF_TABLE_SPEC)
-#undef GPUPROF_TABLE_SPEC
+GPUPROF_TABLES(GPUPROF_TABLE_MEMBERS)
+#undef GPUPROF_TABLE_MEMBERS
+
+Tables::Tables() = default;
+Tables::Tables(const Tables&) = default;
+Tables::Tables(Tables&&) noexcept = default;
+Tables& Tables::operator=(const Tables&) = default;
+Tables& Tables::operator=(Tables&&) noexcept = default;
+Tables::~Tables() = default;
+
+void Tables::close() {
+    each_table([](const TableSpec&, auto& table) { table.close(); });
+}
+
+void Tables::clear() {
+    each_table([](const TableSpec&, auto& table) { table.clear(); });
+}
 
 #define GPUPROF_APPEND_COLUMN(column, type, unit, doc) append_column(to.column, from.column, ids);
 #define GPUPROF_APPEND_TABLE(table, Type, doc)                               \
@@ -62,4 +84,4 @@ void shift_times(Tables& tables, DurNs by) {
     });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -14,7 +14,7 @@
 #include "core/schema/schema.h"
 #include "core/schema/tables.def"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 namespace storage {
 using Time = TimeNs;
@@ -42,20 +42,15 @@ using Str = StringId;
             const ColumnSpec* spec = Type##Table::spec().columns.data();                       \
             GPUPROF_COLUMNS_##table(GPUPROF_VISIT)                                             \
         }                                                                                      \
-        void close() {                                                                         \
-            each_column([this](const ColumnSpec&, auto& c) { c.pad(rows); });                  \
-        }                                                                                      \
-        void clear() {                                                                         \
-            each_column([](const ColumnSpec&, auto& c) { c.clear(); });                        \
-            rows = 0;                                                                          \
-        }                                                                                      \
+        void close();                                                                          \
+        void clear();                                                                          \
     };
 GPUPROF_TABLES(GPUPROF_STRUCT)
 #undef GPUPROF_MEMBER
 #undef GPUPROF_VISIT
 #undef GPUPROF_STRUCT
 
-// All tables of a trace.
+// All tables of a trace. What the compiler would write inline for every column of every table is in tables.cc, once.
 struct Tables {
 #define GPUPROF_TABLE_MEMBER(table, Type, doc) Type##Table table;
     GPUPROF_TABLES(GPUPROF_TABLE_MEMBER)
@@ -71,13 +66,16 @@ struct Tables {
         GPUPROF_TABLES(GPUPROF_VISIT_TABLE)
 #undef GPUPROF_VISIT_TABLE
     }
-    void close() {
-        each_table([](const TableSpec&, auto& table) { table.close(); });
-    }
+    void close();
     // Removes all rows; memory is kept for the next ones.
-    void clear() {
-        each_table([](const TableSpec&, auto& table) { table.clear(); });
-    }
+    void clear();
+
+    Tables();
+    Tables(const Tables&);
+    Tables(Tables&&) noexcept;
+    Tables& operator=(const Tables&);
+    Tables& operator=(Tables&&) noexcept;
+    ~Tables();
 };
 
 // Appends the rows of `batch` to `into`, both closed; string ids are translated by `ids` (index = id in the batch).
@@ -90,4 +88,4 @@ void skip_unselected(Tables& tables, const ColumnSelection& selected);
 // Adds `by` to every time. Any value in a damaged file remains a valid number.
 void shift_times(Tables& tables, DurNs by);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -3,9 +3,9 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // 9 September 2001; no other clock gets that far.
 inline constexpr TimeNs kTimeOfDay = TimeNs{1'000'000'000} * 1'000'000'000;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

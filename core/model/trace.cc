@@ -1,6 +1,6 @@
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 std::string_view Trace::meta(std::string_view key) const {
     StringId id = strings_.find(key);
@@ -22,4 +22,4 @@ Trace copy_of(const Trace& trace) {
     return copy;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -13,7 +13,7 @@
 #include "core/model/links.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // Where a trace came from, for the head of every report.
 struct Origin {
@@ -73,4 +73,4 @@ private:
 // A second trace with the same rows, strings and links, for two views of one recording.
 Trace copy_of(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -12,24 +12,14 @@
 #include "core/model/processes.h"
 #include "core/model/recorded_secrets.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 namespace {
 
-// Times further from zero are rejected: below this bound the difference of any two times fits DurNs.
-constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 // 26 days. An event further from the middle of the recording has a wrong time (a start of 0 is a known driver quirk);
 // it would stretch the window to years.
 constexpr DurNs kMaxDistance = DurNs{1} << 51;
 // The durations of a table add up to less than this, so that no sum over its rows can overflow.
 constexpr DurNs kMaxTotal = DurNs{1} << 61;
-
-bool in_range(TimeNs time) { return time > -kMaxTime && time < kMaxTime; }
-
-template <class Table>
-constexpr bool kHasSpan = requires(Table t) {
-    t.start;
-    t.dur;
-};
 
 // Processes the columns of a long table in parallel: moving values is most of the cost of finishing a trace.
 template <class Table>
@@ -279,6 +269,17 @@ void lose_missing_work(const LinkCounts& links, const Completeness& complete, Ba
 
 }  // namespace
 
+Batch::Batch() = default;
+Batch::Batch(Batch&&) noexcept = default;
+Batch& Batch::operator=(Batch&&) noexcept = default;
+Batch::~Batch() = default;
+
+void Batch::clear() {
+    tables.clear();
+    strings.clear();
+    losses = {};
+}
+
 void Batch::lose(Loss loss, std::string_view place, std::uint64_t count) {
     LossCount& known = losses[static_cast<std::size_t>(loss)];
     if (known.count == 0) known.place = place;
@@ -382,4 +383,4 @@ Trace TraceBuilder::finish() && {
     return std::move(trace_);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

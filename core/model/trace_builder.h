@@ -14,7 +14,7 @@
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
 
 // Rows with their own strings: the output of one worker or one chunk.
 struct Batch {
@@ -39,11 +39,12 @@ struct Batch {
     std::array<LossCount, kLossKinds> losses;
 
     // Removes everything; memory is kept for what comes next.
-    void clear() {
-        tables.clear();
-        strings.clear();
-        losses = {};
-    }
+    void clear();
+
+    Batch();
+    Batch(Batch&&) noexcept;
+    Batch& operator=(Batch&&) noexcept;
+    ~Batch();
 };
 
 class TraceBuilder {
@@ -80,4 +81,4 @@ private:
     bool empty_ = true;  // no batch was appended yet; the first one is moved, not copied
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::model

@@ -9,7 +9,7 @@
 
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // Maximum number of values in one aggregate (2 GiB), so that an endless query cannot exhaust memory.
@@ -31,7 +31,7 @@ std::unique_ptr<State> take_state(sqlite3_context* context) {
 }
 
 template <class Step>
-void guarded(sqlite3_context* context, Step&& step) noexcept {
+void guarded_aggregate(sqlite3_context* context, Step&& step) noexcept {
     try {
         step();
     } catch (...) {
@@ -43,7 +43,7 @@ bool is_null(sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_
 
 void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
     if (is_null(values[0]) || is_null(values[1])) return;
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto* spans = state_of<Intervals>(context);
         if (spans == nullptr) return sqlite3_result_error_nomem(context);
         Interval span{sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])};
@@ -60,7 +60,7 @@ void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
 }
 
 void busy_final(sqlite3_context* context) {
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto spans = take_state<Intervals>(context);
         sqlite3_result_int64(context, spans ? length(unite(std::move(*spans))) : 0);
     });
@@ -98,7 +98,7 @@ struct Moments {
 };
 
 void percentile_step(sqlite3_context* context, int count, sqlite3_value** given) {
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto* values = state_of<Values>(context);
         if (values == nullptr) return sqlite3_result_error_nomem(context);
         double p = count > 1 ? sqlite3_value_double(given[1]) : 50;
@@ -125,7 +125,7 @@ T nearest(std::vector<T>& values, double p) {
 }
 
 void percentile_final(sqlite3_context* context) {
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto values = take_state<Values>(context);
         if (!values || values->size() == 0) return;
         if (values->real)
@@ -137,7 +137,7 @@ void percentile_final(sqlite3_context* context) {
 
 void stddev_step(sqlite3_context* context, int, sqlite3_value** given) {
     if (is_null(given[0])) return;
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto* moments = state_of<Moments>(context);
         if (moments == nullptr) return sqlite3_result_error_nomem(context);
         if (sqlite3_value_numeric_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
@@ -147,7 +147,7 @@ void stddev_step(sqlite3_context* context, int, sqlite3_value** given) {
 }
 
 void stddev_final(sqlite3_context* context) {
-    guarded(context, [&] {
+    guarded_aggregate(context, [&] {
         auto moments = take_state<Moments>(context);
         if (moments && moments->count > 0)
             sqlite3_result_double(context, std::sqrt(moments->squares / static_cast<double>(moments->count)));
@@ -160,4 +160,4 @@ const Aggregate kStddev{stddev_step, stddev_final};
 const Aggregate kBusy{busy_step, busy_final};
 const Aggregate kPercentile{percentile_step, percentile_final};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -4,7 +4,7 @@
 struct sqlite3_context;
 struct sqlite3_value;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 struct Aggregate {
     void (*step)(sqlite3_context*, int, sqlite3_value**);
@@ -15,4 +15,4 @@ extern const Aggregate kStddev;
 extern const Aggregate kBusy;        // (start, end): length of the union
 extern const Aggregate kPercentile;  // (value, p) or (value): nearest rank
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -6,7 +6,7 @@
 
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // ---- Schemas: each is released once, by its holder; a parent releases its remaining children.
@@ -159,7 +159,7 @@ struct Stream {
 };
 
 template <class Step>
-int guarded(Step&& step) noexcept {
+int guarded_stream(Step&& step) noexcept {
     try {
         step();
         return 0;
@@ -169,11 +169,11 @@ int guarded(Step&& step) noexcept {
 }
 
 int get_schema(ArrowArrayStream* stream, ArrowSchema* out) {
-    return guarded([&] { frame_schema(static_cast<Stream*>(stream->private_data)->frame, *out); });
+    return guarded_stream([&] { frame_schema(static_cast<Stream*>(stream->private_data)->frame, *out); });
 }
 
 int get_next(ArrowArrayStream* stream, ArrowArray* out) {
-    return guarded([&] {
+    return guarded_stream([&] {
         auto& state = *static_cast<Stream*>(stream->private_data);
         *out = {};
         if (state.given) return;  // an array without release marks the end
@@ -216,4 +216,4 @@ void export_stream(const Frame& frame, std::shared_ptr<const Texts> texts, std::
     };
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -15,7 +15,7 @@
 #include "core/query/arrow_abi.h"
 #include "core/query/frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 // The texts of a pool as one array of valid UTF-8.
 struct Texts {
@@ -28,4 +28,4 @@ Result<std::shared_ptr<const Texts>> texts_of(const StringPool& pool);
 void export_stream(const Frame& frame, std::shared_ptr<const Texts> texts, std::shared_ptr<const void> owner,
                    ArrowArrayStream* out);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+#include "core/analyze/answer/analyses.h"
+
+namespace gpuprof::inline query {
 namespace {
 
 // Returns all rows: row limits are for display, and a query has its own limit.
@@ -58,4 +60,4 @@ Result<const Frame*> Catalogue::values(Relation& relation) {
     return &relation.answer->frame();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

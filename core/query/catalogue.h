@@ -9,7 +9,7 @@
 #include "core/analyze/tables/analysis.h"
 #include "core/query/frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 struct Relation {
     std::string name;
@@ -39,4 +39,4 @@ private:
 // The name of an analysis in SQL.
 std::string sql_name(const Analysis& analysis);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -6,7 +6,7 @@
 
 #include "core/base/json_writer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // The values of one column in arrival order.
@@ -77,4 +77,4 @@ Result<std::unique_ptr<OwnedFrame>> collect(SqlRows& rows, std::size_t most) {
     return frame;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

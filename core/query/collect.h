@@ -5,9 +5,9 @@
 #include "core/query/frame.h"
 #include "core/query/sql.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 // Fails if there are more than `most` rows.
 Result<std::unique_ptr<OwnedFrame>> collect(SqlRows& rows, std::size_t most);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -1,6 +1,6 @@
 #include "core/query/frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 std::string sql_name(const ColumnSpec& spec) {
     bool time = spec.type == ColumnType::Time || spec.type == ColumnType::Dur;
@@ -79,4 +79,4 @@ std::unique_ptr<OwnedFrame> frame_of(const ResultTable& table) {
     return owned;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

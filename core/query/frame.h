@@ -16,7 +16,7 @@
 #include "core/model/result_table.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 enum class FrameType { i64, i32, f64, text, boolean, end };  // boolean: an i64, 0 or 1; end: start plus duration
 
@@ -105,4 +105,4 @@ Frame frame_of(const Trace& trace, const Table& table) {
     return frame;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -10,7 +10,7 @@
 #include "core/base/pattern.h"
 #include "core/query/aggregates.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 constexpr SqlFunction kFunctions[] = {
@@ -111,4 +111,4 @@ Status add_functions(sqlite3* database) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -9,7 +9,7 @@
 
 struct sqlite3;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 struct SqlFunction {
     std::string_view synopsis;  // "overlap(start, end, start, end)"
@@ -19,4 +19,4 @@ struct SqlFunction {
 std::span<const SqlFunction> sql_functions();
 Status add_functions(sqlite3* database);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

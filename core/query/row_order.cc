@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // Maximum number of integer buckets; more would cost more than they save.
@@ -111,4 +111,4 @@ std::span<const Row> RowsByValue::rows(std::int64_t value) const {
     return {first, last};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

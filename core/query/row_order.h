@@ -9,7 +9,7 @@
 #include "core/base/pod_vector.h"
 #include "core/query/frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 struct SortKey {
     std::size_t column;
@@ -34,4 +34,4 @@ private:
     PodVector<Row> rows_;  // by value, then by row; without absent values
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 std::string_view text_of(sqlite3_value* value) {
@@ -171,4 +171,4 @@ void RowScan::look_up(std::size_t at, sqlite3_value* value, Lookups& lookups) {
     has_lookup_ = true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -10,7 +10,7 @@
 
 struct sqlite3_value;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 // Lookup tables for joins, per column; kept for the life of a connection.
 using Lookups = std::map<std::size_t, std::unique_ptr<RowsByValue>>;
@@ -47,4 +47,4 @@ private:
     PodVector<Row> sorted_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

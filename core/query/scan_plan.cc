@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 constexpr double kRowsOfAnalysis = 100;   // estimate for an analysis that has not run
@@ -119,4 +119,4 @@ ScanPlan make_plan(const Frame& shape, const Frame* values, sqlite3_index_info* 
     return plan;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

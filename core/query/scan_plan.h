@@ -10,7 +10,7 @@
 
 struct sqlite3_index_info;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 inline constexpr int kRowid = -1;  // in place of a column; rows are numbered from 1
 
@@ -31,4 +31,4 @@ struct ScanPlan {
 // Chooses the best plan for SQLite's request and reports it there. `values` are null until computed.
 ScanPlan make_plan(const Frame& shape, const Frame* values, sqlite3_index_info* asked);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -9,7 +9,7 @@
 #include "core/query/functions.h"
 #include "core/query/virtual_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 constexpr int kMaxTextBytes = 64 << 20;      // bytes per value, so that one cell cannot exhaust memory
@@ -173,4 +173,4 @@ Cell SqlRows::cell(std::size_t index) {
     return std::string_view(text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_column_bytes(statement, at)));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -21,7 +21,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 // Whether `text` ends with a complete statement, i.e. with a semicolon outside string literals and comments.
 bool is_complete_sql(const std::string& text);
@@ -78,4 +78,4 @@ private:
     std::chrono::nanoseconds allowed_{0};
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -1,6 +1,6 @@
 #include "core/query/sql_checks.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // Every op of a device as (device, stream, start_ns, end_ns, what).
@@ -202,4 +202,4 @@ const SqlCheck* sql_check(std::string_view analysis) {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 struct SqlCheck {
     std::string_view analysis;
@@ -18,4 +18,4 @@ std::span<const SqlCheck> sql_checks();
 // The check of an existing analysis; null if it has none.
 const SqlCheck* sql_check(std::string_view analysis);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

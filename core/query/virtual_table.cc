@@ -8,7 +8,7 @@
 
 #include "core/query/row_scan.h"
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 namespace {
 
 // The client data of an SQLite module: one relation and the lookup tables built for joins over it.
@@ -185,4 +185,4 @@ Status add_virtual_tables(sqlite3* database, Catalogue& catalogue) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -5,9 +5,9 @@
 
 struct sqlite3;
 
-namespace gpuprof {
+namespace gpuprof::inline query {
 
 // Registers every relation with the connection. The catalogue must outlive the connection.
 Status add_virtual_tables(sqlite3* database, Catalogue& catalogue);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::query

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr std::string_view kRising[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -53,4 +53,4 @@ std::string share_bar(double share, int width, bool unicode) {
     return bar;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 // `busy` (equal slices of the window, each 0..1) in `width` cells. A blank is exactly idle and a full block means full:
 // a little work never looks like none, a little idle time never like none.
@@ -12,4 +12,4 @@ std::string busy_bars(std::span<const double> busy, int width, bool unicode);
 // A horizontal bar for `share` (0..1) of `width` cells, in eighths of a cell. More than nothing is never empty.
 std::string share_bar(double share, int width, bool unicode);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -7,7 +7,7 @@
 #include "core/base/json_writer.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 void append_cell(std::string& line, const Cell& cell) {
@@ -42,4 +42,4 @@ void write_csv(const Report& report, const Style& style, Sink& sink) {
     for (const ResultTable& table : report.tables) write_table(table, style.limit, sink);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

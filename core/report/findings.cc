@@ -6,7 +6,7 @@
 #include "core/report/lines.h"
 #include "core/report/paint.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr int kIndent = 4;
@@ -104,4 +104,4 @@ void write_findings(const Answer& answer, const Style& style, Sink& sink) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

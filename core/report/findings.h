@@ -6,7 +6,7 @@
 
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 // The title with cost and share, then at most `lines` lines each of its facts and of what to do.
 std::vector<std::string> finding_in_brief(const Finding& finding, std::size_t lines, const Style& style);
@@ -15,4 +15,4 @@ std::vector<std::string> finding_in_full(const Finding& finding, const Style& st
 // Every finding in full, in the order of the answer, and what could not be judged.
 void write_findings(const Answer& answer, const Style& style, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -14,7 +14,7 @@
 #include "core/report/text_table.h"
 #include "core/report/value.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr int kLines = 45;  // of the whole screen; findings take what the rest leaves
@@ -316,4 +316,4 @@ const ResultTable* table_named(const Answer& answer, std::string_view name) {
     return found == answer.tables.end() ? nullptr : &*found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

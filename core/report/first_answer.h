@@ -8,7 +8,7 @@
 
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 // Formatted lines that precede everything else if bytes of the input could not be read; otherwise empty.
 std::vector<std::string> damage_lines(const Report& report, const Style& style);
@@ -16,4 +16,4 @@ void write_first_answer(const Report& report, const Style& style, Sink& sink);
 // Rows of an answer's table, found by name; null when it has none.
 const ResultTable* table_named(const Answer& answer, std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -7,7 +7,7 @@
 #include "core/base/shell_words.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr std::int64_t kSchema = 1;
@@ -217,4 +217,4 @@ void write_json(const Report& report, const Style& style, Sink& sink) {
     json.end_object();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -7,7 +7,7 @@
 #include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 // How many bytes from the front of `text` fill at most `width` cells.
@@ -117,4 +117,4 @@ std::vector<std::string> wrap(std::string_view text, int width) {
     return lines;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -7,7 +7,7 @@
 
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 // Terminal cells of a printable text.
 int display_width(std::string_view text);
@@ -24,4 +24,4 @@ std::string pad_left(std::string_view text, int width);
 // A printable text in lines of at most `width` cells, broken at spaces; a longer word is broken where it must be.
 std::vector<std::string> wrap(std::string_view text, int width);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

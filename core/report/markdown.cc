@@ -9,7 +9,7 @@
 #include "core/report/text_table.h"
 #include "core/report/value.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 void write_header(const ResultTable& table, Sink& sink) {
@@ -22,7 +22,7 @@ void write_header(const ResultTable& table, Sink& sink) {
     sink.write(names + "\n" + rule + "\n");
 }
 
-void write_titled(const ResultTable& table, const Style& style, Sink& sink) {
+void write_titled_markdown(const ResultTable& table, const Style& style, Sink& sink) {
     sink.write(fmt::format("\n### {}\n\n", markdown_escaped(table.name())));
     write_markdown_table(table, style.limit, sink);
 }
@@ -123,7 +123,7 @@ void write_markdown(const Report& report, const Style& style, Sink& sink) {
     for (const std::string& line : report.lead) sink.write(fmt::format("\n{}\n", markdown_escaped(line)));
     if (report.answer != nullptr) write_answer(report, sink);
     for (const ResultTable& table : report.tables)
-        if (!shown_as_prose(report, table)) write_titled(table, style, sink);
+        if (!shown_as_prose(report, table)) write_titled_markdown(table, style, sink);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 class Paint {
 public:
@@ -26,4 +26,4 @@ private:
     bool on_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

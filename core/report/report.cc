@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr ReportFormat kFormats[] = {
@@ -31,4 +31,4 @@ std::size_t shown_rows(const ResultTable& table, std::int64_t limit) {
     return limit <= 0 || table.whole ? table.rows() : std::min(table.rows(), static_cast<std::size_t>(limit));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -13,7 +13,7 @@
 #include "core/model/result_table.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 struct Report {
     std::string_view version;  // of the program that writes it
@@ -62,4 +62,4 @@ void write_json(const Report& report, const Style& style, Sink& sink);
 void write_tables_json(std::span<const ResultTable> tables, Sink& sink);
 void write_csv(const Report& report, const Style& style, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -13,7 +13,7 @@
 #include "core/report/text_table.h"
 #include "core/report/value.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 std::string windows_of(const Report& report) {
@@ -51,7 +51,7 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
     }
 }
 
-void write_titled(const ResultTable& table, const Style& style, Sink& sink) {
+void write_titled_text(const ResultTable& table, const Style& style, Sink& sink) {
     Paint paint(style.colour);
     sink.write(fmt::format("\n{}\n", paint.bold(table.name())));
     write_text_table(table, style, sink);
@@ -67,7 +67,7 @@ void write_text(const Report& report, const Style& style, Sink& sink) {
     write_lead(report, style, sink);
     if (report.all_findings && report.answer != nullptr) write_findings(*report.answer, style, sink);
     for (const ResultTable& table : report.tables)
-        shown_as_prose(report, table) ? write_notes(table, style, sink) : write_titled(table, style, sink);
+        shown_as_prose(report, table) ? write_notes(table, style, sink) : write_titled_text(table, style, sink);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -10,7 +10,7 @@
 #include "core/report/paint.h"
 #include "core/report/value.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 constexpr int kBetween = 2;  // spaces between columns
@@ -262,4 +262,4 @@ void write_text_table(const ResultTable& table, const Style& style, Sink& sink) 
     write_after(table, style, sink);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -5,7 +5,7 @@
 
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 void write_text_table(const ResultTable& table, const Style& style, Sink& sink);
 
@@ -15,4 +15,4 @@ void write_notes(const ResultTable& table, const Style& style, Sink& sink);
 // "k-12" for row 11 of a table with the prefix "k".
 std::string handle_of(const ResultTable& table, std::size_t row);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -8,7 +8,7 @@
 #include "core/base/readable.h"
 #include "core/report/lines.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 namespace {
 
 bool ends_with(std::string_view text, std::string_view end) {
@@ -71,4 +71,4 @@ std::string format_cell(const Cell& cell, const ResultColumn& column, bool unico
 
 bool is_number(const ResultColumn& column) { return column.type == CellType::integer || column.type == CellType::real; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -6,7 +6,7 @@
 
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline report {
 
 // What a reader calls the column: unit suffixes go (values carry units), underscores become spaces.
 std::string header_of(const ResultColumn& column);
@@ -15,4 +15,4 @@ std::string format_cell(const Cell& cell, const ResultColumn& column, bool unico
 // Whether the column holds numbers, which are aligned on the right.
 bool is_number(const ResultColumn& column);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::report

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 namespace {
 
 const ColumnSpec& column_spec(const TableSpec& table, std::string_view name) {
@@ -29,4 +29,4 @@ ColumnSelection::ColumnSelection(std::initializer_list<TableColumns> tables) : a
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

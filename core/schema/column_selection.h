@@ -9,7 +9,7 @@
 
 #include "core/schema/schema.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 // The columns of one table, separated by spaces; "*" for all of them.
 struct TableColumns {
@@ -35,4 +35,4 @@ private:
     std::set<std::pair<std::string_view, std::string_view>> columns_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace gpuprof::debug_env {
+namespace gpuprof::inline schema::debug_env {
 
 // The groups whose variables were set for the command, separated by commas.
 inline constexpr const char* kGroups = "debug_env";
@@ -33,4 +33,4 @@ inline std::string_view head_of_log_line(std::string_view name) {
     return {};
 }
 
-}  // namespace gpuprof::debug_env
+}  // namespace gpuprof::schema::debug_env

@@ -8,7 +8,7 @@
 
 #include "core/schema/launchers.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 struct Launcher {
     const char *name, *rank, *local_rank, *world_size, *node_rank, *job, *restart;
@@ -62,4 +62,4 @@ JobPlace find_job_place(Variable variable) noexcept {
     return place;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

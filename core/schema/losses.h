@@ -7,7 +7,7 @@
 
 #include "core/schema/losses.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 enum class Severity { data, value, notice };
 
@@ -57,4 +57,4 @@ constexpr std::string_view name_of(Severity severity) {
     return severity == Severity::data ? "data" : severity == Severity::value ? "value" : "notice";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -9,7 +9,7 @@
 #include "core/schema/metrics.def"
 #include "core/schema/unit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 enum class Cadence { fast, slow, gpm, rare };
 
@@ -84,4 +84,4 @@ private:
     std::uint64_t bits_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

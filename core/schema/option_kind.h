@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 enum class OptionKind {
     text,     // null: the default
@@ -54,4 +54,4 @@ constexpr const OptionSpec& spec_of(std::span<const OptionSpec> list, std::strin
 #define GPUPROF_OPTION_SPEC(field, member, kind, parameter, flag, value, doc) \
     {#field, OptionKind::kind, parameter, flag, value, doc},
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

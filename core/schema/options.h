@@ -6,7 +6,7 @@
 
 #include "core/schema/options.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 namespace option_type {
 using i64 = std::int64_t;
@@ -20,4 +20,4 @@ struct Options {
 #undef GPUPROF_OPTION_FIELD
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -1,7 +1,7 @@
 // What `record --os-calls` leaves: keys of the `meta` table, which `os_calls` reads, and until then the logs of processes.
 #pragma once
 
-namespace gpuprof::fact {
+namespace gpuprof::inline schema::fact {
 
 // The shortest call that became a row, in ns.
 inline constexpr const char* kOsCallsLeastNs = "os_calls.least_ns";
@@ -12,4 +12,4 @@ inline constexpr const char* kShortOsCalls = "os_calls.short.";
 // How the name of a process's log in the folder of the recording ends (collect/os_calls/log.h).
 inline constexpr const char* kOsCallLogSuffix = ".oscalls";
 
-}  // namespace gpuprof::fact
+}  // namespace gpuprof::schema::fact

@@ -1,7 +1,7 @@
 // Bounds by unit, tighter for a few metrics: wide enough for GPUs of the coming years, narrow enough to catch garbage.
 #include "core/schema/plausible.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 namespace {
 
@@ -39,4 +39,4 @@ bool plausible(Metric metric, double value) {
     return value >= bounds.low && value <= bounds.high;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -4,9 +4,9 @@
 
 #include "core/schema/metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 // Whether a device can have this value at all. NaN is implausible.
 bool plausible(Metric metric, double value);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

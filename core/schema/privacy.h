@@ -1,7 +1,7 @@
 // What a text column reveals about people, machines and programs, and so what `gpu-profile scrub` does with it.
 #pragma once
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 enum class Privacy {
     open,       // a word of a closed list, a metric, a CUDA function, a shape: kept
@@ -20,4 +20,4 @@ enum class Privacy {
     removed,    // command lines, places of losses: removed
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

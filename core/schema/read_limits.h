@@ -7,7 +7,7 @@
 
 #include "core/schema/read_limits.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 struct ReadLimits {
 #define GPUPROF_LIMIT_FIELD(name, initial, value, doc) double name = initial;
@@ -32,4 +32,4 @@ private:
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

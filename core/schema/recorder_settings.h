@@ -5,7 +5,7 @@
 
 #include "core/schema/recorder_settings.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 // Share: both clients record. Own: only ours. Yield: the other one, from the moment it starts.
 enum class CuptiPolicy { share, own, yield };
@@ -28,4 +28,4 @@ constexpr void each_setting(Settings& settings, Visit&& visit) {
 #undef GPUPROF_VISIT_SETTING
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

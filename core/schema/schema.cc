@@ -4,7 +4,7 @@
 
 #include "core/schema/tables.def"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 namespace {
 
 // The third word of a column is its unit or, for texts only, its privacy.
@@ -47,4 +47,4 @@ std::string_view name_of(ColumnType type) {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -8,7 +8,7 @@
 #include "core/schema/privacy.h"
 #include "core/schema/unit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 // How a column is stored; Time and Dur are int64 nanoseconds.
 enum class ColumnType { Time, Dur, I64, I32, F64, Str };
@@ -35,4 +35,4 @@ std::span<const TableSpec> table_specs();
 // The table with a name that tables.def declares; aborts for any other name.
 const TableSpec& table_spec(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

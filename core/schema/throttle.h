@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 // Reasons that lower clocks against the interest of the workload. Idle, application clocks, sync boost and display
 // settings are somebody's choice and do not count.
@@ -21,4 +21,4 @@ constexpr Throttle throttle_of(std::uint64_t reasons) {
     };
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

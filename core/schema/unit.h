@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
 
 enum class Unit {
     none,
@@ -47,4 +47,4 @@ constexpr std::string_view name_of(Unit unit) {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::schema

@@ -7,7 +7,7 @@
 #include "core/base/ascii.h"
 #include "core/schema/plausible.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline smi {
 namespace {
 
 constexpr Field kFields[] = {

@@ -11,7 +11,7 @@
 
 #include "core/schema/metrics.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline smi {
 
 // A requested field: it has a metric, or is one of the facts below.
 struct Field {

@@ -4,17 +4,17 @@
 
 #include <vector>
 
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/facts/steady_part.h"
 #include "core/analyze/replay/gain.h"
-#include "core/analyze/tables/analysis.h"
 #include "core/base/json_writer.h"
 #include "core/base/readable.h"
 #include "core/model/select_interval.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {
@@ -86,4 +86,4 @@ Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, Ste
     return answer;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

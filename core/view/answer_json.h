@@ -13,7 +13,7 @@
 #include "core/view/kernel_pages.h"
 #include "core/view/long_tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // Maximum rows per table in the report; `row_count` has the total.
 inline constexpr std::int64_t kReportRows = 2000;
@@ -32,4 +32,4 @@ struct AnswerJson {
 // recorded too.
 Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, StepDetail detail = StepDetail::slowest);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -6,7 +6,7 @@
 #include "core/view/chunk_sums.h"
 #include "core/view/parts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 // One column of a payload under construction.
@@ -202,4 +202,4 @@ std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goa
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -10,7 +10,7 @@
 #include "core/analyze/facts/stack_samples.h"
 #include "core/view/frame_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 // A slice of a lane.
@@ -205,4 +205,4 @@ private:
 
 CallStacks call_stacks(const Facts& facts, const Scene& scene) { return CallStacksBuilder(facts, scene).build(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

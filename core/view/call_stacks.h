@@ -10,8 +10,8 @@
 #include "core/view/scene.h"
 #include "core/view/stack_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 CallStacks call_stacks(const Facts& facts, const Scene& scene);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

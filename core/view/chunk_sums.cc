@@ -4,7 +4,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 struct Sum {
@@ -71,4 +71,4 @@ ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, co
     return out;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -12,7 +12,7 @@
 #include "core/view/lane_parts.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // One row per chunk and frame, in order of chunks.
 struct ChunkSums {
@@ -30,4 +30,4 @@ ChunkSums chunk_sums(const std::vector<LaneParts>& lanes, const Scene& scene, co
 // Bytes of a row of memcpy or memset; absent for other tables.
 std::optional<std::int64_t> bytes_of(const Tables& tables, SliceTable table, Row row);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

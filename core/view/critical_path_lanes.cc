@@ -7,7 +7,7 @@
 
 #include "core/analyze/replay/prediction.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 SliceTable table_of(DeviceOp op) {
@@ -135,4 +135,4 @@ void add_critical_path(const ViewPath& path, const Trace& trace, Scene& scene) {
     for (auto& [key, lane] : lanes) scene.add_lane(std::move(lane));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

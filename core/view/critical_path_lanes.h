@@ -8,7 +8,7 @@
 #include "core/analyze/replay/critical_path.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // Times count from the start of the recording.
 struct ViewPathSpan {
@@ -34,4 +34,4 @@ ViewPath view_path(const Facts& facts);
 // `trace` is the whole recording and counts from zero. Spans whose event is not on a track are omitted.
 void add_critical_path(const ViewPath& path, const Trace& trace, Scene& scene);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -11,7 +11,7 @@
 #include "core/model/select_interval.h"
 #include "core/view/parts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 struct ViewDocument::Parts {
     ViewParts parts;
@@ -89,4 +89,4 @@ void append_framed(std::string& out, std::string_view blob) {
     out += blob;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -17,7 +17,7 @@
 #include "core/schema/options.h"
 #include "core/view/job_pages.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // What takes time while a recording is prepared for the page.
 enum class ViewStage { reading, analysing, arranging };
@@ -67,4 +67,4 @@ struct ViewPair {
 // `page` (the built viewer) with all content embedded: one self-contained file.
 Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -3,7 +3,7 @@
 #include "core/analyze/facts/gaps.h"
 #include "core/exporters/column_views.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 constexpr ColumnSpec kLane{"lane", ColumnType::I32, Unit::none, "Index of the lane that shows it."};
@@ -145,4 +145,4 @@ std::vector<EventTable> event_tables(const Facts& facts, const Scene& scene, Str
     return all;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

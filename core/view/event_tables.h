@@ -13,7 +13,7 @@
 #include "core/schema/schema.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 struct EventTable {
     std::string_view name, doc;
@@ -30,4 +30,4 @@ struct EventTable {
 // contains the trace's strings under their ids; this adds the names of causes to it.
 std::vector<EventTable> event_tables(const Facts& facts, const Scene& scene, StringPool& strings);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -11,7 +11,7 @@
 #include "core/view/scene.h"
 #include "core/view/stack_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 class FrameTable {
 public:
@@ -73,4 +73,4 @@ private:
     std::unordered_map<Key, std::uint32_t, Hash> known_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

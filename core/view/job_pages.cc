@@ -19,11 +19,11 @@
 #include "core/format/payload.h"
 #include "core/view/step_page.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 constexpr std::size_t kSlowestSteps = 8;
-constexpr double kDigits = 1000;  // of a usual value
+constexpr double kQuanta = 1000;  // of a usual value
 
 void number_or_null(JsonWriter& json, std::optional<std::int64_t> value) { value ? json.integer(*value) : json.null(); }
 
@@ -218,7 +218,7 @@ QuantisedCells QuantisedCells::of(const std::vector<double>& cells, double least
     QuantisedCells made;
     made.quantum = least_quantum;
     double usual = median_of(std::move(sizes));
-    while (10 * made.quantum * kDigits <= usual || most / made.quantum >= 1 << 30) made.quantum *= 10;
+    while (10 * made.quantum * kQuanta <= usual || most / made.quantum >= 1 << 30) made.quantum *= 10;
     made.values.resize(cells.size());
     made.validity.resize((cells.size() + 63) / 64);
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -250,4 +250,4 @@ JobPages job_pages(const Facts& facts, StepDetail detail) {
     return pages;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

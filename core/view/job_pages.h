@@ -9,7 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/format/column_encoder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // A file holds few steps as bars; a server holds all of them.
 enum class StepDetail : std::uint8_t { slowest, all };
@@ -38,4 +38,4 @@ struct JobPages {
 
 JobPages job_pages(const Facts& facts, StepDetail detail);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

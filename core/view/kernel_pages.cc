@@ -10,7 +10,7 @@
 #include "core/base/function_name.h"
 #include "core/report/report.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 // Analyses with a row or more per launch, in the order of the page.
@@ -160,4 +160,4 @@ KernelPages kernel_pages(std::span<const ResultTable> tables) {
     return std::move(pages.found);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

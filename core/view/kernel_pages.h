@@ -10,7 +10,7 @@
 
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // A function with counters of instructions.
 struct SampledKernel {
@@ -29,4 +29,4 @@ struct KernelPages {
 // `tables`: all analyses.
 KernelPages kernel_pages(std::span<const ResultTable> tables);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

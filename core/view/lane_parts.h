@@ -8,7 +8,7 @@
 #include "core/base/ids.h"
 #include "core/view/levels.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // A chunk of a level, as listed in the manifest.
 struct Chunk {
@@ -29,4 +29,4 @@ struct LaneParts {
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 // Bins are 2^10 ns, 2^12, ... wide, so that they nest.
@@ -94,4 +94,4 @@ std::vector<Level<Merged>> levels(const PodVector<Finest>& finest) {
 std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices) { return levels<MergedSlice>(slices); }
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values) { return levels<MergedValue>(values); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

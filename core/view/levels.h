@@ -7,7 +7,7 @@
 
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 struct MergedSlice {
     TimeNs start = 0;
@@ -35,4 +35,4 @@ struct Level {
 std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices);
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -1,10 +1,10 @@
 #include "core/view/long_tables.h"
 
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
 #include "core/format/payload.h"
 #include "core/model/select_interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 // The values of one column, in the form in which its type is encoded.
@@ -88,4 +88,4 @@ std::shared_ptr<const ResultTable> LongTableRows::table(std::string_view name) {
     return latest_ = std::make_shared<const ResultTable>(std::move(table).value());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -16,7 +16,7 @@
 #include "core/model/interval.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 struct LongTable {
     std::string_view name;
@@ -47,4 +47,4 @@ private:
     std::shared_ptr<const ResultTable> latest_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

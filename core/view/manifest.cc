@@ -6,7 +6,7 @@
 #include "core/base/shell_words.h"
 #include "core/view/parts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 constexpr std::int64_t kFormat = 1;
@@ -245,4 +245,4 @@ std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs
     return sink.text();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

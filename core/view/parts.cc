@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 struct Extent {
@@ -163,4 +163,4 @@ void ViewParts::number_blobs() {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

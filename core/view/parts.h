@@ -16,7 +16,7 @@
 #include "core/view/lane_parts.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 inline constexpr std::size_t kChunkRows = 8192;  // of tables
 inline constexpr std::size_t kLaneRows = 4096;   // of lanes: a measured range reads the whole chunks at its ends
@@ -86,4 +86,4 @@ private:
 std::string manifest_of(const ViewParts& parts, std::string_view version, TimeNs time_origin);
 std::string encode_blob(const ViewParts& parts, std::size_t id, EncodingGoal goal);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -1,6 +1,6 @@
 #include "core/view/plain_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -33,4 +33,4 @@ std::string plain_name(std::string_view name) {
     return plain;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

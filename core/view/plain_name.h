@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 std::string plain_name(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 std::string name_of_process(const Trace& trace, Row row) {
@@ -128,4 +128,4 @@ Scene make_scene(const Facts& facts) {
     return scene;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

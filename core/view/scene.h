@@ -23,7 +23,7 @@
 #include "core/exporters/lanes.h"
 #include "core/view/slice_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 struct Slice {
     TimeNs start = 0;
@@ -79,4 +79,4 @@ void add_rows(const Tables& tables, std::int32_t track, const std::vector<std::v
 // Adds a track with the counter.
 void add_counter(const Counter& counter, std::int32_t parent, Scene& scene);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

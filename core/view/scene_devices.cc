@@ -11,7 +11,7 @@
 #include "core/analyze/facts/stream_queue.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 using StreamKey = std::tuple<StringId, std::int32_t, std::int64_t>;  // process, context, stream
@@ -162,4 +162,4 @@ void add_devices(const Facts& facts, const std::vector<Counter>& counters, Scene
     Devices(facts, counters, scene).add();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -8,7 +8,7 @@
 #include "core/analyze/facts/thread_states.h"
 #include "core/view/scene.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 using Spans = std::vector<PlacedSpan>;
@@ -151,4 +151,4 @@ void add_threads(const Facts& facts, const ProcessTracks& processes, Scene& scen
     Threads(facts, processes, scene).add();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -2,9 +2,11 @@
 // compressed with gzip (RFC 1952), which browsers can decompress, and written as base64 (RFC 4648).
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "core/view/document.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 constexpr std::string_view kDataMarker = "<!--gpu-profile:data-->";  // occurs once in the page
@@ -100,4 +102,4 @@ Status write_single_file(const ViewPair& pair, std::string_view page, Sink& sink
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

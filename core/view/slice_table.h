@@ -9,7 +9,7 @@
 
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 // In nesting order for equal spans of a thread, outermost first.
 #define GPUPROF_SLICE_TABLES(TABLE)   \
@@ -62,4 +62,4 @@ StringId name_in(const Table& table, Row row) {
         return kNoString;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

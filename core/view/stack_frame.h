@@ -9,7 +9,7 @@
 #include "core/base/string_pool.h"
 #include "core/view/slice_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 inline constexpr std::uint32_t kNoFrame = 0xffff'ffff;
 
@@ -25,4 +25,4 @@ struct CallStacks {
     StringPool names;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/step_path.h"
 #include "core/base/json_writer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 namespace {
 
 class StepWriter {
@@ -115,4 +115,4 @@ private:
 
 std::string step_page(const Facts& facts, std::int64_t step) { return StepWriter(facts, step).write(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

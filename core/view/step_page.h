@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline view {
 
 inline constexpr std::size_t kMostBars = 200;
 inline constexpr std::size_t kMostSpans = 400;  // of a bar
@@ -15,4 +15,4 @@ inline constexpr std::size_t kMostSpans = 400;  // of a bar
 // start, and marked.
 std::string step_page(const Facts& facts, std::int64_t step);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::view

@@ -1,6 +1,6 @@
 // Fuzz target of the analyses: a recording made of chunks (chunks.h), so that every table can hold any numbers, or any file that an
 // importer takes. Every analysis answers, or says why not; no number of a file makes one overflow.
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
 #include "tests/fuzz/chunks.h"
 #include "tests/fuzz/target.h"
 

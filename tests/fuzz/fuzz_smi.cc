@@ -1,5 +1,6 @@
 // Fuzz target of the nvidia-smi parser: any text gives rows, troubles or messages, and every value that comes out is one
 // that a device can have; a second table fed the same lines answers the same.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
@@ -10,7 +11,7 @@
 namespace gpuprof::fuzz {
 namespace {
 
-void check(const smi::Row& row) {
+void check(const nvidia_smi::Row& row) {
     if (row.index < 0) std::abort();
     for (const MetricSpec& spec : kMetrics) {
         std::optional<double> value = row.reading.get(spec.metric);
@@ -22,11 +23,11 @@ void check(const smi::Row& row) {
 }  // namespace
 
 void run_smi(std::string_view bytes) {
-    smi::Table first, second;
+    nvidia_smi::Table first, second;
     for (std::size_t begin = 0; begin < bytes.size();) {
         std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
         std::string_view line = bytes.substr(begin, end - begin);
-        std::optional<smi::Row> row = first.take(line), again = second.take(line);
+        std::optional<nvidia_smi::Row> row = first.take(line), again = second.take(line);
         if (row.has_value() != again.has_value()) std::abort();
         if (row) check(*row);
         if (row && row->reading.present != again->reading.present) std::abort();

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 // NVML_ERROR_*. Plain constants, because with an enum type an unknown number from a library would be undefined
 // behaviour.
@@ -141,4 +141,4 @@ Return nvmlGpmMigSampleGet(Device device, unsigned gpu_instance, GpmSample sampl
 Return nvmlGpmMetricsGet(GpmMetricsGet* request);
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -9,7 +9,7 @@
 #include "collect/dl/library.h"
 #include "core/base/environment.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
@@ -59,4 +59,4 @@ Result<Api> load_api(std::span<const std::string> avoid) {
     return api;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -13,7 +13,7 @@
 #include "collect/device/running_call.h"
 #include "core/base/result.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 template <class Prototype>
 struct Function;
@@ -44,4 +44,4 @@ struct Api {
 // none of its functions.
 Result<Api> load_api(std::span<const std::string> avoid);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -7,7 +7,7 @@
 #include "core/base/clock.h"
 #include "core/schema/plausible.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
@@ -251,4 +251,4 @@ bool SampledGpu::recover(PollCycle& cycle) {
     return true;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -16,7 +16,7 @@
 #include "collect/device/nvml/source.h"
 #include "collect/device/unreported_metrics.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 class SampledGpu {
 public:
@@ -89,4 +89,4 @@ private:
     std::set<std::string> warned_;
 };
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
@@ -115,4 +115,4 @@ std::string explain(Return code, std::string_view library_path) {
     return explain_mismatch(text, library_path);
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

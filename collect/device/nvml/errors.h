@@ -6,7 +6,7 @@
 
 #include "collect/device/nvml/abi.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 // Our own code, outside NVML's range: the function hung or crashed before and is avoided.
 inline constexpr Return kAvoided = 0xFFFF0001u;
@@ -30,4 +30,4 @@ std::string explain_mismatch(std::string_view proc_version, std::string_view lib
 // explain(code), with this machine's versions for code 18.
 std::string explain(Return code, std::string_view library_path);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

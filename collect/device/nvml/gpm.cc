@@ -1,7 +1,7 @@
 // The metric numbers are those of nvmlGpmMetricId_t; the test of abi.h compares them with NVIDIA's.
 #include "collect/device/nvml/gpm.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
@@ -80,4 +80,4 @@ Return Gpm::read(MetricSet wanted, Reading& to, std::vector<std::pair<Metric, Re
     return code;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

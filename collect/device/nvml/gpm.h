@@ -11,7 +11,7 @@
 #include "collect/device/nvml/api.h"
 #include "collect/device/reading.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 class Gpm {
 public:
@@ -39,4 +39,4 @@ private:
     std::unique_ptr<GpmMetricsGet> request_;
 };
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

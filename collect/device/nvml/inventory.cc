@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
@@ -82,4 +82,4 @@ Return find_device(const Api& api, const Identity& identity, Device& device) {
     return device ? kSuccess : kGpuNotFound;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

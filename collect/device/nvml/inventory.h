@@ -7,7 +7,7 @@
 #include "collect/device/nvml/api.h"
 #include "collect/device/selection.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 struct ListedDevice {
     unsigned index = 0;  // in NVML's order
@@ -37,4 +37,4 @@ std::string name_of(const Api& api, Device device);
 std::string uuid_of(const Api& api, Device device);
 std::string pci_bus_id_of(const Api& api, Device device);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -11,7 +11,7 @@
 #include "collect/device/nvml/xid.h"
 #include "core/base/clock.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace nvml {
 
 namespace {
@@ -200,4 +200,4 @@ Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const R
 
 Result<std::unique_ptr<DeviceSource>> open_nvml(const SourceRequest& request) { return nvml::open(request, {}); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -7,14 +7,15 @@
 #include <fstream>
 #include <sstream>
 
-namespace gpuprof::nvml {
+#include "core/base/readable.h"
+
+namespace gpuprof::inline device::nvml {
 
 namespace {
 
 constexpr unsigned char kPattern = 0xA5;
 constexpr std::size_t kMaxEntryBytes = 32;
 constexpr unsigned kMaxPid = 1u << 22;  // PID_MAX_LIMIT of Linux
-constexpr double kMib = 1024.0 * 1024.0;
 
 // Bytes per entry: `declared`, or the next longer layout if more was written.
 std::size_t entry_bytes_of(const std::vector<unsigned char>& buffer, std::size_t count, std::size_t declared) {
@@ -148,4 +149,4 @@ std::int64_t local_pid(std::int64_t pid, const std::string& proc_root) {
     return matches == 1 ? found : pid;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

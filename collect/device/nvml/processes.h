@@ -12,7 +12,7 @@
 #include "collect/device/nvml/api.h"
 #include "collect/device/reading.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 class Processes {
 public:
@@ -46,4 +46,4 @@ private:
 // the only process whose NSpid line contains it; the same id if neither exists.
 std::int64_t local_pid(std::int64_t pid, const std::string& proc_root);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

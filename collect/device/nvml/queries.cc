@@ -1,12 +1,11 @@
 // The only place that converts NVML's units (bytes, milliwatts, millijoules) to those of metrics.def.
 // PCIe throughput is not queried, because the driver takes 20 ms per call.
 #include "collect/device/nvml/queries.h"
+#include "core/base/readable.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 namespace {
-
-constexpr double kMib = 1024.0 * 1024.0;
 
 Return read_utilization(const Api& api, Device device, Reading& to) {
     Utilization utilization{};
@@ -123,4 +122,4 @@ Return read_memory(const Api& api, Device device, Memory& memory) {
     return code;
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

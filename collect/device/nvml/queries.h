@@ -8,7 +8,7 @@
 #include "collect/device/nvml/api.h"
 #include "collect/device/reading.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 struct Query {
     MetricSet metrics;
@@ -22,4 +22,4 @@ std::span<const Query> queries();
 // Memory in bytes, from the newest available function.
 Return read_memory(const Api& api, Device device, Memory& memory);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

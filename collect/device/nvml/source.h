@@ -3,7 +3,7 @@
 
 #include "collect/device/source.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 struct RetryDelays {
     DurNs query_first = 100'000'000, query_max = 10'000'000'000;      // a failed metric
@@ -13,4 +13,4 @@ struct RetryDelays {
 
 Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const RetryDelays& delays);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

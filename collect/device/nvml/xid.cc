@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 Return XidWatch::watch(const Api& api, Device gpu) {
     if (!set_) {
@@ -50,4 +50,4 @@ std::string describe_xid(unsigned long long xid) {
     }
 }
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

@@ -8,7 +8,7 @@
 
 #include "collect/device/nvml/api.h"
 
-namespace gpuprof::nvml {
+namespace gpuprof::inline device::nvml {
 
 struct XidEvent {
     Device device;
@@ -36,4 +36,4 @@ private:
 // "Xid 79 (the GPU fell off the bus)".
 std::string describe_xid(unsigned long long xid);
 
-}  // namespace gpuprof::nvml
+}  // namespace gpuprof::device::nvml

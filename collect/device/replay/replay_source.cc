@@ -14,7 +14,7 @@
 #include "core/base/clock.h"
 #include "core/format/series_csv.h"
 
-namespace gpuprof {
+namespace gpuprof::inline device {
 namespace {
 
 constexpr std::string_view kPrefix = "replay:", kAtOnce = "@max";
@@ -119,4 +119,4 @@ Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request) 
     return std::unique_ptr<DeviceSource>(std::move(source));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -4,7 +4,7 @@
 
 #include "core/schema/plausible.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 namespace {
 
 void take_metric(Metric metric, const std::string& cell, Row& to) {
@@ -72,4 +72,4 @@ std::optional<Row> Table::take(std::string_view line) {
     return std::nullopt;
 }
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

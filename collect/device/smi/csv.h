@@ -12,7 +12,7 @@
 #include "collect/device/reading.h"
 #include "core/smi/cells.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 struct Row {
     std::int32_t index = -1;
@@ -43,4 +43,4 @@ private:
     std::string message_;
 };
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
@@ -19,7 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/environment.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 namespace {
 
@@ -154,4 +155,4 @@ std::string find_nvidia_smi() {
     return {};
 }
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

@@ -12,7 +12,7 @@
 #include "core/base/ids.h"
 #include "core/base/result.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 class Process {
 public:
@@ -37,4 +37,4 @@ private:
 // Path of nvidia-smi: from PATH (not in a program with raised privileges), /usr/bin or WSL's folder; "" if not found.
 std::string find_nvidia_smi();
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

@@ -13,8 +13,8 @@
 #include "collect/device/unreported_metrics.h"
 #include "core/base/clock.h"
 
-namespace gpuprof {
-namespace smi {
+namespace gpuprof::inline device {
+namespace nvidia_smi {
 
 namespace {
 
@@ -236,8 +236,8 @@ Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const T
     return std::unique_ptr<DeviceSource>(std::move(source));
 }
 
-}  // namespace smi
+}  // namespace nvidia_smi
 
-Result<std::unique_ptr<DeviceSource>> open_smi(const SourceRequest& request) { return smi::open(request, {}); }
+Result<std::unique_ptr<DeviceSource>> open_smi(const SourceRequest& request) { return nvidia_smi::open(request, {}); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::device

@@ -3,7 +3,7 @@
 
 #include "collect/device/source.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 struct Timeouts {
     DurNs start = 10'000'000'000;         // for the first rows
@@ -15,4 +15,4 @@ struct Timeouts {
 
 Result<std::unique_ptr<DeviceSource>> open(const SourceRequest& request, const Timeouts& timeouts);
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 namespace {
 
@@ -149,4 +149,4 @@ Result<std::vector<Row>> Stream::open(DurNs timeout) {
     }
 }
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

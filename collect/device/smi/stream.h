@@ -9,7 +9,7 @@
 #include "collect/device/smi/csv.h"
 #include "collect/device/smi/process.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::inline device::nvidia_smi {
 
 class Stream {
 public:
@@ -48,4 +48,4 @@ private:
     std::string buffer_, said_;
 };
 
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::device::nvidia_smi

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/diagnosis.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/answer/without_timeline.h"
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/completeness.h"
 #include "core/analyze/replay/gain.h"
-#include "core/analyze/tables/analysis.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 // Slices of the picture: more than the columns of a wide terminal, so that the report can merge them evenly.
@@ -110,4 +110,4 @@ Result<Answer> make_answer(const Facts& facts) {
     return answer;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

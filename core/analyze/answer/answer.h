@@ -5,9 +5,9 @@
 #include "core/base/result.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 // ExitCode::empty when the trace holds no event at all; a trace without device work has an answer that says so.
 Result<Answer> make_answer(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

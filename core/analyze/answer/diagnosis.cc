@@ -16,7 +16,7 @@
 #include "core/analyze/facts/sufficiency.h"
 #include "core/analyze/rules/rule.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window, or of a step
@@ -32,7 +32,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
     bool incomplete = work_missing(facts.trace());
-    for (const Rule* rule : rules()) {
+    for (const Rule* rule : all_rules()) {
         if (shares.busy == 0 && rule->needs_work) continue;
         Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
                                                                             : rule->look(facts);
@@ -66,4 +66,4 @@ Diagnosis Diagnosis::make(const Facts& facts) {
     return diagnosis;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

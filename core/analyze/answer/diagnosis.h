@@ -6,9 +6,11 @@
 
 #include "core/model/answer.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline answer {
 
 struct Diagnosis {
     Verdict verdict;
@@ -17,4 +19,4 @@ struct Diagnosis {
     static Diagnosis make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

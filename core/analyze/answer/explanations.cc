@@ -10,7 +10,7 @@
 #include "core/analyze/replay/gain.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
@@ -99,4 +99,4 @@ Explanations explain_window(const Facts& facts) {
     return {std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -10,7 +10,7 @@
 #include "core/analyze/replay/estimate.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 struct Explanation {
     Limit limit;
@@ -40,4 +40,4 @@ Explanations explain_path(const Facts& facts, Estimate recorder);
 // The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention kernels".
 std::string main_classes(const Facts& facts, Bound bound);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

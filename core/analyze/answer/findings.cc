@@ -2,15 +2,15 @@
 // change it. Rules that abstain give their reasons in the notes of the table.
 #include <fmt/format.h>
 
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/diagnosis.h"
 #include "core/analyze/facts/facts.h"
-#include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kFindingsColumns[] = {
     {"id", CellType::text, Unit::none, "Name of the rule."},
     {"severity", CellType::text, Unit::none, "high from a share_pct of 20 %, medium from 5 %, else low."},
     {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
@@ -25,8 +25,8 @@ constexpr ResultColumn kColumns[] = {
      "What it is based on: counters, operator shapes, launch shapes, the timeline or kernel names."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("findings", kColumns);
+Result<ResultTable> findings_table(const Facts& facts) {
+    ResultTable table("findings", kFindingsColumns);
     table.handle_prefix = "f";
     for (const Finding& finding : facts.get<Diagnosis>().findings)
         table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns),
@@ -39,6 +39,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kFindings{"findings", "", "What to change, with cost, evidence and remedy.", kColumns, run, true};
+const Analysis kFindings{"findings",     "",  "What to change, with cost, evidence and remedy.", kFindingsColumns,
+                         findings_table, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -10,12 +10,8 @@
 #include "core/base/readable.h"
 #include "core/model/damage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
-
-std::string plural(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", readable_count(static_cast<std::int64_t>(count)), noun, count == 1 ? "" : "s");
-}
 
 void say(Trust& trust, bool warning, std::string text) { trust.statements.push_back({warning, std::move(text)}); }
 
@@ -40,7 +36,7 @@ Verdict hang_verdict(const Facts& facts) {
         ++(same ? same_rank : others);
     }
     if (first.dependents > 0 && first.cause != HangCause::cycle)
-        verdict.because += fmt::format("; {} wait{} for this one", plural(first.dependents, "other collective"),
+        verdict.because += fmt::format("; {} wait{} for this one", readable_count(first.dependents, "other collective"),
                                        first.dependents == 1 ? "s" : "");
     if (same_rank > 0)
         verdict.because += fmt::format(
@@ -66,9 +62,9 @@ Trust hang_trust(const Facts& facts) {
         lost = std::max(lost, about.lost);
     }
     say(trust, false,
-        fmt::format("{} of {}, {}", plural(with.size(), "flight recorder dump"),
-                    with.size() == 1 ? ranks_text(with) : plural(with.size(), "rank"),
-                    plural(calls.groups.size(), "group")));
+        fmt::format("{} of {}, {}", readable_count(with.size(), "flight recorder dump"),
+                    with.size() == 1 ? ranks_text(with) : readable_count(with.size(), "rank"),
+                    readable_count(calls.groups.size(), "group")));
     if (!without.empty())
         say(trust, true,
             fmt::format("no dump of {} (see the table ranks); nothing is concluded about {}", ranks_text(without),
@@ -79,4 +75,4 @@ Trust hang_trust(const Facts& facts) {
     return trust;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -4,11 +4,11 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 Verdict hang_verdict(const Facts& facts);
 
 // How many dumps there are, ranks without one, and buffers that were too small to hold what hangs.
 Trust hang_trust(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -20,7 +20,7 @@
 #include "core/model/damage.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 // Unexplained gaps of more than this share of the steps may change the answer.
@@ -349,4 +349,4 @@ Trust job_trust(const Facts& facts) {
     return trust;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -4,11 +4,11 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 Verdict job_verdict(const Facts& facts);
 
 // What the reader must know of a job: ranks that are missing, clocks that could not be aligned, gaps that may hide waits.
 Trust job_trust(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

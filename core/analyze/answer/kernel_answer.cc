@@ -9,7 +9,7 @@
 #include "core/analyze/tables/analysis.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 constexpr double kHigh = 20, kMedium = 5;  // percent, as for other findings
@@ -84,4 +84,4 @@ std::vector<Finding> kernel_findings(const Facts& facts) {
     return findings;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 // The kernel that the options select: what holds it back, why, and what to change. Shares are of its duration.
 Result<Answer> answer_about_kernel(const Facts& facts);
@@ -16,4 +16,4 @@ Result<Answer> answer_about_kernel(const Facts& facts);
 // The first finding of each kernel with counters, most time first.
 std::vector<Finding> kernel_findings(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

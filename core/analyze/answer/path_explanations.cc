@@ -13,7 +13,7 @@
 #include "core/analyze/replay/gain.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 constexpr std::size_t kLimits = static_cast<std::size_t>(Limit::profiler) + 1;
@@ -177,4 +177,4 @@ Explanations explain_path(const Facts& facts, Estimate recorder) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -1,14 +1,14 @@
 // `summary`: the first answer as a table, for programs and comparisons: trust, verdict, shares of the window, findings
 // and next commands, one statement per row.
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/answer.h"
 #include "core/analyze/facts/shares.h"
-#include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kSummaryColumns[] = {
     {"section", CellType::text, Unit::none, "trust, verdict, alternative, busy, idle, finding or next."},
     {"name", CellType::text, Unit::none, "What the row is about."},
     {"time_ns", CellType::integer, Unit::ns, "Device time, all devices."},
@@ -17,11 +17,11 @@ constexpr ResultColumn kColumns[] = {
     {"text", CellType::text, Unit::none, "The statement."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> summary_table(const Facts& facts) {
     Result<Answer> answer = make_answer(facts);
     if (!answer.ok()) return answer.error();
     const Shares& shares = facts.get<Shares>();
-    ResultTable table("summary", kColumns);
+    ResultTable table("summary", kSummaryColumns);
     for (const Trust::Statement& statement : answer->trust.statements)
         table.add_row(
             {"trust", statement.warning ? "warning" : "note", kAbsent, kAbsent, std::string_view(statement.text)});
@@ -45,6 +45,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSummary{"summary", "", "The first answer, one statement per row.", kColumns, run, true};
+const Analysis kSummary{"summary",     "",  "The first answer, one statement per row.", kSummaryColumns,
+                        summary_table, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -16,12 +16,8 @@
 #include "core/schema/facts.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
-
-std::string plural(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", readable_count(static_cast<std::int64_t>(count)), noun, count == 1 ? "" : "s");
-}
 
 // "NVIDIA H200", "2 x NVIDIA A100", or how many devices have work when the trace does not name them.
 std::string devices_with_work(const Facts& facts) {
@@ -32,7 +28,7 @@ std::string devices_with_work(const Facts& facts) {
         for (Row row = 0; row < known.rows; ++row)
             if (known.device[row] == active.device && !facts.trace().text(known.name.value_or(row, kNoString)).empty())
                 name = known.name[row];
-    if (name == kNoString) return plural(devices, "GPU");
+    if (name == kNoString) return readable_count(devices, "GPU");
     return devices == 1 ? std::string(facts.trace().text(name))
                         : fmt::format("{} x {}", devices, facts.trace().text(name));
 }
@@ -50,10 +46,11 @@ std::string_view tool_of(const Trace& trace) {
 
 std::string what_was_recorded(const Facts& facts) {
     const Trace& trace = facts.trace();
-    std::string text = fmt::format("{}, {}, {}: {}, {}, {}", tool_of(trace), what_window(trace),
-                                   devices_with_work(facts), plural(trace.kernel().rows, "kernel"),
-                                   plural(trace.memcpy().rows, "memcpy"), plural(trace.memset().rows, "memset"));
-    if (trace.op().rows > 0) text += fmt::format(", {}", plural(trace.op().rows, "operator"));
+    std::string text =
+        fmt::format("{}, {}, {}: {}, {}, {}", tool_of(trace), what_window(trace), devices_with_work(facts),
+                    readable_count(trace.kernel().rows, "kernel"), readable_count(trace.memcpy().rows, "memcpy"),
+                    readable_count(trace.memset().rows, "memset"));
+    if (trace.op().rows > 0) text += fmt::format(", {}", readable_count(trace.op().rows, "operator"));
     return text;
 }
 
@@ -278,7 +275,7 @@ Trust trust_without_timeline(const Trace& trace) {
         std::string name(spec.name);
         std::replace(name.begin(), name.end(), '_', ' ');
         if (name.ends_with("advice")) name = "remark";  // no plural
-        held += fmt::format("{}{}", held.empty() ? "" : ", ", plural(table.rows, name));
+        held += fmt::format("{}{}", held.empty() ? "" : ", ", readable_count(table.rows, name));
     });
     trust.statements.push_back({false, fmt::format("{}: {}; no timeline", tool_of(trace), held)});
     add(losses_of(trace).lost, trust);
@@ -300,4 +297,4 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     return trust;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -5,7 +5,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 // For a recording without a timeline: the tables it holds, and its losses.
 Trust trust_without_timeline(const Trace& trace);
@@ -13,4 +13,4 @@ Trust trust_without_timeline(const Trace& trace);
 // `about_idle`: the answer speaks of idle time, so the part that the recorder caused is stated.
 Trust trust_of(const Facts& facts, bool about_idle);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -14,7 +14,7 @@
 #include "core/analyze/replay/gain.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 // A runner-up of at least this part of the winner makes the verdict "mixed".
@@ -182,4 +182,4 @@ Verdict judge(const Facts& facts) {
     return verdict;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -5,8 +5,8 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 Verdict judge(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

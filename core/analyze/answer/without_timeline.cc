@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <map>
 
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/answer/hang_verdict.h"
 #include "core/analyze/answer/job_verdict.h"
 #include "core/analyze/answer/kernel_answer.h"
 #include "core/analyze/answer/trust.h"
 #include "core/analyze/kernels/kernel_diagnosis.h"
 #include "core/analyze/ranks/hangs.h"
-#include "core/analyze/tables/analysis.h"
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
 #include "core/model/damage.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 // Time of measured launches by what limits them.
@@ -215,4 +215,4 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     return answer;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

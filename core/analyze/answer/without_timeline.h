@@ -6,9 +6,9 @@
 #include "core/base/result.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 
 // ExitCode::empty when the trace holds none of that either.
 Result<Answer> answer_without_timeline(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 using enum KernelMetric;
@@ -46,4 +46,4 @@ AccessPattern access_pattern(const MeasuredKernel& kernel) {
     return pattern;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

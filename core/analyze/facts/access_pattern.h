@@ -5,7 +5,7 @@
 
 #include "core/analyze/facts/measured_kernels.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Loads or stores.
 struct AccessKind {
@@ -25,4 +25,4 @@ struct AccessPattern {
 
 AccessPattern access_pattern(const MeasuredKernel& kernel);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

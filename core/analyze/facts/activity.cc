@@ -8,7 +8,7 @@
 #include "core/analyze/knowledge/collective_name.h"
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Ops of one device during collection. Tables are sorted by start, so unions grow as rows are read.
@@ -127,4 +127,4 @@ Activity Activity::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

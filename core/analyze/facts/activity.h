@@ -7,7 +7,7 @@
 
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -34,4 +34,4 @@ struct Activity {
     static Activity make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

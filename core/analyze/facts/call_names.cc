@@ -5,7 +5,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 template <class Table>
@@ -54,4 +54,4 @@ std::string CallNames::handle(StringId name) const {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

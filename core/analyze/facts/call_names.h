@@ -7,12 +7,15 @@
 #include "core/analyze/facts/name_groups.h"
 #include "core/analyze/facts/stat.h"
 
-namespace gpuprof {
-
-class Facts;
+namespace gpuprof::inline model {
 class Trace;
 struct ApiCallTable;
 struct OsCallTable;
+}  // namespace gpuprof::model
+
+namespace gpuprof::inline facts {
+
+class Facts;
 
 struct CallTimes {
     StringId name = kNoString;
@@ -31,4 +34,4 @@ struct CallNames {
     std::string handle(StringId name) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

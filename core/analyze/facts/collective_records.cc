@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Bytes per element, by the framework's type name (PyTorch's c10::ScalarType).
@@ -82,4 +82,4 @@ std::span<const Row> CollectiveRecords::others(Row record) const {
     return found == others_.end() ? std::span<const Row>() : found->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -14,7 +14,7 @@
 #include "core/base/large_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // The message of a collective. bytes: the message size as the NCCL tests define it, the larger of a rank's input and
 // output.
@@ -56,4 +56,4 @@ private:
     std::map<Row, std::vector<Row>> others_;  // by the first row of a kernel; of few kernels
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -3,10 +3,10 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 inline constexpr double kMaxMissingShare = 0.05;  // share of the device work
 
 inline bool work_missing(const Trace& trace) { return trace.completeness().missing_share() > kMaxMissingShare; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,8 +5,9 @@
 #include <string_view>
 
 #include "core/analyze/facts/facts.h"
+#include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Names are interned and few, but repeat often in a column, so each is inspected once.
@@ -18,10 +19,6 @@ void each_name(const Trace& trace, const Table& table, Visit&& visit) {
         seen[index_of(table.name[row])] = true;
         visit(trace.text(table.name[row]));
     }
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
 // Kernels that nvc and nvc++ generate for an OpenACC or OpenMP loop end in the line number and `_gpu`: `main_17_gpu`;
@@ -96,4 +93,4 @@ Context Context::make(const Facts& facts) {
     return context;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

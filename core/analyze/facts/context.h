@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -24,4 +24,4 @@ struct Context {
     static Context make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

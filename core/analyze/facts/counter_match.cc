@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <string>
 
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Words that tools add or leave out.
@@ -18,7 +19,7 @@ constexpr std::size_t kShortestWord = 3;
 bool of_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
 
 // Sorted, each once.
-std::vector<std::string_view> words_of(std::string_view name) {
+std::vector<std::string_view> parts_of_name(std::string_view name) {
     std::vector<std::string_view> words;
     for (std::size_t i = 0; i < name.size();) {
         std::size_t end = i;
@@ -63,11 +64,11 @@ std::size_t same_kernel(std::string_view name, const std::vector<std::string_vie
     if (auto same = std::find(candidates.begin(), candidates.end(), name); same != candidates.end())
         return static_cast<std::size_t>(same - candidates.begin());
     if (candidates.size() == 1) return 0;
-    std::vector<std::string_view> words = words_of(name);
+    std::vector<std::string_view> words = parts_of_name(name);
     double best = 0;
     std::size_t found = CounterMatch::kNone;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        double like = likeness(words, words_of(candidates[i]));
+        double like = likeness(words, parts_of_name(candidates[i]));
         if (like == best) found = CounterMatch::kNone;
         if (like > best) best = like, found = i;
     }
@@ -95,4 +96,4 @@ CounterMatch match_counters(const Trace& trace, const std::vector<MeasuredShape>
     return match;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -11,7 +11,7 @@
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Grid and block of a launch; -1 for what was not recorded.
 using GridAndBlock = std::array<std::int64_t, 6>;
@@ -40,4 +40,4 @@ CounterMatch match_counters(const Trace& trace, const std::vector<MeasuredShape>
 // none or several are.
 std::size_t same_kernel(std::string_view name, const std::vector<std::string_view>& candidates);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

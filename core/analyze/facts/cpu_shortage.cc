@@ -11,7 +11,7 @@
 #include "core/model/trace.h"
 #include "core/schema/cpu_facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // What is worth a sentence: shares of the time, and a time that no start of a program reaches by itself.
@@ -74,4 +74,4 @@ std::vector<std::string> cpu_shortage_notes(const Facts& facts, const std::optio
     return {sentence + "; threads then waited for the next period."};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

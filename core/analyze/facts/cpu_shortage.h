@@ -11,7 +11,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -24,4 +24,4 @@ struct CpuShortage {
 // At most one sentence about the thread, if it waited a tenth of the time or more, and one about a quota that was used up.
 std::vector<std::string> cpu_shortage_notes(const Facts& facts, const std::optional<CpuShortage>& launcher);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

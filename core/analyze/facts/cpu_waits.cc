@@ -5,13 +5,13 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr DurNs kMinShare = 10;  // a tenth
+constexpr DurNs kMinWaitPart = 10;  // a tenth
 
 std::optional<DurNs> worth_telling(DurNs wait, DurNs total) {
-    return wait > 0 && wait >= total / kMinShare ? std::optional(wait) : std::nullopt;
+    return wait > 0 && wait >= total / kMinWaitPart ? std::optional(wait) : std::nullopt;
 }
 
 IntervalSet lost_parts(const Trace& trace) {
@@ -97,4 +97,4 @@ std::optional<DurNs> cpu_wait_of(const Facts& facts, const IdleGap& gap) {
     return wait > 0 && wait >= gap.dur - wait ? std::optional(wait) : std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

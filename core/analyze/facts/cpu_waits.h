@@ -13,7 +13,7 @@
 #include "core/analyze/facts/gaps.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // How a row of cpu_slice ends (tables.def); a row that is "lost" has no thread.
 inline constexpr std::string_view kPreempted = "preempted", kLostSlices = "lost";
@@ -41,4 +41,4 @@ struct IdleCpuWaits {
 // Of the gap's host thread within the gap; absent if it is less than half of the gap.
 std::optional<DurNs> cpu_wait_of(const Facts& facts, const IdleGap& gap);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -1,13 +1,14 @@
 #include "core/analyze/facts/cuda_allocations.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/live_memory.h"
 #include "core/analyze/facts/memory_processes.h"
 #include "core/model/cuda_memory.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Live allocations of a device, by process and address; values are positions in the list of allocations.
@@ -122,4 +123,4 @@ const std::vector<CudaAllocation>& CudaAllocations::of(std::int32_t device) cons
     return known == by_device.end() ? kNone : known->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

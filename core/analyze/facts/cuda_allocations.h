@@ -10,7 +10,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -45,4 +45,4 @@ inline bool possible_time(TimeNs time) {
     return time > -kMaxTime && time < kMaxTime;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

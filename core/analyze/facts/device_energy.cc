@@ -7,12 +7,12 @@
 
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
+#include "core/base/ids.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr double kNs = 1e9;
 // Mean age of a power value: 0 for an instantaneous sensor, 0.6 s for a mean over one second that is up to 0.1 s old.
 // Samples are taken to be this much older than they are; the rest lies on either side.
 constexpr DurNs kShift = 300'000'000;
@@ -23,7 +23,7 @@ constexpr double kReading_s = 0.01;                                     // readi
 constexpr double kOverHighest = 1.25, kUnderLowest = 0.5, kMaxBoard_w = 1500;
 constexpr double kMinShare = 0.02;
 
-double seconds(DurNs ns) { return static_cast<double>(ns) / kNs; }
+double seconds(DurNs ns) { return static_cast<double>(ns) / kNsPerSecond; }
 
 }  // namespace
 
@@ -257,4 +257,4 @@ std::string DeviceEnergies::absent_because(const Facts& facts, std::int32_t devi
     return fmt::format("no power of device {} was sampled", device);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

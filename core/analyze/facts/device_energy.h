@@ -21,7 +21,7 @@
 #include "core/analyze/facts/power_series.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -94,4 +94,4 @@ struct DeviceEnergies {
     static std::string absent_because(const Facts& facts, std::int32_t device);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -10,13 +11,13 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/live_memory.h"
 #include "core/analyze/facts/memory_processes.h"
+#include "core/base/readable.h"
 #include "core/schema/metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 std::optional<std::int64_t> bytes_of_mib(double mib) {
-    constexpr double kMib = 1 << 20;
     if (!std::isfinite(mib) || mib < 0 || mib * kMib > static_cast<double>(kMaxDeviceBytes)) return std::nullopt;
     return std::llround(mib * kMib);
 }
@@ -273,4 +274,4 @@ DeviceMemories DeviceMemories::make(const Facts& facts) {
     return {reader.finish()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

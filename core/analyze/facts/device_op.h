@@ -6,7 +6,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // The table of a device op.
 enum class DeviceOp : std::uint8_t { none, kernel, memcpy, memset };
@@ -73,4 +73,4 @@ private:
     Interval span_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

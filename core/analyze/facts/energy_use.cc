@@ -3,7 +3,7 @@
 #include "core/analyze/facts/activity.h"
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // A measurement of this relative uncertainty needs no model.
@@ -55,4 +55,4 @@ const EnergyOfDevice* EnergyUse::of(std::int32_t device) const {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

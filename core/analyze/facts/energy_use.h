@@ -11,7 +11,7 @@
 #include "core/analyze/facts/power_model.h"
 #include "core/analyze/facts/work_states.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -39,4 +39,4 @@ struct EnergyUse {
     const EnergyOfDevice* of(std::int32_t device) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -13,7 +13,7 @@
 #include "core/model/trace.h"
 #include "core/schema/options.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts {
 public:
@@ -56,4 +56,4 @@ private:
     mutable std::map<std::type_index, Slot> slots_;  // addresses are stable
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

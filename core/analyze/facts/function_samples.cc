@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 std::vector<std::pair<KernelMetric, double>> samples_as_counters(const SourceLines& lines, StringId function) {
     auto reasons = lines.reasons_by_function.find(function);
@@ -19,4 +19,4 @@ std::vector<std::pair<KernelMetric, double>> samples_as_counters(const SourceLin
     return values;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,9 +7,9 @@
 #include "core/analyze/facts/source_lines.h"
 #include "core/analyze/knowledge/kernel_metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Sorted by metric; every reason, because a reason without samples was looked for too. Empty if the function has no samples.
 std::vector<std::pair<KernelMetric, double>> samples_as_counters(const SourceLines& lines, StringId function);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,7 +6,7 @@
 #include "core/analyze/facts/device_op.h"
 #include "core/analyze/facts/idle_gap.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Iterates over the idle intervals of one device, without their causes.
 class GapLister {
@@ -55,4 +55,4 @@ private:
     IdleGap gap_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,7 +9,7 @@
 #include "core/analyze/facts/idle_gap.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // The pieces of one gap, summed by cause and name.
 class Pieces {
@@ -82,4 +82,4 @@ private:
     std::vector<Piece> pieces_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -15,7 +15,7 @@
 #include "core/analyze/facts/waits.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Maximum time from the end of the submitting call to the start of the op that still counts as launch latency. Measured
 // queue times of an empty stream are 1-5 us; graphs and multi-process service take longer.
@@ -248,4 +248,4 @@ private:
     DurNs queued_ns_ = 0;  // of the current gap
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

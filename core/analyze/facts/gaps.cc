@@ -16,7 +16,7 @@
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // The results of one worker thread.
@@ -186,4 +186,4 @@ IdleSpans IdleSpans::make(const Facts& facts) {
     return {std::move(spans)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -10,7 +10,7 @@
 #include "core/analyze/facts/idle_gap.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -48,4 +48,4 @@ struct IdleSpans {
     static IdleSpans make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

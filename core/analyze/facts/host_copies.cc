@@ -2,7 +2,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 CopyPaths::CopyPaths(const Trace& trace)
     : copies_(&trace.memcpy()),
@@ -28,4 +28,4 @@ HostCopies HostCopies::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include "core/analyze/facts/stat.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -40,4 +40,4 @@ struct HostCopies {
     static HostCopies make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,9 +7,10 @@
 
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/knowledge/loader_name.h"
+#include "core/base/ascii.h"
 #include "core/base/parallel.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 std::string lower(std::string_view text) {
@@ -17,12 +18,6 @@ std::string lower(std::string_view text) {
     std::transform(result.begin(), result.end(), result.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     return result;
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-    for (std::string_view part : parts)
-        if (text.find(part) != text.npos) return true;
-    return false;
 }
 
 bool names_compilation(std::string_view text) {
@@ -218,4 +213,4 @@ std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std
     return hint = static_cast<std::size_t>(found - segments.begin());
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

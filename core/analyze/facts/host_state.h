@@ -11,7 +11,7 @@
 #include "core/analyze/knowledge/record_cost.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct HostSegment {
     TimeNs start = 0;
@@ -78,4 +78,4 @@ private:
 // one (`hint`): an exponential search from there precedes the binary search.
 std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

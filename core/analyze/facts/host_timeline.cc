@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Calls visit(kind, table) for the table of each kind.
@@ -167,4 +167,4 @@ void HostTimeline::each_piece(StringId thread, HostKinds kinds,
     visit(piece);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -14,7 +14,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // In nesting order: of equal spans, the earlier kind encloses the later.
 enum class HostKind : std::uint8_t { range, python_call, op, api_call, overhead };
@@ -113,4 +113,4 @@ private:
     std::array<RowsByThread, kHostKinds> rows_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

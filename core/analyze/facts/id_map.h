@@ -10,7 +10,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/column.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Distinct strings of a key column (threads, processes), numbered in row order. Unknown and absent strings share the
 // last slot.
@@ -79,4 +79,4 @@ private:
     std::unordered_map<std::int64_t, T> scattered_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

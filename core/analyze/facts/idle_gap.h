@@ -8,7 +8,7 @@
 #include "core/analyze/knowledge/causes.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // One idle interval of one device.
 struct IdleGap {
@@ -53,4 +53,4 @@ struct IdleSpan {
     StringId thread = kNoString;  // key of the thread that explains it
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

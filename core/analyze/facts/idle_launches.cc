@@ -7,7 +7,7 @@
 #include "core/base/python_frame.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 std::optional<LaunchPlaceTime> most_of(const std::map<std::string_view, DurNs>& times, DurNs total) {
@@ -69,4 +69,4 @@ std::optional<LaunchPlaceTime> IdleLaunches::top(const IdleGaps& gaps, IdleCause
     return most_of(all_[which], total);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,9 +9,11 @@
 
 #include "core/analyze/facts/gaps.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline model {
 class Trace;
+}
+
+namespace gpuprof::inline facts {
 
 // The place of a stack: a frame of it.
 std::string_view launch_place(std::string_view stack);
@@ -38,4 +40,4 @@ private:
     std::map<std::int32_t, ByCause> by_device_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,13 +5,13 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr DurNs kMinShare = 10;  // a tenth
+constexpr DurNs kMinCallPart = 10;  // a tenth
 
 std::optional<OsCallTime> worth_telling(std::optional<OsCallTime> most, DurNs total) {
-    return most && most->ns >= total / kMinShare ? most : std::nullopt;
+    return most && most->ns >= total / kMinCallPart ? most : std::nullopt;
 }
 
 }  // namespace
@@ -84,4 +84,4 @@ std::optional<OsCallTime> IdleOsCalls::of(const IdleGap& gap) const {
     return most && most->ns >= gap.dur - most->ns ? most : std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -11,7 +11,7 @@
 #include "core/analyze/facts/gaps.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Time in one function.
 struct OsCallTime {
@@ -51,4 +51,4 @@ private:
     std::map<StringId, std::vector<Span>> threads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -12,7 +12,7 @@
 #include "core/analyze/facts/op_rates.h"
 #include "core/analyze/knowledge/reuse.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // A launch with blocks for less than this share of the SMs leaves the device underfilled. Below 1, because persistent
@@ -264,4 +264,4 @@ KernelGroups KernelGroups::make(const Facts& facts) {
     return {std::move(groups)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

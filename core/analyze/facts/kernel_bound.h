@@ -12,7 +12,7 @@
 #include "core/analyze/knowledge/kernel_class.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -34,4 +34,4 @@ struct KernelGroups {
     static KernelGroups make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

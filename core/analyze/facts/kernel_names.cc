@@ -5,7 +5,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 KernelNames KernelNames::make(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -28,4 +28,4 @@ KernelNames KernelNames::make(const Facts& facts) {
     return names;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,7 +6,7 @@
 #include "core/analyze/facts/name_groups.h"
 #include "core/analyze/facts/stat.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -21,4 +21,4 @@ struct KernelNames {
     static KernelNames make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // If compute and memory throughput are this close, what warps wait for decides between them.
@@ -80,4 +80,4 @@ KernelProfiles KernelProfiles::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

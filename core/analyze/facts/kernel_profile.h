@@ -12,7 +12,7 @@
 #include "core/analyze/facts/warp_stalls.h"
 #include "core/analyze/knowledge/kernel_class.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 enum class KernelLimit : std::uint8_t {
     unknown,  // too little was collected
@@ -50,4 +50,4 @@ struct KernelProfiles {
     static KernelProfiles make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

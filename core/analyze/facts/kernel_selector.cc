@@ -5,7 +5,7 @@
 #include "core/analyze/facts/measured_kernels.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 bool is_selected(const Facts& facts, std::string_view name) {
     std::string_view selector = facts.options().kernel;
@@ -24,4 +24,4 @@ bool is_selected(const Facts& facts, std::string_view name) {
     return timeline != kNoString && short_name(trace.text(timeline)) == function;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

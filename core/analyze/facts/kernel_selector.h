@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
 // True for every name if the option is empty.
 bool is_selected(const Facts& facts, std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 using enum KernelMetric;
@@ -67,4 +67,4 @@ LaunchFit launch_fit(const MeasuredKernel& kernel) {
     return fit;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -8,7 +8,7 @@
 #include "core/analyze/facts/measured_kernels.h"
 #include "core/analyze/knowledge/occupancy.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct LaunchFit {
     std::optional<double> theoretical_pct, achieved_pct;  // of the warp slots
@@ -24,4 +24,4 @@ struct LaunchFit {
 
 LaunchFit launch_fit(const MeasuredKernel& kernel);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

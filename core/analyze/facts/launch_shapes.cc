@@ -9,14 +9,15 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/occupancy.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // -1 for what was not recorded.
-using Key = std::tuple<StringId, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t,
-                       std::int32_t>;  // name, device, block x, y, z, registers, shared bytes, blocks per cluster
+using ShapeKey =
+    std::tuple<StringId, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t,
+               std::int32_t>;  // name, device, block x, y, z, registers, shared bytes, blocks per cluster
 
-Key key_of(StringId name, std::int32_t device, const LaunchShape& shape) {
+ShapeKey key_of(StringId name, std::int32_t device, const LaunchShape& shape) {
     return {name,
             device,
             shape.block_x,
@@ -131,7 +132,7 @@ private:
 
     // Most launches repeat the shape of the launch of this name before.
     ShapedLaunches& group_of(StringId name, std::int32_t device, const LaunchShape& shape, bool profiled) {
-        Key key = key_of(name, device, shape);
+        ShapeKey key = key_of(name, device, shape);
         auto& [last_key, last_group] = latest_[name == kNoString ? latest_.size() - 1 : index_of(name)];
         if (last_group != 0 && last_key == key) return groups[last_group - 1];
         auto [found, added] = numbers_.try_emplace(key, groups.size());
@@ -155,8 +156,8 @@ private:
     const Trace& trace_;
     std::int64_t only_;
     std::map<std::int32_t, DeviceLimits> limits_;
-    std::map<Key, std::size_t> numbers_;
-    std::vector<std::pair<Key, std::size_t>> latest_;  // by name; 0: none, else a group, counted from 1
+    std::map<ShapeKey, std::size_t> numbers_;
+    std::vector<std::pair<ShapeKey, std::size_t>> latest_;  // by name; 0: none, else a group, counted from 1
 };
 
 int narrow(std::int64_t value) { return static_cast<int>(std::min<std::int64_t>(value, 1 << 30)); }
@@ -194,4 +195,4 @@ LaunchShapes LaunchShapes::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,10 +9,13 @@
 #include "core/analyze/knowledge/occupancy.h"
 #include "core/base/string_pool.h"
 
-namespace gpuprof {
+namespace gpuprof::inline schema {
+struct Options;
+}
+
+namespace gpuprof::inline facts {
 
 class Facts;
-struct Options;
 
 struct ShapedLaunches {
     StringId name = kNoString;
@@ -34,4 +37,4 @@ struct LaunchShapes {
 bool asks_for_shape(const Options& options);
 std::optional<Occupancy> changed_occupancy(const ShapedLaunches& group, const Options& options);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class NormalEquations {
 public:
@@ -78,4 +78,4 @@ private:
     double yy_ = 0, rows_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

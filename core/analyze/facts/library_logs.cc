@@ -8,7 +8,7 @@
 
 #include "core/schema/debug_env.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::size_t kMaxSentences = 1000, kMaxSentence = 160;  // of each kind; bytes
@@ -101,4 +101,4 @@ LibraryLogs LibraryLogs::make(const Facts& facts) {
     return logs;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

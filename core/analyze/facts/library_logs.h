@@ -8,7 +8,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct LibraryLogs {
     static LibraryLogs make(const Facts& facts);
@@ -29,4 +29,4 @@ struct LibraryLogs {
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,7 +5,7 @@
 #include "core/analyze/facts/stat.h"
 #include "core/model/cuda_memory.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Operators that only allocate for the enclosing operator.
@@ -131,4 +131,4 @@ std::string MemoryOwners::of(Row event) {
     return std::string(owner);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

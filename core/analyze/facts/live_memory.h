@@ -13,7 +13,7 @@
 #include "core/analyze/facts/host_timeline.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Events without a device ordinal, from files about one unnamed device.
 inline constexpr std::int32_t kUnnamedDevice = -1;
@@ -68,4 +68,4 @@ private:
     std::map<StringId, ThreadId> ids_;  // by key
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -14,7 +14,7 @@
 #include "core/analyze/facts/op_rates.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 struct Collected {
@@ -223,4 +223,4 @@ const MeasuredGroup* MeasuredKernels::find(const Facts& facts, std::string_view 
         [&](const MeasuredGroup& each) { return trace.text(each.name).find(selector) != std::string_view::npos; });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -12,7 +12,7 @@
 #include "core/analyze/knowledge/kernel_metrics.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -69,4 +69,4 @@ struct MeasuredKernels {
     const MeasuredGroup* find(const Facts& facts, std::string_view selector) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <tuple>
 
 #include "core/analyze/facts/cuda_allocations.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr DurNs kMaxShift_ns = 1'000'000'000;
@@ -221,4 +222,4 @@ void explain(MemoryAccount& account) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -17,7 +17,7 @@
 
 #include "core/analyze/facts/device_memory.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct ProcessAccount {
     const ProcessMemory* memory = nullptr;
@@ -60,4 +60,4 @@ MemoryAccount account_near(const DeviceMemory& memory, TimeNs time);
 // Adds how certain the parts are.
 void explain(MemoryAccount& account);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

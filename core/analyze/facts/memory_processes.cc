@@ -2,7 +2,7 @@
 
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 template <class Map, class Key, class Value>
@@ -70,4 +70,4 @@ const std::set<StringId>& MemoryProcesses::users(std::int32_t device) const {
     return known == users_.end() ? kNobody : known->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,7 +9,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class MemoryProcesses {
 public:
@@ -31,4 +31,4 @@ private:
     std::map<std::int32_t, std::set<StringId>> users_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,7 +5,7 @@
 
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Merges values[0, middle) and values[middle, size), each sorted by `less`. Stable: equal values of the first run come
 // first.
@@ -21,4 +21,4 @@ void merge_tail(PodVector<T>& values, std::size_t middle, Less&& less) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::string_view kModule = "nn.Module: ";
@@ -148,4 +148,4 @@ void ModuleTree::place_calls() {
             owner_of_call_[call] = thread->owner_at(calls.start[call]);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

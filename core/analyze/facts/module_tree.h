@@ -18,7 +18,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // The calls of one path.
 struct ModuleCalls {
@@ -74,4 +74,4 @@ private:
     bool backward_known_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

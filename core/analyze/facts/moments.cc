@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr double kMaxSpan_ns = 1e18;  // times in a trace are below 2^61 ns
@@ -50,4 +50,4 @@ Result<std::optional<Interval>> requested_moments(const Facts& facts) {
     return std::optional<Interval>(Interval{*from, *to});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -8,7 +8,7 @@
 #include "core/base/result.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -17,4 +17,4 @@ Result<std::optional<TimeNs>> requested_moment(const Facts& facts);
 // --between A:B, or none.
 Result<std::optional<Interval>> requested_moments(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::size_t kMinItemsForThreads = 200'000;  // about a millisecond of work; a thread starts in 50 us
@@ -24,4 +24,4 @@ void for_each_group(std::size_t n, std::size_t items, const std::function<void(s
     for (std::thread& other : others) other.join();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

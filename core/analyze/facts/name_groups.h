@@ -13,7 +13,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/column.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Calls work(i) for every i < n, on all CPUs if `items` (the amount of work) is large enough. The calls must not depend
 // on each other.
@@ -88,4 +88,4 @@ private:
     std::vector<std::uint32_t> begin_;  // where each group's values begin; size is groups + 1
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

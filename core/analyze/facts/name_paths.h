@@ -10,7 +10,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 inline constexpr std::uint32_t kNoPath = 0xFFFFFFFFu;
 
@@ -61,4 +61,4 @@ std::string NamePaths::text(std::uint32_t path, Shown shown) const {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

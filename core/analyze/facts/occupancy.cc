@@ -4,7 +4,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 using Shape = std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::int64_t>;
@@ -69,4 +69,4 @@ LaunchOccupancy LaunchOccupancy::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

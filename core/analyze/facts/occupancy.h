@@ -11,10 +11,13 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline model {
+class Trace;
+}
+
+namespace gpuprof::inline facts {
 
 class Facts;
-class Trace;
 
 // What the recording says of each device, by its ordinal.
 std::map<std::int32_t, DeviceLimits> limits_by_device(const Trace& trace);
@@ -34,4 +37,4 @@ private:
     std::vector<std::optional<Occupancy>> shapes_;  // shape 0: unknown
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::uint32_t kHidden = 0xFFFFFFFFu;
-constexpr std::string_view kStep = "ProfilerStep#", kSteps = "ProfilerStep*";
+constexpr std::string_view kStepPrefix = "ProfilerStep#", kAllSteps = "ProfilerStep*";
 
 // Names that PyTorch excludes from every average (torch/autograd/profiler_util.py, _filter_name).
 constexpr std::string_view kHiddenNames[] = {"profiler::_record_function_enter",
@@ -41,16 +41,16 @@ OpForest::OpForest(const Trace& trace)
 
 std::string_view OpForest::name_text(std::uint32_t name) const {
     if (name < trace_.strings().size()) return trace_.text(StringId{name});
-    return name == trace_.strings().size() ? kSteps : std::string_view();
+    return name == trace_.strings().size() ? kAllSteps : std::string_view();
 }
 
 void OpForest::name_records() {
     const StringPool& strings = trace_.strings();
     name_.resize(strings.size());
-    StringId folded = strings.find(kSteps);
+    StringId folded = strings.find(kAllSteps);
     std::uint32_t steps = folded == kNoString ? static_cast<std::uint32_t>(strings.size()) : index_of(folded);
     for (std::uint32_t id = 0; id < name_.size(); ++id)
-        name_[id] = strings[StringId{id}].starts_with(kStep) ? steps : id;
+        name_[id] = strings[StringId{id}].starts_with(kStepPrefix) ? steps : id;
     for (std::string_view hidden : kHiddenNames)
         if (StringId id = strings.find(hidden); id != kNoString) name_[index_of(id)] = kHidden;
 }
@@ -132,7 +132,7 @@ void OpForest::find_stopping_threads() {
                 to.start[sign] = table.start[row];
                 to.thread[sign] = thread;
             };
-            if (table.name.has(row) && trace_.text(table.name[row]).starts_with(kStep)) offer(step);
+            if (table.name.has(row) && trace_.text(table.name[row]).starts_with(kStepPrefix)) offer(step);
             if (is_main[thread]) offer(main_thread);
             offer(any);
         }
@@ -197,4 +197,4 @@ void OpForest::find_last_calls() {
     each_call([](IdMap<Row>& map, std::int64_t id, Row row) { map.at(id) = row; });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 
 #include "core/analyze/facts/op_tree.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 OpOfKernel::OpOfKernel(const Trace& trace) : trace_(trace), timeline_(trace, {HostKind::op}) {
     std::unordered_map<std::uint32_t, StringId> process_of;
@@ -36,4 +36,4 @@ Row OpOfKernel::open_at_launch(Row kernel) {
     return open == kNoSpan ? kNoRow : known->second.spans[open].row;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

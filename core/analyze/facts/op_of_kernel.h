@@ -10,7 +10,7 @@
 #include "core/analyze/facts/host_timeline.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class OpOfKernel {
 public:
@@ -28,4 +28,4 @@ private:
     std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

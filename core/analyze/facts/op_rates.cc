@@ -12,7 +12,7 @@
 #include "core/analyze/knowledge/op_arithmetic.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Below this share of either peak, an operator is limited by something else (launch, latency, too little work), and its
@@ -156,4 +156,4 @@ OpRates OpRates::make(const Facts& facts) {
     return std::move(gathering.result);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -15,7 +15,7 @@
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -43,4 +43,4 @@ struct OpRates {
     static OpRates make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

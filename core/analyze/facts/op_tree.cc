@@ -5,13 +5,13 @@
 
 #include "core/analyze/facts/merge_tail.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 bool is_operator(const OpNode& node) { return node.kind == OpKind::op || node.kind == OpKind::annotation; }
 
 // Outer before inner; of records that begin and end together, operators before calls and overhead.
-bool before(const OpNode& a, const OpNode& b) {
+bool op_before(const OpNode& a, const OpNode& b) {
     if (a.start != b.start) return a.start < b.start;
     if (a.dur != b.dur) return a.dur > b.dur;
     return is_operator(a) && !is_operator(b);
@@ -66,7 +66,7 @@ PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
         return ids[node.row];
     };
     auto outer = [&](const OpNode& a, const OpNode& b) {
-        return a.start == b.start && a.dur == b.dur ? id(a) < id(b) : before(a, b);
+        return a.start == b.start && a.dur == b.dur ? id(a) < id(b) : op_before(a, b);
     };
     auto sort_ties = [&](OpNode* begin, OpNode* end) {
         while (begin != end) {
@@ -88,10 +88,10 @@ PodVector<OpNode> OpForest::records_in_order(std::size_t index) const {
     merge_tail(nodes, middle, outer);
     middle = nodes.size();
     append(nodes, OpKind::call, trace_.api_call(), index);
-    merge_tail(nodes, middle, before);
+    merge_tail(nodes, middle, op_before);
     middle = nodes.size();
     append(nodes, OpKind::overhead, trace_.tables().overhead, index);
-    merge_tail(nodes, middle, before);
+    merge_tail(nodes, middle, op_before);
     return nodes;
 }
 
@@ -164,4 +164,4 @@ PodVector<OpNode> OpForest::tree(std::size_t index) const {
     return nodes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

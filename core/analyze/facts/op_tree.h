@@ -15,7 +15,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 enum class OpKind : std::uint8_t { op, annotation, call, overhead };
 
@@ -90,4 +90,4 @@ private:
     bool overflowed_ = false;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

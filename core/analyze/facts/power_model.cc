@@ -8,11 +8,11 @@
 
 #include "core/analyze/facts/least_squares.h"
 #include "core/analyze/facts/state_groups.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr double kNs = 1e9;
 constexpr std::size_t kMinReadings = 40;
 constexpr std::size_t kMinBlocks = 5, kMaxBlocks = 20;
 constexpr DurNs kCounterBlock = 1'000'000'000, kPowerBlock = 2'000'000'000;  // longer than what a reading covers
@@ -132,8 +132,8 @@ PowerModel::PowerModel(const PowerSeries& series, const WorkStates& states, doub
     else if (fitting.blocks() < kMinBlocks)
         because_ =
             fmt::format("{:.1f} s of recorded work are too short for a model (at least {:.0f} s of power readings)",
-                        static_cast<double>(states.window().length()) / kNs,
-                        static_cast<double>(kMinBlocks) * static_cast<double>(fitting.block()) / kNs);
+                        static_cast<double>(states.window().length()) / kNsPerSecond,
+                        static_cast<double>(kMinBlocks) * static_cast<double>(fitting.block()) / kNsPerSecond);
     if (!known()) return;
     find_groups(fitting, states);
     fit(fitting);
@@ -192,7 +192,7 @@ void PowerModel::fit(const Fitting& fitting) {
     std::stable_sort(fits.begin(), fits.end(), [](auto& a, auto& b) { return a.residual < b.residual; });
     chosen_ = fits.front().sensor;
     unexplained_w_ = std::sqrt(fits.front().residual / static_cast<double>(fitting.size()));
-    average_s_ = chosen_.average > 0 ? static_cast<double>(chosen_.average) / kNs : kCounterStep_s;
+    average_s_ = chosen_.average > 0 ? static_cast<double>(chosen_.average) / kNsPerSecond : kCounterStep_s;
     if (unexplained_w_ > kUnexplained * fitting.mean_w()) {
         because_ = fmt::format("the recorded work does not explain the power: {:.0f} W of {:.0f} W vary without it",
                                unexplained_w_, fitting.mean_w());
@@ -288,4 +288,4 @@ EnergyEstimate PowerModel::energy_of_group(std::uint32_t group, const std::vecto
     return combined(of_group);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -21,7 +21,7 @@
 #include "core/analyze/facts/power_readings.h"
 #include "core/analyze/facts/work_states.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // States that are estimated as one, by time, longest first.
 using StateGroup = std::vector<std::uint32_t>;
@@ -64,4 +64,4 @@ private:
     double unexplained_w_ = 0, average_s_ = 0;  // root mean square of the residuals, and the window they are means of
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

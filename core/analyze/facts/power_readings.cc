@@ -4,10 +4,11 @@
 #include <array>
 #include <cmath>
 
-namespace gpuprof {
+#include "core/base/ids.h"
+
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr double kNs = 1e9;
 constexpr DurNs kMs = 1'000'000;
 constexpr std::array<DurNs, 9> kAverages = {10 * kMs,  25 * kMs,  50 * kMs,  100 * kMs, 200 * kMs,
                                             350 * kMs, 500 * kMs, 750 * kMs, 1000 * kMs};
@@ -27,7 +28,7 @@ std::vector<PowerReading> counted(const PowerSeries& series) {
         bool timely = next.max_age <= kMaxAge;
         if (timely && before != nullptr && next.time - before->time <= kLongestCounted) {
             DurNs between = next.time - before->time;
-            double watts = (next.joules - before->joules) / (static_cast<double>(between) / kNs);
+            double watts = (next.joules - before->joules) / (static_cast<double>(between) / kNsPerSecond);
             readings.push_back({next.time, watts, between});
         }
         before = timely ? &next : nullptr;
@@ -99,9 +100,9 @@ std::vector<std::vector<double>> PowerReadings::shares(const WorkStates& states,
         TimeNs end = reading.time - sensor.delay - shift;
         std::vector<double>& row = rows.emplace_back(states.size(), 0);
         states.add_seconds({end - average, end}, row);
-        for (double& each : row) each /= static_cast<double>(average) / kNs;
+        for (double& each : row) each /= static_cast<double>(average) / kNsPerSecond;
     }
     return rows;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/power_series.h"
 #include "core/analyze/facts/work_states.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct PowerReading {
     TimeNs time = 0;
@@ -38,4 +38,4 @@ struct PowerReadings {
     std::vector<std::vector<double>> shares(const WorkStates& states, PowerSensor sensor) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

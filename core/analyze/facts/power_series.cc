@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/schema/metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Tolerance for uneven steps of the counter: an H200 renews it every 92 to 108 ms.
@@ -117,4 +117,4 @@ const PowerSeries* PowerSeriesOfDevices::of(std::int32_t device) const {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

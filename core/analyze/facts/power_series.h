@@ -11,7 +11,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -43,4 +43,4 @@ struct PowerSeriesOfDevices {
     const PowerSeries* of(std::int32_t device) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

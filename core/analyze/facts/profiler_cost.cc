@@ -7,7 +7,7 @@
 #include "core/analyze/facts/submitters.h"
 #include "core/analyze/knowledge/record_cost.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Below this share of the window, a distortion does not change conclusions.
@@ -81,4 +81,4 @@ ProfilerCost ProfilerCost::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct ProfilerCost {
     DurNs overhead_ns = 0;        // union of the tool's own overhead records
@@ -28,4 +28,4 @@ struct ProfilerCost {
     static ProfilerCost make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,7 +5,7 @@
 #include "core/analyze/facts/host_timeline.h"
 #include "core/analyze/facts/id_map.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::string_view kStep = "ProfilerStep#", kSteps = "ProfilerStep*";
@@ -107,4 +107,4 @@ std::string RangeTree::text(std::uint32_t path) const {
     });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

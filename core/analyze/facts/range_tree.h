@@ -16,7 +16,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 inline constexpr std::uint32_t kNoRange = 0xFFFFFFFFu;
 
@@ -63,4 +63,4 @@ private:
     std::uint64_t lent_calls_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -8,7 +8,7 @@
 #include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr DurNs kMost = 1'000'000;  // no record costs a millisecond
@@ -42,4 +42,4 @@ RecorderPrice RecorderPrice::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/knowledge/record_cost.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct RecorderPrice {
     RecordPrice price;
@@ -13,4 +13,4 @@ struct RecorderPrice {
     static RecorderPrice make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

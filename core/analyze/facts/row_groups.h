@@ -9,7 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class RowGroups {
 public:
@@ -37,4 +37,4 @@ private:
     PodVector<Row> rows_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/gaps.h"
 #include "core/analyze/facts/host_copies.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // A sum over devices, capped; only thousands of devices over weeks reach the cap.
@@ -68,4 +68,4 @@ Shares Shares::make(const Facts& facts) {
     return shares;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,7 +9,7 @@
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/profiler_cost.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct Shares {
     std::size_t devices = 0;
@@ -39,4 +39,4 @@ struct Shares {
     static Shares make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 using Place = std::tuple<StringId, StringId, std::int32_t, std::int32_t>;  // function, file, line (-1: none), device
@@ -79,4 +79,4 @@ SourceLines SourceLines::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

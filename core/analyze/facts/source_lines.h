@@ -10,7 +10,7 @@
 
 #include "core/base/string_pool.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -36,4 +36,4 @@ struct SourceLines {
     static SourceLines make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <system_error>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ std::optional<std::string_view> SourceTexts::line(std::string_view file, std::in
     return lines[static_cast<std::size_t>(number - 1)];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,13 +6,14 @@
 // /opt/project/src/a.cu, because that is the longest end that exists there.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class SourceTexts {
 public:
@@ -31,4 +32,4 @@ private:
     std::map<std::string, std::vector<std::string>, std::less<>> files_;  // by recorded path; empty if not found
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

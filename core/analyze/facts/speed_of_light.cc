@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Fewer parts than this say nothing about the maximum.
@@ -94,4 +94,4 @@ std::string text_of(const Throughput& throughput) {
     return fmt::format("at least {:.0f} % (from {} of {} parts)", throughput.pct, throughput.measured, throughput.of);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

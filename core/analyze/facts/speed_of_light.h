@@ -11,7 +11,7 @@
 
 #include "core/analyze/facts/measured_kernels.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct Throughput {
     double pct = 0;                           // of peak
@@ -39,4 +39,4 @@ inline constexpr double kNearPeak = 60;  // percent
 // Of the bandwidth of device memory that kernels can reach; the best of the recorded kernels reach 90 to 92 %.
 inline constexpr double kAchievableDram = 92;  // percent
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -11,7 +11,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 void FunctionCounts::add(const PythonFrame& frame, std::uint64_t amount, std::uint64_t recording) {
     Count& count = functions_[{frame.function, frame.file}];
@@ -120,4 +120,4 @@ const FunctionCounts& IdlePython::of(std::int32_t device, IdleCause cause) const
     return known == by_device_.end() ? none_ : known->second[static_cast<std::size_t>(cause)];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -12,7 +12,7 @@
 #include "core/base/python_frame.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // Calls visit(frame) for each frame of a stack, outermost first.
 template <class Visit>
@@ -80,4 +80,4 @@ private:
     FunctionCounts none_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Index of the p-th percentile among n sorted samples.
@@ -59,4 +59,4 @@ Stat stat_of(std::span<std::int64_t> samples) {
     return stat;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

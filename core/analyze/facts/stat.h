@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // A sum of 64-bit values that cannot overflow during addition; absent if the result does not fit 64 bits.
 class WideSum {
@@ -44,4 +44,4 @@ Stat stat_of(std::span<std::int64_t> samples);
 // The p-th percentile (0 < p <= 100) of at least one sample; reorders the samples.
 std::int64_t nearest_rank(std::span<std::int64_t> samples, unsigned p);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

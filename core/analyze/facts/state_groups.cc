@@ -4,7 +4,7 @@
 
 #include "core/analyze/facts/least_squares.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 using Groups = std::vector<std::vector<std::uint32_t>>;
@@ -76,4 +76,4 @@ Groups separable_states(const std::vector<std::vector<double>>& rows, std::size_
     return groups;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

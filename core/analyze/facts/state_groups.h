@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 // `rows`: by reading, the share of each state. `min_share`: by how much of a window a state must vary on its own. Every
 // state is in one group.
 std::vector<std::vector<std::uint32_t>> separable_states(const std::vector<std::vector<double>>& rows,
                                                          std::size_t states, double min_share);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

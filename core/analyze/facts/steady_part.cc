@@ -7,7 +7,7 @@
 #include "core/model/kept_steps.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::size_t kMinKernels = 32;  // kernels
@@ -95,4 +95,4 @@ std::optional<Interval> interval_for_first_answer(const Facts& facts) {
     return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

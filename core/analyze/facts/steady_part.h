@@ -6,7 +6,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -24,4 +24,4 @@ struct SteadyPart {
 // The part that the summary covers if it is less than the whole: the steady part, unless it is most of the window.
 std::optional<Interval> interval_for_first_answer(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
@@ -168,4 +168,4 @@ Steps find_steps(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -12,7 +12,7 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct Step {
     std::string name;
@@ -64,4 +64,4 @@ private:
     PodVector<Row> rows_;  // empty if the stream has all kernels
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

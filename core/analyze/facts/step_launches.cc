@@ -4,7 +4,7 @@
 
 #include "core/analyze/facts/step_finder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr double kLinked = 0.9;  // minimum share of kernels with a known launch
@@ -45,4 +45,4 @@ Steps find_launched_steps(const Facts& facts, const Steps& ranges) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -12,7 +12,7 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/base/large_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 constexpr std::size_t kMinPeriod =
@@ -203,4 +203,4 @@ Steps find_repeated_kernels(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -1,6 +1,6 @@
 #include "core/analyze/facts/stream_queue.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 std::vector<std::pair<TimeNs, std::int64_t>> queue_lengths(std::vector<QueueChange>& changes) {
     std::sort(changes.begin(), changes.end());
@@ -17,4 +17,4 @@ std::vector<std::pair<TimeNs, std::int64_t>> queue_lengths(std::vector<QueueChan
     return lengths;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

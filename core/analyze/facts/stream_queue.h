@@ -10,7 +10,7 @@
 
 #include "core/analyze/facts/device_op.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct QueueChange {
     TimeNs time;
@@ -37,4 +37,4 @@ void each_queued(const Trace& trace, Visit&& visit, Unknown&& unknown) {
 // The number of ops in a queue from each time on at which it changes. Sorts the changes.
 std::vector<std::pair<TimeNs, std::int64_t>> queue_lengths(std::vector<QueueChange>& changes);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,23 +6,23 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-using Key = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
-using Streams = std::map<Key, StreamWork>;
+using StreamKey = std::tuple<std::int32_t, std::int32_t, std::int64_t>;
+using Streams = std::map<StreamKey, StreamWork>;
 
 // Adds the ops of one table, whose rows come by start.
 template <class Table>
 void gather(const Table& table, std::int64_t only_device, Streams& streams) {
-    std::map<Key, IntervalSet> unions;
-    Key key{};
+    std::map<StreamKey, IntervalSet> unions;
+    StreamKey key{};
     StreamWork* to = nullptr;
     IntervalSet* busy = nullptr;
     for (Row row = 0; row < table.rows; ++row) {
         std::int32_t device = table.device.value_or(row, -1);
         if (only_device >= 0 && device != only_device) continue;
-        Key here{device, table.context.value_or(row, -1), table.stream.value_or(row, -1)};
+        StreamKey here{device, table.context.value_or(row, -1), table.stream.value_or(row, -1)};
         if (to == nullptr || key != here) {
             key = here;
             to = &streams[key];
@@ -55,4 +55,4 @@ std::vector<StreamWork> stream_work(const Trace& trace, std::int64_t only_device
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,9 +7,11 @@
 
 #include "core/model/interval.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline model {
 class Trace;
+}
+
+namespace gpuprof::inline facts {
 
 struct StreamWork {
     std::int32_t device = -1;  // -1: not recorded, here and below
@@ -23,4 +25,4 @@ struct StreamWork {
 // Streams with ops, by device, context and id. `only_device` < 0 selects all devices.
 std::vector<StreamWork> stream_work(const Trace& trace, std::int64_t only_device);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 Submitters Submitters::make(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -31,4 +31,4 @@ Submitters Submitters::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -5,7 +5,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -21,4 +21,4 @@ private:
     std::vector<bool> is_one_;  // by string id
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -9,11 +9,11 @@
 #include "core/analyze/facts/shares.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-// A recording with fewer kernels than kMinKernels and a device less busy than kMinBusyPct shows no steady work.
-constexpr std::size_t kMinKernels = 32;
+// A recording with fewer kernels than kSteadyKernels and a device less busy than kMinBusyPct shows no steady work.
+constexpr std::size_t kSteadyKernels = 32;
 constexpr double kMinBusyPct = 5;  // percent of the window
 
 std::string why_no_device_work(const Trace& trace) {
@@ -52,7 +52,7 @@ Sufficiency Sufficiency::make(const Facts& facts) {
                             "(no Python stacks, no shapes) or use gpu-profile record",
                             readable_duration(recorder), readable_duration(shares.window)),
                 "the profiler's own overhead may be most of the window"};
-    if (trace.kernel().rows < kMinKernels && barely_busy(shares, trace))
+    if (trace.kernel().rows < kSteadyKernels && barely_busy(shares, trace))
         return {fmt::format("{} kernel{} ran for {} of a {} window, too few to characterise the program; record the "
                             "part that repeats",
                             trace.kernel().rows, trace.kernel().rows == 1 ? "" : "s", readable_duration(shares.busy),
@@ -61,4 +61,4 @@ Sufficiency Sufficiency::make(const Facts& facts) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

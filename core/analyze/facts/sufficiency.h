@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -13,4 +13,4 @@ struct Sufficiency {
     static Sufficiency make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/waits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Shares of an interval in which the thread used the CPU.
@@ -103,4 +103,4 @@ ThreadStates ThreadStates::make(const Facts& facts) {
     return states;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

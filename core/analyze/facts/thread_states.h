@@ -12,7 +12,7 @@
 #include "core/base/ids.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -27,4 +27,4 @@ struct ThreadStates {
     static ThreadStates make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -3,7 +3,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/schema/throttle.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 Throttling Throttling::make(const Facts& facts) {
     Throttling found;
@@ -24,4 +24,4 @@ Throttling Throttling::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -17,4 +17,4 @@ struct Throttling {
     }
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -14,7 +14,7 @@
 #include "core/base/large_vector.h"
 #include "core/schema/library_frames.def"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // A copy call blocks if it lasts until its copy ends and longer than a submission takes.
@@ -164,4 +164,4 @@ WaitSites WaitSites::make(const Facts& facts) {
     return {waits.empty() ? std::vector<WaitSite>() : name_sites(facts.trace(), waits)};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

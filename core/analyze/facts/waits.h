@@ -10,7 +10,7 @@
 #include "core/base/ids.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -41,4 +41,4 @@ struct WaitSites {
     static WaitSites make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

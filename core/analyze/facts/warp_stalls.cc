@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
 // Of 19 reasons; with fewer, the largest may be missing.
 constexpr std::size_t kFewestReasons = 8;
 constexpr double kFewSamples = 100;
-constexpr double kShort = 5'000;  // ns
-constexpr double kTie = 2;        // percentage points
+constexpr double kShortKernel = 5'000;  // ns
+constexpr double kTie = 2;              // percentage points
 
 bool is_wait(const StallShare& share) {
     return share.reason->per_issue != KernelMetric::stall_selected &&
@@ -72,9 +72,9 @@ std::optional<WarpStalls> warp_stalls(const MeasuredKernel& kernel) {
         stalls.doubt = fmt::format("only {:.0f} samples", samples);
     else if (stalls.sampled && stalls.tie())
         stalls.doubt = fmt::format("another reason is within {:.0f} points of the largest", kTie);
-    else if (!stalls.sampled && kernel.duration_ns().value_or(kShort) < kShort)
+    else if (!stalls.sampled && kernel.duration_ns().value_or(kShortKernel) < kShortKernel)
         stalls.doubt = fmt::format("the kernel takes {:.1f} us", *kernel.duration_ns() / 1000);
     return stalls;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

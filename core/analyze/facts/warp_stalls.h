@@ -7,7 +7,7 @@
 
 #include "core/analyze/facts/measured_kernels.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 struct StallShare {
     const StallReason* reason = nullptr;
@@ -31,4 +31,4 @@ struct WarpStalls {
 // Absent if the reasons were not collected.
 std::optional<WarpStalls> warp_stalls(const MeasuredKernel& kernel);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -8,14 +8,14 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/knowledge/kernel_class.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 namespace {
 
-constexpr double kNs = 1e9;
 constexpr std::size_t kCheckpoint = 256;  // stretches
 constexpr std::size_t kMaxStates = 14;    // idle and "everything else" included
-constexpr double kMinShare = 0.003;       // of the time in work
+constexpr double kMinStateShare = 0.003;  // of the time in work
 
 constexpr std::uint32_t kMemcpy = 30, kMemset = 31;  // bits above those of kernel classes
 static_assert(static_cast<unsigned>(KernelClass::triton) < kMemcpy);
@@ -103,7 +103,7 @@ void WorkStates::name_states() {
     std::uint32_t other = 0;
     for (auto [dur, set] : order) {
         bool kept = other == 0 && names_.size() + 1 < kMaxStates &&
-                    static_cast<double>(dur) >= kMinShare * static_cast<double>(work);
+                    static_cast<double>(dur) >= kMinStateShare * static_cast<double>(work);
         if (!kept && other == 0) other = static_cast<std::uint32_t>(names_.size()), names_.emplace_back("");
         if (kept) names_.push_back(name_of_set(set));
         number[set] = kept ? static_cast<std::uint32_t>(names_.size() - 1) : other;
@@ -117,7 +117,7 @@ void WorkStates::name_states() {
         stretch.state = number.at(stretch.state);
         ++counts_[stretch.state];
         TimeNs end = i + 1 < stretches_.size() ? stretches_[i + 1].start : window_.end;
-        sums[stretch.state] += static_cast<double>(end - stretch.start) / kNs;
+        sums[stretch.state] += static_cast<double>(end - stretch.start) / kNsPerSecond;
     }
 }
 
@@ -130,7 +130,7 @@ void WorkStates::add_until(TimeNs at, double sign, std::vector<double>& to) cons
         to[state] += sign * totals_[first / kCheckpoint * size() + state];
     for (std::size_t i = first; i <= last; ++i) {
         TimeNs end = i < last ? stretches_[i + 1].start : at;
-        to[stretches_[i].state] += sign * static_cast<double>(end - stretches_[i].start) / kNs;
+        to[stretches_[i].state] += sign * static_cast<double>(end - stretches_[i].start) / kNsPerSecond;
     }
 }
 
@@ -146,7 +146,7 @@ void WorkStates::add_seconds(Interval within, std::vector<double>& to) const {
         if (until < end) continue;
         for (std::size_t k = at; k <= i; ++k) {
             TimeNs from = std::max(start, stretches_[k].start), to_time = k < i ? stretches_[k + 1].start : end;
-            to[stretches_[k].state] += static_cast<double>(to_time - from) / kNs;
+            to[stretches_[k].state] += static_cast<double>(to_time - from) / kNsPerSecond;
         }
         return;
     }
@@ -159,4 +159,4 @@ std::vector<double> WorkStates::seconds_in(Interval within) const {
     return seconds;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

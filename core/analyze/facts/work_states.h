@@ -10,7 +10,7 @@
 #include "core/analyze/facts/device_op.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline facts {
 
 class Facts;
 
@@ -45,4 +45,4 @@ private:
     std::vector<double> totals_;  // seconds by state, before every kCheckpoint-th stretch
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::facts

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 // A cause that gains less does not explain the limit.
@@ -60,4 +60,4 @@ KernelDiagnoses KernelDiagnoses::make(const Facts& facts) {
     return result;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -6,7 +6,7 @@
 
 #include "core/analyze/kernels/kernel_rule.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 
 struct KernelDiagnosis {
     explicit KernelDiagnosis(const KernelProfile& profile);
@@ -24,4 +24,4 @@ struct KernelDiagnoses {
     static KernelDiagnoses make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

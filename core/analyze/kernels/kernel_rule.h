@@ -12,7 +12,7 @@
 #include "core/analyze/facts/kernel_profile.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 
 // Whether a finding says what the kernel is limited by, or why it comes to that.
 enum class KernelFindingKind : std::uint8_t { limit, cause };
@@ -47,4 +47,4 @@ struct KernelRule {
 
 std::span<const KernelRule* const> kernel_rules();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

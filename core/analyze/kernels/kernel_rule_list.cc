@@ -1,6 +1,6 @@
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 #define GPUPROF_RULE_ADDRESS(Name) &k##Name##Kernel,
@@ -10,4 +10,4 @@ constexpr const KernelRule* kRules[] = {GPUPROF_KERNEL_RULES(GPUPROF_RULE_ADDRES
 
 std::span<const KernelRule* const> kernel_rules() { return kRules; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -20,10 +20,10 @@
     RULE(ContendedAtomics)         \
     RULE(InstructionCache)
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 
 #define GPUPROF_DECLARE_RULE(Name) extern const KernelRule k##Name##Kernel;
 GPUPROF_KERNEL_RULES(GPUPROF_DECLARE_RULE)
 #undef GPUPROF_DECLARE_RULE
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

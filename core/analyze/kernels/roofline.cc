@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
@@ -108,4 +108,4 @@ std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel) {
     return points;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -10,7 +10,7 @@
 
 #include "core/analyze/facts/measured_kernels.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 
 struct RooflinePoint {
     std::string_view precision;  // "FP32", "BF16 tensor", ...
@@ -32,4 +32,4 @@ std::vector<OperationCount> operation_counts(const MeasuredKernel& kernel);
 // One point per format that the kernel used and level whose traffic was measured.
 std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 constexpr std::size_t kMaxNames = 5;
@@ -47,4 +47,4 @@ Result<SelectedKernel> selected_kernel(const Facts& facts) {
     return SelectedKernel{group, group->longest};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -4,7 +4,7 @@
 #include "core/analyze/kernels/kernel_diagnosis.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 
 struct SelectedKernel {
     const MeasuredGroup* group = nullptr;
@@ -14,4 +14,4 @@ struct SelectedKernel {
 // An error if no kernel matches, with the names of those that there are.
 Result<SelectedKernel> selected_kernel(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -5,7 +5,7 @@
 
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 struct Arithmetic {
     std::optional<double> flops = {};
@@ -17,4 +17,4 @@ struct Arithmetic {
     [[nodiscard]] std::optional<double> intensity() const noexcept;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -1,20 +1,9 @@
 #include "core/analyze/knowledge/call_kind.h"
 
+#include "core/base/ascii.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
-namespace {
-
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-    for (std::string_view part : parts)
-        if (contains(text, part)) return true;
-    return false;
-}
-
-}  // namespace
-
+namespace gpuprof::inline knowledge {
 CallKind kind_of_call(std::string_view name) {
     std::string_view what = bare_call_name(name);
     if (contains(what, "Synchronize")) return CallKind::sync;
@@ -48,4 +37,4 @@ bool call_blocks(std::string_view name) {
 
 bool call_frees(std::string_view name) { return contains_any(bare_call_name(name), {"Free", "Unregister"}); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class CallKind : std::uint8_t {
     launch,       // submits kernels: cudaLaunchKernel, cuLaunchKernelEx, cudaGraphLaunch, hipModuleLaunchKernel
@@ -26,4 +26,4 @@ bool call_blocks(std::string_view name);
 // Whether an allocation call releases memory.
 bool call_frees(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

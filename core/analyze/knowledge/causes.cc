@@ -1,6 +1,6 @@
 #include "core/analyze/knowledge/causes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 std::string_view name_of(Bound bound) {
     switch (bound) {
@@ -30,4 +30,4 @@ std::string_view name_of(IdleCause cause) {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

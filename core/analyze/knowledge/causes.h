@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // What limits a kernel.
 enum class Bound : std::uint8_t { compute, memory, underfilled, communication, unknown };
@@ -33,4 +33,4 @@ inline constexpr std::size_t kIdleCauses = 11;
 // "input pipeline", "host compute", ...
 std::string_view name_of(IdleCause cause);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -7,7 +7,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 bool starts_with_folded(std::string_view text, std::string_view word) noexcept {
@@ -178,4 +178,4 @@ std::string_view to_string(CollectiveKind kind) noexcept {
     return "unknown";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class CollectiveKind : std::uint8_t {
     unknown,
@@ -46,4 +46,4 @@ struct CollectiveKernel {
 // "all_reduce", ...; "unknown".
 [[nodiscard]] std::string_view to_string(CollectiveKind kind) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

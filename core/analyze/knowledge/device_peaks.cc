@@ -12,7 +12,7 @@
 #include "core/analyze/knowledge/sm_limits.h"
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 enum class Tier : std::uint8_t { full, geforce, half, declared };
@@ -227,4 +227,4 @@ std::string_view to_string(PeakBasis basis) noexcept {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

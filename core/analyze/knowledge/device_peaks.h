@@ -13,7 +13,7 @@
 
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // Properties of the device in a trace. Usually, only the name is always present.
 struct DeviceQuery {
@@ -64,4 +64,4 @@ struct DevicePeaks {
 // "known device", "known device, scaled", "capability only".
 [[nodiscard]] std::string_view to_string(PeakBasis basis) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

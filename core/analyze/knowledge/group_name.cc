@@ -4,7 +4,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 bool names_pipeline(std::string_view description) {
     std::string word;
@@ -19,4 +19,4 @@ bool names_pipeline(std::string_view description) {
     return false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // Megatron's PIPELINE_MODEL_PARALLEL_GROUP, torchtitan's and DeepSpeed's mesh_pp, pp, pipe_parallel ...
 bool names_pipeline(std::string_view description);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -3,7 +3,7 @@
 
 #include "core/analyze/knowledge/math_path.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 struct Rule {
@@ -14,12 +14,9 @@ struct Rule {
 constexpr Rule kRules[] = {
 #define KERNEL_RULE(part, kind) {part, KernelClass::kind},
 #include "core/analyze/knowledge/kernel_rules.def"
+#include "core/base/ascii.h"
 #undef KERNEL_RULE
 };
-
-bool contains(std::string_view text, std::string_view part) noexcept {
-    return text.find(part) != std::string_view::npos;
-}
 
 // FBGEMM is a library of embedding and quantisation kernels; its namespace does not indicate a GEMM.
 bool names(std::string_view name, std::string_view part) noexcept {
@@ -124,4 +121,4 @@ std::string_view to_string(TritonKind kind) noexcept {
     return kNames[static_cast<std::size_t>(kind)];
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -16,7 +16,7 @@
 #include "core/analyze/knowledge/collective_name.h"
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class KernelClass : std::uint8_t {
     other,
@@ -78,4 +78,4 @@ inline bool is_fp32_product_on_cuda_cores(const KernelTraits& traits) {
 [[nodiscard]] std::string_view to_string(ConvAlgorithm algorithm) noexcept;
 [[nodiscard]] std::string_view to_string(TritonKind kind) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

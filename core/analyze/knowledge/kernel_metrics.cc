@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 #define GPUPROF_NAMES(id, section, label, unit, doc, ...) constexpr std::string_view kNames_##id[] = {__VA_ARGS__};
@@ -135,4 +135,4 @@ std::vector<KnownMetric> find_kernel_metrics(std::string_view name, std::string_
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

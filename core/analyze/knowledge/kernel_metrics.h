@@ -11,7 +11,7 @@
 
 #include "core/analyze/knowledge/kernel_metrics.def"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class MetricSection : std::uint8_t {
     speed_of_light,
@@ -92,4 +92,4 @@ struct KnownMetric {
 };
 std::vector<KnownMetric> find_kernel_metrics(std::string_view name, std::string_view base_unit);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

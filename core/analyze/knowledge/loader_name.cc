@@ -7,7 +7,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 constexpr std::size_t kMaxSearchedBytes =
@@ -60,4 +60,4 @@ bool names_loader(std::string_view name) {
     return false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

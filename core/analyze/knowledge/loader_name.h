@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // Only whole words match: "modality_encoder" is not DALI. FSDP prefetches parameters, not input.
 bool names_loader(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -7,12 +7,8 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
-
-bool contains(std::string_view text, std::string_view part) noexcept {
-    return text.find(part) != std::string_view::npos;
-}
 
 struct TypeName {
     std::string_view spelling;
@@ -126,15 +122,15 @@ MathPath of_mma(std::string_view name, const MmaShape& mma) noexcept {
 
 // BLAS type letters before gemm and cudnn: s, d, h, c (complex FP32), z (complex FP64).
 std::optional<MathPath> of_simt(std::string_view name) noexcept {
-    struct Token {
+    struct SimtToken {
         std::string_view part;
         MathType type;
     };
-    constexpr std::array kWords{Token{"sgemm", MathType::fp32}, Token{"dgemm", MathType::fp64},
-                                Token{"hgemm", MathType::fp16}, Token{"cgemm", MathType::fp32},
-                                Token{"zgemm", MathType::fp64}, Token{"scudnn", MathType::fp32},
-                                Token{"hcudnn", MathType::fp16}};
-    for (const Token& word : kWords) {
+    constexpr std::array kWords{SimtToken{"sgemm", MathType::fp32}, SimtToken{"dgemm", MathType::fp64},
+                                SimtToken{"hgemm", MathType::fp16}, SimtToken{"cgemm", MathType::fp32},
+                                SimtToken{"zgemm", MathType::fp64}, SimtToken{"scudnn", MathType::fp32},
+                                SimtToken{"hcudnn", MathType::fp16}};
+    for (const SimtToken& word : kWords) {
         if (contains(name, word.part)) return MathPath{MathUnit::simt, word.type};
     }
     return std::nullopt;
@@ -214,4 +210,4 @@ MathPath math_path(std::string_view kernel_name) noexcept {
     return of_templates(kernel_name);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

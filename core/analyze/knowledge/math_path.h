@@ -14,8 +14,8 @@
 
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 [[nodiscard]] MathPath math_path(std::string_view kernel_name) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -2,7 +2,7 @@
 // it.
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 std::string_view to_string(MathType type) noexcept {
     switch (type) {
@@ -29,4 +29,4 @@ std::string_view to_string(MathUnit unit) noexcept {
     return "unknown";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

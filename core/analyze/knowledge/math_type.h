@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class MathType : std::uint8_t { unknown, fp64, fp32, tf32, fp16, bf16, fp16_or_bf16, fp8, fp4, int8 };
 
@@ -30,4 +30,4 @@ struct MathPath {
 [[nodiscard]] std::string_view to_string(MathType type) noexcept;
 [[nodiscard]] std::string_view to_string(MathUnit unit) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -6,7 +6,7 @@
 
 #include "core/analyze/knowledge/sm_limits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 constexpr std::int64_t kMaxThreads = 1 << 20;  // far above any device; keeps the products below exact
@@ -157,4 +157,4 @@ std::string_view to_string(Limiter limiter) noexcept {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // Resources of a launch, from its kernel record. Absent = not recorded.
 struct LaunchShape {
@@ -118,4 +118,4 @@ struct LaunchFill {
 // "registers", "shared memory", ...; empty for none.
 [[nodiscard]] std::string_view to_string(Limiter limiter) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

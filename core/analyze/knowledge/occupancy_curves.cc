@@ -9,7 +9,7 @@
 #include "core/analyze/knowledge/sm_limits.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 using Resource = OccupancyChange::Resource;
@@ -124,4 +124,4 @@ std::string to_string(const std::vector<OccupancyChange>& changes) {
     return text;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -3,7 +3,7 @@
 
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 op_rules::Rule find_rule(std::string_view name) noexcept {
@@ -33,4 +33,4 @@ Arithmetic op_arithmetic(const OpCall& call) {
     return op_rules::pointwise(name, *inputs).value_or(Arithmetic{});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -17,7 +17,7 @@
 
 #include "core/analyze/knowledge/arithmetic.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // As recorded; see op_inputs.h. Missing texts are empty.
 struct OpCall {
@@ -29,4 +29,4 @@ struct OpCall {
 
 [[nodiscard]] Arithmetic op_arithmetic(const OpCall& call);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -8,7 +8,7 @@
 
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 namespace {
 
 struct Layout {
@@ -143,7 +143,7 @@ Arithmetic efficient_backward(const OpInputs& in) {
     return backward(in, kBackwardSequenceFirst, mask_type(in, 14));
 }
 
-constexpr NamedRule kRules[] = {
+constexpr NamedRule kAttentionRules[] = {
     {"scaled_dot_product_attention", sdpa},
     {"_scaled_dot_product_attention_math", sdpa_math},
     {"_scaled_dot_product_flash_attention", sdpa_flash},
@@ -163,6 +163,6 @@ constexpr NamedRule kRules[] = {
 
 }  // namespace
 
-std::span<const NamedRule> attention_rules() noexcept { return kRules; }
+std::span<const NamedRule> attention_rules() noexcept { return kAttentionRules; }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

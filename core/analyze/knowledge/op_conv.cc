@@ -5,7 +5,7 @@
 // Winograd and FFT kernels need fewer and may exceed the peak.
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 namespace {
 
 // Argument positions in an operator's schema; -1 = not present.
@@ -164,7 +164,7 @@ Arithmetic miopen(const OpInputs& in) { return forward(in, {2, 4, 3, 5, kNever})
 Arithmetic slow_conv(const OpInputs& in) { return forward(in, {3, 4, 5, kNone, kNever}); }
 Arithmetic depthwise(const OpInputs& in) { return forward(in, {3, 4, 5, 6, kNever}); }
 
-constexpr NamedRule kRules[] = {
+constexpr NamedRule kConvRules[] = {
     {"conv1d", conv},
     {"conv2d", conv},
     {"conv3d", conv},
@@ -191,6 +191,6 @@ constexpr NamedRule kRules[] = {
 
 }  // namespace
 
-std::span<const NamedRule> conv_rules() noexcept { return kRules; }
+std::span<const NamedRule> conv_rules() noexcept { return kConvRules; }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

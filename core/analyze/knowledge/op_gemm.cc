@@ -4,7 +4,7 @@
 
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 namespace {
 
 // Shape of a matmul operand as [batch..., rows, columns].
@@ -80,7 +80,7 @@ Arithmetic scaled_mm(const OpInputs& in) {
 // _int_mm(self, mat2): int8 in, int32 out.
 Arithmetic int_mm(const OpInputs& in) { return product(in.tensor(0), in.tensor(1), nullptr, dtype_of_name("int")); }
 
-constexpr NamedRule kRules[] = {
+constexpr NamedRule kGemmRules[] = {
     {"mm", mm},
     {"bmm", mm},
     {"matmul", mm},
@@ -99,6 +99,6 @@ constexpr NamedRule kRules[] = {
 
 }  // namespace
 
-std::span<const NamedRule> gemm_rules() noexcept { return kRules; }
+std::span<const NamedRule> gemm_rules() noexcept { return kGemmRules; }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
@@ -262,4 +262,4 @@ std::optional<double> tensor_bytes(const OpInput& tensor) noexcept {
     return numel(tensor.shape) * tensor.dtype->bytes;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -22,7 +22,7 @@
 
 #include "core/analyze/knowledge/math_type.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 using Shape = std::vector<std::int64_t>;
 
@@ -80,4 +80,4 @@ private:
 // Size of a tensor in bytes; absent without an element type.
 [[nodiscard]] std::optional<double> tensor_bytes(const OpInput& tensor) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -5,7 +5,7 @@
 
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 namespace {
 
 Arithmetic of(std::optional<double> flops, const ByteSum& bytes, const OpInput* tensor) {
@@ -207,7 +207,7 @@ Arithmetic fused_adam(const OpInputs& in) {
     return of(kAdamFlops * elements, bytes, in.tensor_list(0));
 }
 
-constexpr NamedRule kRules[] = {
+constexpr NamedRule kMemoryRules[] = {
     {"copy_", copy},
     {"clone", clone},
     {"contiguous", clone},
@@ -247,6 +247,6 @@ constexpr NamedRule kRules[] = {
 
 }  // namespace
 
-std::span<const NamedRule> memory_rules() noexcept { return kRules; }
+std::span<const NamedRule> memory_rules() noexcept { return kMemoryRules; }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

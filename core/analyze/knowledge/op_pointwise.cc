@@ -4,7 +4,7 @@
 
 #include "core/analyze/knowledge/op_rules.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 namespace {
 
 enum class OutputType : std::uint8_t { same, first, boolean };
@@ -154,4 +154,4 @@ std::optional<Arithmetic> pointwise(std::string_view name, const OpInputs& input
     return std::nullopt;
 }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

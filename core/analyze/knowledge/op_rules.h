@@ -10,7 +10,7 @@
 #include "core/analyze/knowledge/arithmetic.h"
 #include "core/analyze/knowledge/op_inputs.h"
 
-namespace gpuprof::op_rules {
+namespace gpuprof::inline knowledge::op_rules {
 
 using Rule = Arithmetic (*)(const OpInputs&);
 
@@ -51,4 +51,4 @@ private:
     return tensor && tensor->dtype ? tensor->dtype->type : MathType::unknown;
 }
 
-}  // namespace gpuprof::op_rules
+}  // namespace gpuprof::knowledge::op_rules

@@ -5,7 +5,7 @@
 
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 // Lower bound of a thread's time to write one host record; 0 if unknown.
 struct RecordCost {
@@ -42,4 +42,4 @@ constexpr RecordPrice record_price(std::string_view tool) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -6,20 +6,15 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 namespace {
 
-constexpr std::size_t kNameLength = 16 * 1024;  // searched prefix, a limit for hostile names
+constexpr std::size_t kSearchedLength = 16 * 1024;  // searched prefix, a limit for hostile names
 constexpr int kMaxTile = 512;
 
 // A tile with a side of n uses the data loaded along the other side n times. To be compute-bound, devices need about 20
 // FLOP per byte in FP32, and 150 to 300 on tensor cores in BF16; libraries choose small tiles for small matrices.
 constexpr int kSmallTile = 16, kSmallTensorCoreTile = 32, kSmallMatrix = 48;
-
-bool contains_any(std::string_view name, std::initializer_list<std::string_view> parts) noexcept {
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](std::string_view part) { return name.find(part) != std::string_view::npos; });
-}
 
 // The number that begins at `at`, and the position after it; 0 if missing or not a valid tile side.
 int number_at(std::string_view name, std::size_t& at) noexcept {
@@ -46,7 +41,7 @@ std::optional<int> tile_side(std::string_view name) noexcept {
 }  // namespace
 
 Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept {
-    name = name.substr(0, kNameLength);
+    name = name.substr(0, kSearchedLength);
     if (traits.kind == KernelClass::convolution)
         return traits.conv == ConvAlgorithm::depthwise ? Reuse::low : Reuse::high;
     if (contains_any(name, {"fused_moe", "fusedMoe", "FusedMoe", "moe_gemm", "Marlin", "marlin", "gptq", "awq"}))
@@ -66,4 +61,4 @@ Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept {
                : Reuse::high;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -8,7 +8,7 @@
 
 #include "core/analyze/knowledge/kernel_class.h"
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class Reuse : std::uint8_t {
     unknown,  // depends on the batch: mixtures of experts, quantised weights, split-K, medium tiles
@@ -19,4 +19,4 @@ enum class Reuse : std::uint8_t {
 // For kernels of class gemm, convolution and attention, and Inductor's matmul templates.
 [[nodiscard]] Reuse reuse_of(const KernelTraits& traits, std::string_view name) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -4,7 +4,9 @@
 
 #include <array>
 
-namespace gpuprof {
+#include "core/base/ascii.h"
+
+namespace gpuprof::inline knowledge {
 namespace {
 
 struct Row {
@@ -47,10 +49,6 @@ SmLimits expand(const Row& row) noexcept {
     return limits;
 }
 
-bool contains(std::string_view text, std::string_view part) noexcept {
-    return text.find(part) != std::string_view::npos;
-}
-
 }  // namespace
 
 GpuVendor vendor_of(std::string_view device_name, std::optional<int> warp_size) noexcept {
@@ -71,4 +69,4 @@ std::optional<SmLimits> sm_limits(int cc_major, int cc_minor) noexcept {
     return std::nullopt;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

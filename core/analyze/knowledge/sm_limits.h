@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline knowledge {
 
 enum class GpuVendor : std::uint8_t { unknown, nvidia, amd };
 
@@ -43,4 +43,4 @@ struct SmLimits {
 // Absent for a capability that is not in the table; newer ones are never extrapolated.
 [[nodiscard]] std::optional<SmLimits> sm_limits(int cc_major, int cc_minor) noexcept;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::knowledge

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 std::size_t size_of(const RankSyncTable& syncs, Row row) {
@@ -33,4 +33,4 @@ std::span<const Row> BatchRows::of(Row sync) const {
     return {rows.data() + begin, size};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

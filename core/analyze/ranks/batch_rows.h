@@ -9,7 +9,7 @@
 
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 class BatchRows {
 public:
@@ -25,4 +25,4 @@ private:
     std::vector<std::size_t> begin_;                 // by row of rank_sync, in rows_; empty without transfers
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 #include "core/analyze/knowledge/collective_name.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 struct Record {
@@ -15,7 +15,7 @@ struct Record {
     TimeNs start, end;
 };
 
-struct Launch {
+struct BatchLaunch {
     Row call;
     TimeNs start;
     bool of_collective;  // that has no record
@@ -24,7 +24,7 @@ struct Launch {
 // What one thread did.
 struct Thread {
     std::vector<Record> records;
-    std::vector<Launch> launches;
+    std::vector<BatchLaunch> launches;
 
     // A launch within a record is that of its call. Any other one takes the records before it, or, if it is no
     // collective's, shows that they had no kernel: they were captured into a graph.
@@ -35,7 +35,7 @@ struct Thread {
         std::vector<Record> pending;
         Row last = kNoRow;  // the launch before, if it took records
         auto record = records.begin();
-        for (const Launch& launch : launches) {
+        for (const BatchLaunch& launch : launches) {
             for (; record != records.end() && record->start <= launch.start; ++record) pending.push_back(*record);
             if (!pending.empty() && launch.start <= pending.back().end) {
                 pending.pop_back();
@@ -121,4 +121,4 @@ std::unordered_map<Row, std::vector<Row>> batched_calls(const Trace& trace, cons
     return batches;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

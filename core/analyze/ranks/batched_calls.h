@@ -6,9 +6,9 @@
 
 #include "core/analyze/facts/collective_records.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Rows of table collective by the row of the api_call that launched their kernel.
 std::unordered_map<Row, std::vector<Row>> batched_calls(const Trace& trace, const CollectiveRecords& records);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

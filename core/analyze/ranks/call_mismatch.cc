@@ -8,7 +8,7 @@
 #include "core/analyze/knowledge/collective_name.h"
 #include "core/analyze/ranks/call_text.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 bool sizes_must_agree(std::string_view name) {
@@ -71,4 +71,4 @@ std::string mismatch_of_pair(const std::vector<const RankCall*>& ends) {
                               with_message(receive));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

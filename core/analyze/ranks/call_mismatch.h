@@ -7,7 +7,7 @@
 
 #include "core/analyze/ranks/calls.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Of the calls of a group with one number, by rank and in order: who differs, as a sentence without an end; "" if nobody
 // does. Sizes are compared where they must be equal: not for gathers, scatters, and all-to-alls.
@@ -16,4 +16,4 @@ std::string mismatch_of(const std::vector<const RankCall*>& calls);
 // Of a send and its receive; "" unless both are there and differ.
 std::string mismatch_of_pair(const std::vector<const RankCall*>& ends);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

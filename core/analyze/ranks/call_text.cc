@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/base/ids.h"
 #include "core/base/python_frame.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 std::string_view file_name(std::string_view path) { return path.substr(path.find_last_of('/') + 1); }
@@ -72,11 +73,10 @@ std::string called_at(std::string_view stack, PathForm form) {
 }
 
 std::string time_text(TimeNs time) {
-    constexpr TimeNs kSecond = 1'000'000'000;
     std::time_t seconds = time / kSecond;
     std::tm parts{};
     if (gmtime_r(&seconds, &parts) == nullptr) return {};
     return fmt::format("{:%F %T} UTC", parts);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,7 +8,7 @@
 
 #include "core/analyze/ranks/calls.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // "rank 3", "ranks 0-2,5", "this rank".
 std::string ranks_text(const RankList& ranks);
@@ -36,4 +36,4 @@ std::string called_at(std::string_view stack, PathForm form);
 // "2026-11-22 15:00:42 UTC".
 std::string time_text(TimeNs time);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // The group that PyTorch creates for all ranks.
@@ -125,4 +125,4 @@ RankCalls RankCalls::make(const Facts& facts) {
     return calls;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -15,9 +15,11 @@
 #include "core/model/trace.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline ranks {
 
 inline constexpr std::int32_t kUnknownRank = -1;
 
@@ -80,4 +82,4 @@ struct CallCounts {
 };
 CallCounts count_calls(const Trace& dump);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

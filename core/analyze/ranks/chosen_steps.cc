@@ -10,7 +10,7 @@
 
 #include "core/analyze/ranks/batch_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Runs of steps, spread over the job: a run costs one more step, with which it begins.
@@ -146,4 +146,4 @@ void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::s
             if (part->has(row)) part->change(row, 0);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -12,7 +12,7 @@
 #include "core/base/result.h"
 #include "core/model/tables.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 class StepChoice {
 public:
@@ -41,4 +41,4 @@ void keep_rows(Table& table, const PodVector<Row>& kept) {
 // Removes the collectives of all other steps; those that counted from one of them count from nothing.
 void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,7 +8,7 @@
 
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Wider bounds are of no use.
@@ -106,4 +106,4 @@ std::vector<ClockBracket> clock_brackets(const RankJob& job, const MatchedJob& m
     return Brackets(job, matched, middle).find(islands);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

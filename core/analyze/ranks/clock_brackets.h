@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct ClockBracket {
     std::uint32_t a = 0, b = 0;  // clocks
@@ -24,4 +24,4 @@ struct ClockBracket {
 std::vector<ClockBracket> clock_brackets(const RankJob& job, const MatchedJob& matched,
                                          const std::vector<std::uint32_t>& islands, TimeNs middle);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,11 +7,11 @@
 
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
-constexpr std::size_t kFewest = 8;  // leads on each side
-constexpr double kClear = 4;        // times the spread of the sides
+constexpr std::size_t kFewestLeads = 8;  // leads on each side
+constexpr double kClear = 4;             // times the spread of the sides
 
 // The slope of the leads on both sides of a split: least squares, each side about its own mean.
 double common_rate(const std::vector<ClockLead>& leads, std::size_t split) {
@@ -44,7 +44,7 @@ struct Side {
 }  // namespace
 
 std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads) {
-    if (leads.size() < 2 * kFewest) return std::nullopt;
+    if (leads.size() < 2 * kFewestLeads) return std::nullopt;
     std::sort(leads.begin(), leads.end(), [](const ClockLead& a, const ClockLead& b) { return a.time < b.time; });
     double all = 0;
     for (const ClockLead& lead : leads) all += lead.lead;
@@ -52,12 +52,12 @@ std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads) {
     std::size_t split = 0;
     double best = 0, left = 0;
     auto count = static_cast<double>(leads.size());
-    for (std::size_t i = 0; i + kFewest < leads.size(); ++i) {
+    for (std::size_t i = 0; i + kFewestLeads < leads.size(); ++i) {
         left += leads[i].lead;
         auto on_left = static_cast<double>(i + 1);
         double difference = left / on_left - (all - left) / (count - on_left);
         double gain = difference * difference * on_left * (count - on_left);
-        if (i + 1 >= kFewest && gain > best) best = gain, split = i + 1;
+        if (i + 1 >= kFewestLeads && gain > best) best = gain, split = i + 1;
     }
     if (split == 0) return std::nullopt;
     double rate = common_rate(leads, split);
@@ -67,4 +67,4 @@ std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads) {
     return ClockJump{(leads[split - 1].time + leads[split].time) / 2, size};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

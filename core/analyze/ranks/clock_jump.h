@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // How far a clock is ahead of the others at a time, in ns.
 struct ClockLead {
@@ -21,4 +21,4 @@ struct ClockJump {
 // uneven themselves. Sorts the leads.
 std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kPriorRate = 20e-6;  // of a clock that a time system steers
@@ -176,4 +176,4 @@ std::vector<double> errors_of(const std::vector<ClockEnd>& ends, const ClockSolu
     return squares;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // One end of an instance on one clock. Ends of an instance are adjacent.
 struct ClockEnd {
@@ -30,4 +30,4 @@ std::vector<double> errors_of(const std::vector<ClockEnd>& ends, const ClockSolu
 // The distance of each end from the weighted mean of its instance after the fit, in ns.
 std::vector<double> residuals_of(const std::vector<ClockEnd>& ends, const ClockSolution& solution, double half);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -14,7 +14,7 @@
 #include "core/analyze/ranks/match_order.h"
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr std::uint32_t kFewestInstances = 8;
@@ -247,4 +247,4 @@ TimeNs AlignedClocks::common(std::uint32_t clock, TimeNs time) const {
     return time - std::llround(fit.offset_ns + fit.rate_ppm * 1e-6 * static_cast<double>(time - middle));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

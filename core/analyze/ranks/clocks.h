@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct ClockFit {
     double offset_ns = 0;  // at the middle of the recording: what to subtract
@@ -52,4 +52,4 @@ struct JobHosts {
     static JobHosts make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

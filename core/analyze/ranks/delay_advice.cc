@@ -1,6 +1,6 @@
 #include "core/analyze/ranks/delay_advice.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::string_view advice_on(DelayCause cause) {
     switch (cause) {
@@ -30,4 +30,4 @@ std::string_view advice_on(DelayCause cause) {
     return "";
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

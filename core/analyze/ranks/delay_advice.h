@@ -5,9 +5,9 @@
 
 #include "core/analyze/ranks/straggler.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // One instruction.
 std::string_view advice_on(DelayCause cause);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 void Exchanges::link(std::uint32_t a, std::uint32_t b) {
     links_.emplace_back(a, b);
@@ -35,4 +35,4 @@ void Exchanges::each(const Visit& visit) {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

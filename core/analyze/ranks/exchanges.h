@@ -11,7 +11,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 class Exchanges {
 public:
@@ -34,4 +34,4 @@ private:
     std::vector<Link> links_;  // in both directions, once for each transfer
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -4,7 +4,7 @@
 
 #include "core/base/fnv.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::int64_t GroupKey::id() const { return static_cast<std::int64_t>(fnv1a(text) >> 1); }
 
@@ -33,4 +33,4 @@ std::optional<GroupKey> group_key(const Trace& trace, Row record) {
     return key;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -9,7 +9,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct GroupKey {
     std::string text;       // ranks and description; else communicator and size; else name and size
@@ -32,4 +32,4 @@ inline constexpr std::string_view kCommunicator = "communicator";
 inline constexpr std::string_view kAssumedWorld = "all ranks (assumed)";
 GroupKey assumed_world(std::string_view description, std::int64_t size);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -9,7 +9,7 @@
 
 #include "core/analyze/ranks/calls.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 enum class HangCause : std::uint8_t {
     mismatch,   // ranks called different collectives by one number
@@ -37,4 +37,4 @@ struct Hang {
     std::optional<TimeNs> since;         // first call, by that rank's own clock
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

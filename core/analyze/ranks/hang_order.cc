@@ -5,15 +5,15 @@
 #include <tuple>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
-constexpr std::size_t kNoRow = SIZE_MAX;
+constexpr std::size_t kNoIndex = SIZE_MAX;
 
 // The cycle that following waits_for from a row ends in. Every row on the way waits for another one.
 std::vector<std::size_t> cycle_from(const std::vector<Hang>& rows, std::size_t row) {
-    std::vector<std::size_t> place(rows.size(), kNoRow), way;
-    for (; place[row] == kNoRow; row = rows[row].waits_for.front()) {
+    std::vector<std::size_t> place(rows.size(), kNoIndex), way;
+    for (; place[row] == kNoIndex; row = rows[row].waits_for.front()) {
         place[row] = way.size();
         way.push_back(row);
     }
@@ -37,7 +37,7 @@ void drop_repeated_culprits(std::vector<Hang>& rows) {
 
 class Dependents {
 public:
-    explicit Dependents(std::vector<Hang>& rows) : rows_(rows), waiting_(rows.size()), seen_(rows.size(), kNoRow) {
+    explicit Dependents(std::vector<Hang>& rows) : rows_(rows), waiting_(rows.size()), seen_(rows.size(), kNoIndex) {
         for (std::size_t row = 0; row < rows.size(); ++row)
             for (std::size_t other : rows[row].waits_for) waiting_[other].push_back(row);
     }
@@ -56,7 +56,7 @@ public:
             }
         }
     }
-    bool explained(std::size_t row) const { return seen_[row] != kNoRow; }
+    bool explained(std::size_t row) const { return seen_[row] != kNoIndex; }
 
 private:
     std::vector<Hang>& rows_;
@@ -123,4 +123,4 @@ std::vector<std::size_t> order_hangs(std::vector<Hang>& rows) {
     return in_cycle;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,10 +6,10 @@
 
 #include "core/analyze/ranks/hang.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Marks roots and cycles, counts dependents, sorts the rows and renumbers what refers to them. The result is the first
 // cycle; empty if there is none.
 std::vector<std::size_t> order_hangs(std::vector<Hang>& rows);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

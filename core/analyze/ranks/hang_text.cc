@@ -6,7 +6,7 @@
 
 #include "core/analyze/ranks/call_text.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 std::string capitalised(std::string text) {
@@ -113,4 +113,4 @@ std::string hang_sentence(const Hangs& hangs) {
     return undecided_sentence(hangs, hang);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

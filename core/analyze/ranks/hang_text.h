@@ -5,9 +5,9 @@
 
 #include "core/analyze/ranks/hangs.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // The first line of an answer: about the first root, or that there is none.
 std::string hang_sentence(const Hangs& hangs);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -1,6 +1,7 @@
 #include "core/analyze/ranks/hangs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -9,7 +10,7 @@
 #include "core/analyze/ranks/call_mismatch.h"
 #include "core/analyze/ranks/hang_order.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 using Index = std::uint32_t;  // of RankCalls::calls
@@ -231,4 +232,4 @@ Hangs Hangs::make(const Facts& facts) {
     return hangs;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -15,7 +15,7 @@
 
 #include "core/analyze/ranks/hang.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct Hangs {
     RankCalls calls;
@@ -27,4 +27,4 @@ struct Hangs {
     static Hangs make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

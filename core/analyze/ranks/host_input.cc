@@ -6,7 +6,7 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/knowledge/loader_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 IntervalSet loader_ranges(const Trace& trace, StringId thread) {
     const RangeTable& ranges = trace.range();
@@ -27,4 +27,4 @@ IntervalSet host_input(const Facts& facts) {
     return thread == kNoString ? IntervalSet{} : loader_ranges(facts.trace(), thread);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

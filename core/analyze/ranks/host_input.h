@@ -4,9 +4,11 @@
 #include "core/model/interval.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline ranks {
 
 // Of one thread; kNoString: of all.
 IntervalSet loader_ranges(const Trace& trace, StringId thread = kNoString);
@@ -15,4 +17,4 @@ IntervalSet loader_ranges(const Trace& trace, StringId thread = kNoString);
 // Empty if steps are no ranges.
 IntervalSet host_input(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

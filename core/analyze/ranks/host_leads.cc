@@ -1,6 +1,7 @@
 #include "core/analyze/ranks/host_leads.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -8,7 +9,7 @@
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/ranks/host_input.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // A synchronisation that returns at once did not wait. A launch or copy that takes this long waited for room in the
@@ -66,4 +67,4 @@ void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, Larg
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,12 +6,14 @@
 #include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline ranks {
 
 // Sets waited_for, lead and lead_input of points[first], ..., the collectives of one device. Without recorded launches
 // or waits of the host, they stay as they are.
 void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<SyncPoint>& points);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -4,7 +4,7 @@
 #include "core/analyze/ranks/clocks.h"
 #include "core/analyze/ranks/one_machine.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Clocks of the GPUs of one host differ by a few microseconds; those of two hosts nearly never by so little.
@@ -47,4 +47,4 @@ JobHosts JobHosts::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

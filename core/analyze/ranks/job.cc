@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::uint32_t RankJob::find_rank(std::int32_t number) const {
     auto at = std::lower_bound(ranks.begin(), ranks.end(), number,
@@ -26,4 +26,4 @@ const JobRankStep* RankJob::find_step(std::uint32_t rank, std::int64_t step) con
     return at != rank_steps.end() && std::pair(at->rank, at->step) == key ? &*at : nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -14,9 +14,11 @@
 #include "core/model/interval.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline ranks {
 
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
@@ -111,4 +113,4 @@ struct RankJob {
     static RankJob make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

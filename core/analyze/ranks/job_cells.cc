@@ -11,7 +11,7 @@
 #include "core/analyze/ranks/quantile.h"
 #include "core/analyze/ranks/waits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -159,4 +159,4 @@ private:
 
 JobCells JobCells::make(const Facts& facts) { return CellFiller(facts).fill(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

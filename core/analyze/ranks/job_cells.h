@@ -8,7 +8,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/schema/unit.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct JobQuantity {
     std::string_view name, title, doc;
@@ -26,4 +26,4 @@ struct JobCells {
     static JobCells make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

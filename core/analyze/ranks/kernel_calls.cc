@@ -7,7 +7,7 @@
 #include "core/analyze/ranks/group_id.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
@@ -74,4 +74,4 @@ KernelCalls CallsOfKernels::described(const std::vector<Row>& calls) const {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -15,7 +15,7 @@
 
 #include "core/analyze/facts/collective_records.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Why it is unknown what a kernel executes.
 enum class Undescribed : std::uint8_t { no, in_graph, several_transfers, no_record };
@@ -43,4 +43,4 @@ private:
     std::unordered_map<Row, std::vector<Row>> batches_;  // by the api_call that launched them
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kSlower = 1.03;
@@ -64,4 +64,4 @@ KernelRatios KernelRatios::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct KernelRatio {
     double compared = 0;  // share of the rank's kernel time in kernels that others run with the same grid and block
@@ -20,4 +20,4 @@ struct KernelRatios {
     static KernelRatios make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -5,14 +5,14 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
-struct Launch {
+struct RangeLaunch {
     TimeNs time;
     SyncPoint* point;
 };
-using Launches = std::map<StringId, std::vector<Launch>>;  // by thread, then time
+using Launches = std::map<StringId, std::vector<RangeLaunch>>;  // by thread, then time
 
 bool is_unclear(const SyncPoint& point) {
     return point.undescribed == Undescribed::no_record && point.kernel != kNoRow &&
@@ -29,7 +29,7 @@ Launches launches_of(const Trace& trace, LargeVector<SyncPoint>& points) {
             launches[calls.thread[call]].push_back({calls.start[call], &point});
     }
     for (auto& [thread, its] : launches)
-        std::sort(its.begin(), its.end(), [](const Launch& a, const Launch& b) { return a.time < b.time; });
+        std::sort(its.begin(), its.end(), [](const RangeLaunch& a, const RangeLaunch& b) { return a.time < b.time; });
     return launches;
 }
 
@@ -46,7 +46,7 @@ void name_kinds(const Trace& trace, const Table& table, Launches& launches) {
         auto thread = launches.find(table.thread.value_or(row, kNoString));
         if (thread == launches.end()) continue;
         auto launch = std::lower_bound(thread->second.begin(), thread->second.end(), table.start[row],
-                                       [](const Launch& each, TimeNs start) { return each.time < start; });
+                                       [](const RangeLaunch& each, TimeNs start) { return each.time < start; });
         for (; launch != thread->second.end() && launch->time < table.start[row] + table.dur[row]; ++launch)
             launch->point->message.kind = known->second;
     }
@@ -61,4 +61,4 @@ void name_kinds_by_range(const Trace& trace, LargeVector<SyncPoint>& points) {
     name_kinds(trace, trace.range(), launches);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

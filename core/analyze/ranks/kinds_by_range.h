@@ -6,9 +6,9 @@
 #include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Sets message.kind of such points.
 void name_kinds_by_range(const Trace& trace, LargeVector<SyncPoint>& points);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/peers.h"
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::optional<LoneHost> lone_host(const Facts& facts) {
     const RankJob& job = facts.get<RankJob>();
@@ -40,4 +40,4 @@ std::optional<LoneHost> lone_host(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct LoneHost {
     std::uint32_t host = 0;  // index in JobHosts::hosts
@@ -18,4 +18,4 @@ struct LoneHost {
 // The one with the most; absent if there is none or only one host.
 std::optional<LoneHost> lone_host(const Facts& facts);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

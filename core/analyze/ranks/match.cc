@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/match_order.h"
 #include "core/base/parallel.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 struct Keyed {
@@ -252,4 +252,4 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     return matched;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -11,7 +11,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 enum class MatchRule : std::uint8_t { exact, order, guessed };
 // "sequence number", "order in the step", "order, group assumed".
@@ -50,4 +50,4 @@ private:
     void add(const Instance& instance);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

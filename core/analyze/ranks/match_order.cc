@@ -10,7 +10,7 @@
 
 #include "core/analyze/ranks/quantile.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Too few pauses tell nothing.
@@ -353,4 +353,4 @@ std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSy
     return whole;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -11,7 +11,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Equal for the members of one collective: group, the two ends or -1, kind, step, and place in the step.
 using OrderKey = std::array<std::int64_t, 6>;
@@ -49,4 +49,4 @@ bool has_equal_messages(CollectiveKind kind);
 // Kinds whose ends agree. The ends of others may differ by milliseconds, another way in each step.
 bool ends_together(CollectiveKind kind);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

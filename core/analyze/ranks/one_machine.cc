@@ -9,7 +9,7 @@
 #include "core/analyze/ranks/match_order.h"
 #include "core/base/rank_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Fewer ends may agree by chance.
@@ -101,4 +101,4 @@ std::string name_of_machine(const RankJob& job, const std::vector<std::uint32_t>
                      : fmt::format("of ranks {}", format_ranks(numbers));
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -9,7 +9,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Gives such ranks one clock.
 void join_clocks(RankJob& job);
@@ -17,4 +17,4 @@ void join_clocks(RankJob& job);
 // "of ranks 0-7". `ranks`: indices in RankJob::ranks.
 std::string name_of_machine(const RankJob& job, const std::vector<std::uint32_t>& ranks);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/facts/gaps.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 OwnTimes::OwnTimes(const DeviceActivity& device)
     : compute_(device.compute), copy_(subtract(unite(device.memcpy, device.memset), device.kernel())) {}
@@ -49,4 +49,4 @@ OwnTime OwnTimes::within(Interval part) const {
 
 DurNs OwnTimes::unknown(Interval part) const { return length_within(unknown_, part); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

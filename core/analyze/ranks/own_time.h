@@ -7,11 +7,13 @@
 
 #include "core/model/interval.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
 struct DeviceActivity;
 struct IdleSpan;
+}  // namespace gpuprof::facts
+
+namespace gpuprof::inline ranks {
 
 struct OwnTime {
     DurNs compute = 0;  // any kernel but collectives
@@ -43,4 +45,4 @@ struct DeviceOwnTimes {
     static DeviceOwnTimes make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -13,7 +13,7 @@
 #include "core/analyze/ranks/stages.h"
 #include "core/base/parallel.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // How a collective looks to its rank: kind of group, kind, and of sends and receives whom they are with, and the place in the group,
@@ -380,4 +380,4 @@ Peers Peers::make(const Facts& facts) {
         .find();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/own_time.h"
 #include "core/analyze/ranks/replay.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 inline constexpr std::size_t kFewestPeers = 4;
 
@@ -38,4 +38,4 @@ struct Peers {
     static Peers make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // T{} without values.
 template <class T>
@@ -24,4 +24,4 @@ T median_of(std::vector<T> values) {
     return quantile_of(std::move(values), 0.5);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

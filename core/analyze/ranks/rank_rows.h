@@ -8,7 +8,7 @@
 #include "core/model/trace.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 class RankRows {
 public:
@@ -42,4 +42,4 @@ private:
     Batch& into_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

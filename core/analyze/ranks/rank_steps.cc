@@ -4,7 +4,7 @@
 #include <charconv>
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::int64_t number_of_step(std::string_view name) {
     std::size_t digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 == 0
@@ -92,4 +92,4 @@ RankSteps RankSteps::make(const Facts& facts) {
     return made;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

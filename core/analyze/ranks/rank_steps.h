@@ -11,7 +11,7 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct RankStep {
     std::int64_t number = 0;  // of its name (ProfilerStep#12), else its place in the recording
@@ -50,4 +50,4 @@ private:
 // The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.
 std::int64_t number_of_step(std::string_view name);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -4,7 +4,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 RankWork::RankWork(const RankJob& job, const JobTimes& recorded) : job_(job), until_(job.syncs.size()) {
     for (std::uint32_t i = 0; i < until_.size(); ++i) {
@@ -28,4 +28,4 @@ std::optional<DurNs> RankWork::between(std::uint32_t from, std::uint32_t sync) c
     return std::max<DurNs>(until_[sync].done - until_[from].done, 0);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,7 +8,7 @@
 
 #include "core/analyze/ranks/replay.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 class RankWork {
 public:
@@ -27,4 +27,4 @@ private:
     std::vector<Until> until_;  // by sync
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -16,7 +16,7 @@
 #include "core/analyze/ranks/one_machine.h"
 #include "core/base/rank_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Times that fit: differences and sums of a few of them cannot overflow.
@@ -254,4 +254,4 @@ private:
 
 RankJob RankJob::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@
 #include "core/analyze/ranks/step_samples.h"
 #include "core/analyze/ranks/sync_points.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr std::size_t kMaxKernels = 64;  // with the most time; a job's differences show in these
@@ -278,4 +279,4 @@ void reduce_rank(const Facts& facts, const RankFile& file, std::int32_t rank, Ba
     reduce_calls(facts.trace(), rank, into);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -10,7 +10,7 @@
 #include "core/model/trace_builder.h"
 #include "core/schema/column_selection.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // What is known of a rank besides its recording.
 struct RankFile {
@@ -31,4 +31,4 @@ std::optional<std::int32_t> rank_of(const Trace& trace, const RankFile& file);
 // Adds the rows to `into`.
 void reduce_rank(const Facts& facts, const RankFile& file, std::int32_t rank, Batch& into);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

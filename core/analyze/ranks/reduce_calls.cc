@@ -7,7 +7,7 @@
 #include "core/analyze/ranks/group_id.h"
 #include "core/analyze/ranks/rank_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Of each group, apart from open ones. Ranks of one group are rarely further apart.
@@ -109,4 +109,4 @@ CallCounts count_calls(const Trace& dump) {
     return counts;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/rank_rows.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 class SyncReduction {
@@ -174,4 +174,4 @@ void reduce_syncs(const Trace& trace, std::int32_t rank, std::int64_t world, con
     SyncReduction(trace, rank, world, steps, points, into).write();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,10 +8,10 @@
 #include "core/base/large_vector.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // `world`: ranks of the job; 0: unknown.
 void reduce_syncs(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
                   const LargeVector<SyncPoint>& points, Batch& into);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -2,7 +2,7 @@
 // tests/unit/ranks/bounded_reading_test.cc compares with whole recordings.
 #include "core/analyze/ranks/reduce.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 const ColumnSelection& reduced_columns() {
     static const ColumnSelection selected{
@@ -42,4 +42,4 @@ const ColumnSelection& reduced_columns() {
     return selected;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

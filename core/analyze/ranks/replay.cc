@@ -7,7 +7,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins) {
     std::vector<DurNs> lengths;
@@ -219,4 +219,4 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by)
     return steps;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

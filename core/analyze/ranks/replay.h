@@ -10,7 +10,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/match.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // What a replay varies, by sync.
 struct JobTimes {
@@ -83,4 +83,4 @@ private:
     std::size_t steps_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -15,7 +15,7 @@
 #include "core/analyze/ranks/replay.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Of a step: an excess that is worth a replay, and one that counts as a delay of that step.
@@ -29,10 +29,12 @@ constexpr double kMostKernels = 0.8;
 constexpr double kSlowerKernel = 1.03;
 constexpr std::size_t kMostUnits = 48;
 
-enum Part : std::size_t { compute, copy, input, host, kParts };
+enum Part : std::size_t { part_compute, part_copy, part_input, part_host, kParts };
 using Excess = std::array<double, kParts>;
 
-double sum_of(const Excess& excess) { return excess[compute] + excess[copy] + excess[input] + excess[host]; }
+double sum_of(const Excess& excess) {
+    return excess[part_compute] + excess[part_copy] + excess[part_input] + excess[part_host];
+}
 Part largest(const Excess& excess) {
     return static_cast<Part>(std::max_element(excess.begin(), excess.end()) - excess.begin());
 }
@@ -86,8 +88,8 @@ private:
             Excess seen{static_cast<double>(more.compute), static_cast<double>(more.copy),
                         static_cast<double>(more.input), static_cast<double>(more.host)};
             excess_[rank].add(step, seen);
-            seen[input] = std::max(seen[input], static_cast<double>(peers_.late[i].input));
-            seen[host] = std::max(seen[host], static_cast<double>(peers_.late[i].host));
+            seen[part_input] = std::max(seen[part_input], static_cast<double>(peers_.late[i].input));
+            seen[part_host] = std::max(seen[part_host], static_cast<double>(peers_.late[i].host));
             hidden[rank].add(step, seen);
         }
         for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank) {
@@ -130,7 +132,7 @@ private:
 
     // Delays that come and go: of one rank or one host they are its own; of many, a property of the program.
     void add_passing() {
-        for (Part part : {compute, copy, input, host}) {
+        for (Part part : {part_compute, part_copy, part_input, part_host}) {
             std::map<std::uint32_t, double> times;  // by rank
             for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank)
                 if (double sum = is_explained(rank, part) ? 0 : passing(rank, part); sum > 0) times[rank] = sum;
@@ -177,10 +179,10 @@ private:
             for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].syncs; ++i)
                 if (peers_.by_peers[i] && delays(excess_in_step(i), part))
                     unit.own.push_back(i), steps.insert(job_.syncs[i].step);
-        unit.unit.cause = part == compute ? DelayCause::more_work
-                          : part == input ? DelayCause::late_data
-                          : part == copy  ? DelayCause::copies
-                                          : DelayCause::pause;
+        unit.unit.cause = part == part_compute ? DelayCause::more_work
+                          : part == part_input ? DelayCause::late_data
+                          : part == part_copy  ? DelayCause::copies
+                                               : DelayCause::pause;
         unit.unit.evidence = fmt::format("{} on {} rank{}, in {} of {} steps", words_of(part), ranks.size(),
                                          ranks.size() == 1 ? "" : "s", steps.size(), steps_);
         return unit;
@@ -219,9 +221,9 @@ private:
 
     static std::string_view words_of(Part part) {
         switch (part) {
-            case compute: return "more compute than peers";
-            case copy: return "longer copies than peers";
-            case input: return "waits for input";
+            case part_compute: return "more compute than peers";
+            case part_copy: return "longer copies than peers";
+            case part_input: return "waits for input";
             default: return "the host works or launches late";
         }
     }
@@ -234,12 +236,12 @@ private:
         double per_step = whole[part] / static_cast<double>(steps_ * ranks.size());
         std::string more = fmt::format("{} more per step than peers", readable_duration(per_step));
         switch (part) {
-            case compute: return describe_compute(unit.unit, ranks, more);
-            case input:
+            case part_compute: return describe_compute(unit.unit, ranks, more);
+            case part_input:
                 unit.unit.cause = DelayCause::late_data;
                 unit.unit.evidence = fmt::format("{}: {}", words_of(part), more);
                 return;
-            case copy:
+            case part_copy:
                 unit.unit.cause = DelayCause::copies;
                 unit.unit.evidence = fmt::format("copies: {}", more);
                 return;
@@ -344,4 +346,4 @@ private:
 
 std::vector<SlowUnit> slow_units(const Facts& facts, double step_ns) { return SlowUnits(facts, step_ns).find(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

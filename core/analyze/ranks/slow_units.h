@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/straggler.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // What a unit is fixed by: the syncs that get their peers' times.
 struct SlowUnit {
@@ -19,4 +19,4 @@ struct SlowUnit {
 // `step_ns`: the length of a step, in whose share delays are measured.
 std::vector<SlowUnit> slow_units(const Facts& facts, double step_ns);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

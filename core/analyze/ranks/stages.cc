@@ -9,7 +9,7 @@
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/waits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // The place of a rank in its group; the group's size if it is not there.
@@ -185,4 +185,4 @@ StagePrice StagePrice::make(const Facts& facts) {
     return price;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct JobStages {
     std::uint32_t count = 0;             // 0: no pipeline was found
@@ -38,4 +38,4 @@ struct StagePrice {
     static StagePrice make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/waits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Builds a bar by the rank's own clock, from left to right.
@@ -165,4 +165,4 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     return bar;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -11,7 +11,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // transfer: the rest of collectives without compute.
 enum class BarPart : std::uint8_t { input, host, unknown, copy, compute, wait, transfer };
@@ -38,4 +38,4 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
 // Whether the rank recorded the step.
 bool has_step(const Facts& facts, std::uint32_t rank, std::int64_t step);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,7 +8,7 @@
 #include "core/analyze/ranks/job.h"
 #include "core/analyze/ranks/stragglers.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 std::vector<std::uint32_t> indices_of(const RankJob& job, const std::vector<std::int32_t>& numbers) {
@@ -132,4 +132,4 @@ std::vector<std::size_t> chosen_steps(const std::vector<DurNs>& lengths, std::si
     return chosen;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -8,7 +8,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/straggler.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // The ranks of a unit, as indices in RankJob::ranks; empty for a unit that is nobody in particular.
 std::vector<std::uint32_t> ranks_of(const Facts& facts, const Straggler& unit);
@@ -31,4 +31,4 @@ std::vector<ChosenRank> chosen_ranks(const Facts& facts, std::int64_t step, cons
 // Indices in RankJob::steps: the `slowest` longest steps, longest first, and the median one.
 std::vector<std::size_t> chosen_steps(const std::vector<DurNs>& lengths, std::size_t slowest);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

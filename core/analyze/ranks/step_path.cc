@@ -6,7 +6,7 @@
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/replay.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, TimeNs begin) {
     const RankJob& job = facts.get<RankJob>();
@@ -41,4 +41,4 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
     return path;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

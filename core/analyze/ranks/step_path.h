@@ -7,7 +7,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // A piece of the critical path of a step: a rank's own work before it arrives, or the transfer after it, on the common
 // clock.
@@ -22,4 +22,4 @@ struct PathPiece {
 // clocks, the later one is taken.
 std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, TimeNs begin);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

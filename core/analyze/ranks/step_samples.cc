@@ -4,7 +4,7 @@
 
 #include "core/schema/throttle.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // The step of the device in which a moment lies; null if none does.
@@ -40,4 +40,4 @@ std::vector<StepSamples> step_samples(const Trace& trace, const std::vector<Rank
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 #include "core/analyze/ranks/rank_steps.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // The counts are numbers of samples.
 struct StepSamples {
@@ -19,4 +19,4 @@ struct StepSamples {
 // One entry per step.
 std::vector<StepSamples> step_samples(const Trace& trace, const std::vector<RankStep>& steps, std::int32_t device);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

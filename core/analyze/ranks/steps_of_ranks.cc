@@ -8,7 +8,7 @@
 
 #include "core/analyze/ranks/job.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Ascending numbers as "10-29", "10-12,14"; long lists end with dots.
@@ -56,4 +56,4 @@ StepsOfRanks StepsOfRanks::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

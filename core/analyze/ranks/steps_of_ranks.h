@@ -8,7 +8,7 @@
 
 #include "core/analyze/facts/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct OtherSteps {
     std::int32_t rank = 0;
@@ -21,4 +21,4 @@ struct StepsOfRanks {
     static StepsOfRanks make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

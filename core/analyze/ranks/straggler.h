@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 enum class UnitKind : std::uint8_t { rank, host, group, job };
 std::string_view name_of(UnitKind kind);
@@ -29,4 +29,4 @@ struct Straggler {
     bool named = false;                          // certain and large enough; else only slow
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/replay.h"
 #include "core/analyze/ranks/slow_units.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kMaterial = 0.01;  // of the step: what is worth naming
@@ -192,4 +192,4 @@ Stragglers Stragglers::make(const Facts& facts) {
     return Pricing(facts).price();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

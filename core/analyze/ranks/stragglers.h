@@ -12,7 +12,7 @@
 #include "core/analyze/ranks/straggler.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // In fewer steps nothing tells chance from habit, and nobody is named.
 inline constexpr std::size_t kFewestSteps = 3;
@@ -29,4 +29,4 @@ struct Stragglers {
     static Stragglers make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,7 +7,7 @@
 #include "core/analyze/ranks/kernel_calls.h"
 #include "core/analyze/ranks/own_time.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 inline constexpr std::uint32_t kFollowsNothing = 0;
 
@@ -32,4 +32,4 @@ struct SyncPoint {
     DurNs lead = 0, lead_input = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -11,7 +11,7 @@
 #include "core/analyze/ranks/kinds_by_range.h"
 #include "core/analyze/ranks/work_beside.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 // A collective held the device up if nothing was computed in its last part of this length.
@@ -149,4 +149,4 @@ LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
     return std::move(points).take();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -7,9 +7,9 @@
 #include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Those of the CPU, if no device has any; else by device, then start.
 LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

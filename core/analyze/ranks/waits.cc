@@ -9,7 +9,7 @@
 #include "core/analyze/ranks/match.h"
 #include "core/analyze/ranks/replay.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kTimesError = 3;
@@ -122,4 +122,4 @@ RankWaits RankWaits::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -10,7 +10,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 struct RankWaits {
     std::vector<DurNs> wait;  // by sync: last arrival - its own; 0 below the clocks' error
@@ -27,4 +27,4 @@ struct RankWaits {
     static RankWaits make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -1,11 +1,12 @@
 #include "core/analyze/ranks/work_beside.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <vector>
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 namespace {
 
 struct Launched {
@@ -51,4 +52,4 @@ void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t f
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

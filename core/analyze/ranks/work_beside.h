@@ -9,10 +9,10 @@
 #include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
 
-namespace gpuprof {
+namespace gpuprof::inline ranks {
 
 // Sets SyncPoint::beside of the points of a device, from index `first`. A collective needs the kernels that were launched
 // before it. Without its launch: all of them, unless it was queued, which tells nothing.
 void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::ranks

@@ -2,13 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <vector>
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 class CallTimes {
 public:
@@ -31,4 +32,4 @@ private:
     std::vector<std::tuple<StringId, std::int64_t, TimeNs>> times_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

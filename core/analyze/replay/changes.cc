@@ -15,7 +15,7 @@
 #include "core/analyze/replay/kernel_speed.h"
 #include "core/base/pattern.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this return before they are done
@@ -221,7 +221,7 @@ bool speed_known_kernels(const Edit&, const Facts& facts, const ReplayGraph& gra
 }
 
 // In the order of Change.
-constexpr std::array kRules{
+constexpr std::array kChangeRules{
     ChangeRule{.name = "input",
                .assumes = "loader workers keep up with the GPU",
                .scales = true,
@@ -314,15 +314,15 @@ constexpr std::array kRules{
                .rough = true,
                .apply = scale_selected_kernels},
 };
-static_assert(kRules.size() == kChanges);
+static_assert(kChangeRules.size() == kChanges);
 
 }  // namespace
 
-const ChangeRule& rule_of(Change change) { return kRules[static_cast<std::size_t>(change)]; }
+const ChangeRule& rule_of(Change change) { return kChangeRules[static_cast<std::size_t>(change)]; }
 
 std::vector<std::string_view> usual_change_names() {
     std::vector<std::string_view> names;
-    for (std::size_t i = 0; i < kUsualChanges; ++i) names.push_back(kRules[i].name);
+    for (std::size_t i = 0; i < kUsualChanges; ++i) names.push_back(kChangeRules[i].name);
     return names;
 }
 
@@ -347,4 +347,4 @@ bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& sce
     return true;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -10,7 +10,7 @@
 #include "core/analyze/replay/graph.h"
 #include "core/base/result.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 enum class Change : std::uint8_t {
     input,           // batches are ready when asked for
@@ -74,4 +74,4 @@ inline bool apply(const Edit& edit, const Facts& facts, const ReplayGraph& graph
 // unknown or 0.
 bool remove_recorder(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

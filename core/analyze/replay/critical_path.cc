@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 class Walk {
@@ -129,4 +129,4 @@ std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph
     return times;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

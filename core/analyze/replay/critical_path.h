@@ -10,7 +10,7 @@
 #include "core/analyze/replay/graph.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 enum class PathClass : std::uint8_t {
     kernel,
@@ -48,4 +48,4 @@ CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, c
 // The recorded time of each part. They do not overlap; time between them is not on the path.
 std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -9,7 +9,7 @@
 #include "core/base/close_match.h"
 #include "core/base/pattern.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::string_view kKernels = "kernel:";
@@ -91,4 +91,4 @@ Result<std::vector<Edit>> parse_edits(std::string_view text) {
     return edits;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

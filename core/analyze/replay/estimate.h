@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // The central estimate, or an end of the range.
 enum class Estimate : std::uint8_t { low, central, high };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

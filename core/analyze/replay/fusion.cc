@@ -5,11 +5,11 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/knowledge/kernel_class.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::size_t kMaxInChain = 64;
-constexpr DurNs kAlike = 3;
+constexpr DurNs kAlikeFactor = 3;
 constexpr double kUnfused = 0.3;
 
 struct Chain {
@@ -51,7 +51,7 @@ public:
                 continue;
             }
             bool joins = !chain.ops.empty() && chain.ops.size() < kMaxInChain && !awaited_[chain.ops.back()] &&
-                         std::max(chain.longest, length) <= kAlike * std::min(chain.shortest, length);
+                         std::max(chain.longest, length) <= kAlikeFactor * std::min(chain.shortest, length);
             if (!joins) close(chain);
             chain.shortest = chain.ops.empty() ? length : std::min(chain.shortest, length);
             chain.longest = std::max(chain.longest, length);
@@ -116,4 +116,4 @@ bool fuse_elementwise(const Facts& facts, const ReplayGraph& graph, Scenario& sc
     return Fuser(facts, graph, scenario, estimate).run();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -9,7 +9,7 @@
 #include "core/analyze/facts/shares.h"
 #include "core/analyze/facts/waits.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 // Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
@@ -83,7 +83,7 @@ DurNs exposed_communication(const Facts& facts) {
 }
 
 // In the order of Waste.
-constexpr std::array kRules{
+constexpr std::array kWasteRules{
     WasteRule{idle_of<IdleCause::input_pipeline>, Change::input, {}},
     WasteRule{idle_of_waits, Change::waits, {}},
     WasteRule{idle_without_exposed_copies, Change::pinned_copies, Change::copy_stream},
@@ -95,7 +95,7 @@ constexpr std::array kRules{
     WasteRule{nothing_idle, Change::tensor_cores, {}},
     WasteRule{exposed_communication, Change::communication, {}},
 };
-constexpr std::size_t kWastes = kRules.size();
+constexpr std::size_t kWastes = kWasteRules.size();
 static_assert(kWastes == static_cast<std::size_t>(Waste::communication) + 1);
 
 // The change that alone removes a cause best; absent if each gains too little.
@@ -120,7 +120,7 @@ void add_predictions(const Facts& facts, Gains& gains) {
     std::vector<Edit> against;
     std::array<std::optional<Prediction>, kWastes> best;
     for (std::size_t i = 0; i < kWastes; ++i) {
-        best[i] = best_against(facts, kRules[i]);
+        best[i] = best_against(facts, kWasteRules[i]);
         if (best[i]) against.push_back(best[i]->edits.front());
     }
     std::vector<Edit> plan = plan_of(facts, std::move(against));
@@ -142,7 +142,7 @@ Gains Gains::make(const Facts& facts) {
     Gains gains;
     for (std::size_t i = 0; i < kWastes; ++i) {
         Gain& gain = gains.by_waste[i];
-        gain.idle_ns = gain.ns = kRules[i].idle(facts);
+        gain.idle_ns = gain.ns = kWasteRules[i].idle(facts);
         gain.pct = facts.get<Shares>().effective_pct(gain.idle_ns);
     }
     if (facts.get<Replayed>().holds) add_predictions(facts, gains);
@@ -178,4 +178,4 @@ Replayed Replayed::make(const Facts& facts) {
     return {.holds = 2 * steps >= trace.window().length()};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -9,9 +9,11 @@
 #include "core/base/ids.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline replay {
 
 // In the order of how much it asks of the program to remove it.
 enum class Waste : std::uint8_t {
@@ -49,4 +51,4 @@ struct Replayed {
     static Replayed make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
-constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
+constexpr TimeNs kNoTime = std::numeric_limits<TimeNs>::min();
 
-// The latest time that the edges into `p` allow, or kNever if none holds.
+// The latest time that the edges into `p` allow, or kNoTime if none holds.
 TimeNs latest(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times, Point p, bool all) {
-    TimeNs time = kNever;
+    TimeNs time = kNoTime;
     for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
         const ReplayEdge& edge = graph.edges[e];
         if (all ? edge.kind == EdgeKind::bypass : !scenario.holds(edge.kind, graph.info[p].in_step)) continue;
@@ -45,8 +45,8 @@ PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, con
         TimeNs time = latest(graph, scenario, times, p, false);
         if (info.kind == PointKind::op) {
             // A change that drops all edges of an op leaves it where the program needs it.
-            if (time == kNever) time = latest(graph, scenario, times, p, true);
-            if (time == kNever) time = recorded_start(trace, graph.object[p]);
+            if (time == kNoTime) time = latest(graph, scenario, times, p, true);
+            if (time == kNoTime) time = recorded_start(trace, graph.object[p]);
         } else {
             Point& before = last[info.lane];
             time =
@@ -61,11 +61,11 @@ PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, con
 std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
     std::vector<TimeNs> ends;
     for (const ReplayGraph::Completion& step : graph.steps) {
-        TimeNs end = step.host == kNoPoint ? kNever : times[step.host];
+        TimeNs end = step.host == kNoPoint ? kNoTime : times[step.host];
         for (Point op : step.ops) end = std::max(end, times[op] + scenario.length[op]);
         ends.push_back(end);
     }
     return ends;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

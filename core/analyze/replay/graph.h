@@ -25,9 +25,11 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
-namespace gpuprof {
-
+namespace gpuprof::inline facts {
 class Facts;
+}
+
+namespace gpuprof::inline replay {
 
 using Point = std::uint32_t;
 inline constexpr Point kNoPoint = 0xFFFFFFFFu;
@@ -157,4 +159,4 @@ PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, con
 // When each step was complete: its host end or the end of the last op that it launched, whichever is later.
 std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -9,7 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::size_t kMaxStreams = 10'000;
@@ -269,4 +269,4 @@ ReplayGraph ReplayGraph::make(const Facts& facts) {
     return GraphBuilder(trace, std::move(host)).build();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

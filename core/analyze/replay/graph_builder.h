@@ -15,7 +15,7 @@
 #include "core/analyze/replay/stream_events.h"
 #include "core/analyze/replay/sync_scopes.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 class GraphBuilder {
 public:
@@ -150,4 +150,4 @@ private:
     Point mark_of(std::size_t lane, std::uint32_t at) const;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

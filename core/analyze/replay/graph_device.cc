@@ -3,7 +3,7 @@
 
 #include "core/analyze/replay/graph_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr DurNs kQueuedAhead = 15'000;  // an op issued this long before its stream was free did not wait for its launch
@@ -143,4 +143,4 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_
     ops[state.place_in_step] = op;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -4,7 +4,7 @@
 #include "core/analyze/knowledge/call_kind.h"
 #include "core/analyze/replay/graph_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr DurNs kBlocking = 20'000;     // a copy call at least this long that returns with its copy was blocked by it
@@ -118,4 +118,4 @@ void GraphBuilder::call_returned(PointInfo info) {
     previous_call_[info.lane] = call;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -5,11 +5,11 @@
 
 #include "core/analyze/replay/graph_builder.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr DurNs kMaxResidual = std::numeric_limits<std::int32_t>::max();
-constexpr DurNs kUsualLaunchCall = 5'000, kUsualBase = 3'000;
+constexpr DurNs kUsualLaunchCall = 5'000, kUsualReturnBase = 3'000;
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void GraphBuilder::settle_op(Point p) {
 DurNs GraphBuilder::base_cost(Row call, CallKind kind) {
     if (kind == CallKind::launch) return kUsualLaunchCall;
     StringId name = call_name(call);
-    std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualBase);
+    std::uint16_t base = classes_.id(EdgeKind::sync_return, 1, index_of(name), kUsualReturnBase);
     if (kind != CallKind::allocation || classes_.samples(base) > 0) return classes_.lag(base);
     auto [shortest, first] = shortest_call_.try_emplace(name, std::numeric_limits<DurNs>::max());
     if (first) {
@@ -97,4 +97,4 @@ void GraphBuilder::settle_residuals() {
     graph_.node_lags = classes_.between_nodes();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr double kNearlyAll = 0.9;  // of B's activity must lie in visits
@@ -42,4 +42,4 @@ std::vector<HandOver> find_hand_overs(const ThreadActivity& a, const ThreadActiv
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -8,7 +8,7 @@
 #include "core/base/ids.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // Recorded activity of one thread.
 struct ThreadActivity {
@@ -26,4 +26,4 @@ struct HandOver {
 // Visits of B to the pauses of A; empty unless they are nearly all that B does.
 std::vector<HandOver> find_hand_overs(const ThreadActivity& a, const ThreadActivity& b);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

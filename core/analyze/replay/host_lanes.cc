@@ -11,7 +11,7 @@
 #include "core/analyze/knowledge/loader_name.h"
 #include "core/analyze/replay/recorded_work.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 // Longer lists of activity are not compared: a recording of this size has more threads than autograd's to explain.
@@ -221,4 +221,4 @@ HostLanes HostLanes::make(const Facts& facts) {
     return host;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

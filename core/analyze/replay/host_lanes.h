@@ -11,7 +11,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // The points of one thread in order of time. A point takes four bytes, because the calls have the rest: twice the row of its call,
 // plus 1 for the end; or kCut and an index of `cuts`.
@@ -52,4 +52,4 @@ struct HostLanes {
     static HostLanes make(const Facts& facts);
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -6,7 +6,7 @@
 
 #include "core/model/interval.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 KernelOverlap kernel_overlap(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
     std::map<std::int32_t, std::vector<Interval>> by_device;
@@ -28,4 +28,4 @@ KernelOverlap kernel_overlap(const ReplayGraph& graph, const Scenario& scenario,
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -4,7 +4,7 @@
 
 #include "core/analyze/replay/graph.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 struct KernelOverlap {
     DurNs kernels = 0;  // sum of durations
@@ -14,4 +14,4 @@ struct KernelOverlap {
 // `times` is the replay of `scenario`.
 KernelOverlap kernel_overlap(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -10,7 +10,7 @@
 #include "core/analyze/facts/kernel_bound.h"
 #include "core/analyze/facts/op_rates.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 // However little a kernel does, it takes about this long to start and to end.
@@ -78,4 +78,4 @@ bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenari
     });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -4,7 +4,7 @@
 #include "core/analyze/replay/estimate.h"
 #include "core/analyze/replay/graph.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // FP32 matrix products on CUDA cores that arithmetic limits run as TF32 on tensor cores: at half the ratio of the two peaks; at
 // Estimate::low twice as fast, at Estimate::high at the ratio. False without such kernels or without both peaks.
@@ -15,4 +15,4 @@ bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& sc
 // them.
 bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

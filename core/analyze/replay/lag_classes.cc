@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::size_t kMinSamples = 5;
@@ -70,4 +70,4 @@ std::vector<std::uint16_t> LagClasses::between_kernels() const {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

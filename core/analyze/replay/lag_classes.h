@@ -10,7 +10,7 @@
 #include "core/analyze/facts/device_op.h"
 #include "core/analyze/replay/graph.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // `second` of edges between ops of a stream.
 inline constexpr std::uint32_t kBetweenCalls = 0, kBetweenGraphs = 1, kWithinGraph = 2;
@@ -52,4 +52,4 @@ private:
     std::vector<Samples> samples_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -11,7 +11,7 @@
 #include "core/analyze/replay/graph.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // One op, with what a replay needs of its row.
 struct OpRow {
@@ -78,4 +78,4 @@ private:
     std::uint16_t last_ = 0;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

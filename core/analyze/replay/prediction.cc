@@ -9,7 +9,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/replay/kernel_overlap.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::size_t kMinSteps = 3;
@@ -290,4 +290,4 @@ WhatIf WhatIf::make(const Facts& facts) {
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

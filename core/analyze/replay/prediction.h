@@ -14,7 +14,7 @@
 #include "core/analyze/replay/critical_path.h"
 #include "core/analyze/replay/graph.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // What the recording allows.
 struct ReplayValidity {
@@ -77,4 +77,4 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful);
 // Gains below this part of the step are not worth naming.
 inline constexpr double kWorthChanging = 0.02;
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

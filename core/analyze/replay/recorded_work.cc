@@ -6,7 +6,7 @@
 
 #include "core/analyze/knowledge/record_cost.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::uint32_t kWide = 0x80000000u;
@@ -108,4 +108,4 @@ void WorkCounter::advance(TimeNs time) {
           [&](RecordedWork& work, Row row) { work.overhead_ns += tables.overhead.dur[row]; });
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

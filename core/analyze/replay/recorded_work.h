@@ -9,7 +9,7 @@
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 struct RecordedWork {
     std::uint32_t calls = 0, ops = 0, python = 0, memory = 0;
@@ -71,4 +71,4 @@ private:
     PodVector<Row> memory_order_;  // of memory_event by time; empty if its rows are in order
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -6,12 +6,12 @@
 #include "core/analyze/replay/call_times.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::uint64_t kMinOccurrences = 3;
-constexpr std::size_t kMaxStreams = 16;  // pairs of more streams than this are not tried
-constexpr DurNs kRightAfter = 20'000;    // from the end of one op to the start of the one that waited for it
+constexpr std::size_t kMaxPairedStreams = 16;  // pairs of more streams than this are not tried
+constexpr DurNs kRightAfter = 20'000;          // from the end of one op to the start of the one that waited for it
 
 enum class EventCall : std::uint8_t { unread, none, record, wait };
 
@@ -85,7 +85,7 @@ PairEvidence weigh(const std::vector<Occurrence>& all, const std::vector<IssuedO
 StreamWaits infer(const Trace& trace, const std::vector<std::vector<IssuedOp>>& ops) {
     StreamWaits found;
     std::vector<Occurrence> all = occurrences(trace);
-    if (all.empty() || ops.size() > kMaxStreams) {
+    if (all.empty() || ops.size() > kMaxPairedStreams) {
         found.unsure = all.size();
         return found;
     }
@@ -155,4 +155,4 @@ StreamWaits find_stream_waits(const Trace& trace, const std::vector<ReplayStream
     return found;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

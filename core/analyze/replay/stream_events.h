@@ -14,7 +14,7 @@
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // An op as the streams see it.
 struct IssuedOp {
@@ -41,4 +41,4 @@ StreamWaits find_stream_waits(const Trace& trace, const std::vector<ReplayStream
 // Whether the recording has any call that makes a stream wait for an event.
 bool has_stream_waits(const Trace& trace);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

@@ -5,7 +5,7 @@
 #include "core/analyze/replay/call_times.h"
 #include "core/model/submission.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 SyncScopes::SyncScopes(const Trace& trace) : trace_(trace), device_(trace.strings().size()) {
     for (std::size_t i = 0; i < device_.size(); ++i) {
@@ -39,4 +39,4 @@ std::optional<SyncScope> SyncScopes::of(Row call) const {
     return found->scope;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

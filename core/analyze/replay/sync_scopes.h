@@ -8,7 +8,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline replay {
 
 // Ops of a stream that were issued before a time.
 struct SyncScope {
@@ -36,4 +36,4 @@ private:
     std::vector<Recorded> recorded_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::replay

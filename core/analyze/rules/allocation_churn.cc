@@ -11,14 +11,14 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::uint64_t kMinCalls = 4;  // fewer calls may be a coincidence
 constexpr int kRounds =
     2;  // times that memory is allocated again after some was freed: a program that sets up only allocates
 
-std::string remedy(const Context& context) {
+std::string remedy_for_allocation_churn(const Context& context) {
     if (context.pytorch())
         return "Let the caching allocator keep its memory: do not call torch.cuda.empty_cache() in the loop, keep "
                "shapes constant, and set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid retries caused by "
@@ -31,7 +31,7 @@ std::string remedy(const Context& context) {
            "waits for the GPU.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_allocation_churn(const Facts& facts) {
     const ApiCallTable& calls = facts.trace().api_call();
     if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded");
     const Shares& shares = facts.get<Shares>();
@@ -67,7 +67,7 @@ Ruling look(const Facts& facts) {
     finding.evidence.push_back(fmt::format("for example {} ({}), which takes up to {}", facts.trace().text(longest),
                                            facts.get<CallNames>().handle(longest), readable_duration(most)));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
-    finding.remedy = remedy(facts.get<Context>());
+    finding.remedy = remedy_for_allocation_churn(facts.get<Context>());
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the calls belong to start-up or shutdown";
@@ -76,6 +76,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kAllocationChurn{"allocation-churn", "Device memory is allocated and freed in the steady state.", look};
+const Rule kAllocationChurn{"allocation-churn", "Device memory is allocated and freed in the steady state.",
+                            look_for_allocation_churn};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

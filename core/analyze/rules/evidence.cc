@@ -13,7 +13,7 @@
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kExamples = 3;
@@ -118,4 +118,4 @@ std::string names_are_uninformative(const Facts& facts) {
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -12,7 +12,7 @@
 #include "core/analyze/replay/gain.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 
 // Percent of the effective window below which a cost is not worth a finding.
 inline constexpr double kMinFindingPct = 3;
@@ -39,4 +39,4 @@ std::string names_are_uninformative(const Facts& facts);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

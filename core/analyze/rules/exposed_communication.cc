@@ -8,10 +8,10 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
-Ruling look(const Facts& facts) {
+Ruling look_for_exposed_communication(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::communication);
@@ -41,6 +41,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel overlaps.", look, true};
+const Rule kExposedCommunication{"exposed-communication", "Collectives that no other kernel overlaps.",
+                                 look_for_exposed_communication, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -8,15 +8,15 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 // Host code leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
 // the gaps.
-constexpr double kMinPct = 8;
+constexpr double kMinIdleGapsPct = 8;
 constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
 
-std::string remedy(const Context& context) {
+std::string remedy_for_idle_gaps(const Context& context) {
     std::string_view python = context.python ? "run less Python between launches, " : "";
     std::string_view compile = context.pytorch()                          ? "warm up torch.compile and cuDNN"
                                : context.framework == Framework::jax      ? "compile ahead of time (lower().compile())"
@@ -28,7 +28,7 @@ std::string remedy(const Context& context) {
         python, compile);
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_idle_gaps(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const ProfilerCost& recorder = facts.get<ProfilerCost>();
     Ruling ruling;
@@ -39,7 +39,7 @@ Ruling look(const Facts& facts) {
             readable_duration(unknown));
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::host_code);
-    double least = recorder.host_doubtful && !gain.predicted ? 2 * kMinPct : kMinPct;
+    double least = recorder.host_doubtful && !gain.predicted ? 2 * kMinIdleGapsPct : kMinIdleGapsPct;
     if ((gain.predicted ? gain.pct : shares.pct(gain.ns)) < least) return ruling;
     set_cost(finding, gain);
     finding.title = gain.predicted
@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
         finding.evidence.push_back(idle_line(facts, cause));
         push_gap_lines(facts, cause, finding.evidence);
     }
-    finding.remedy = remedy(facts.get<Context>());
+    finding.remedy = remedy_for_idle_gaps(facts.get<Context>());
     finding.confidence = recorder.host_doubtful && !gain.predicted ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
@@ -62,6 +62,6 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kIdleGaps{"idle-gaps", "The GPU is idle while the host runs other code.", look, true};
+const Rule kIdleGaps{"idle-gaps", "The GPU is idle while the host runs other code.", look_for_idle_gaps, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

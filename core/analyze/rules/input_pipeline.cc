@@ -8,7 +8,7 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 bool single_process_loader(const Trace& trace) {
@@ -19,7 +19,7 @@ bool single_process_loader(const Trace& trace) {
     return false;
 }
 
-std::string remedy(const Facts& facts, bool in_process) {
+std::string remedy_for_input_pipeline(const Facts& facts, bool in_process) {
     if (in_process)
         return "Set num_workers > 0 in the DataLoader; batches are currently prepared in the training process. Then "
                "set prefetch_factor, persistent_workers and pin_memory=True; after that, make augmentation cheaper, "
@@ -39,7 +39,7 @@ std::string remedy(const Facts& facts, bool in_process) {
     }
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_input_pipeline(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::input);
@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
     push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
     bool in_process = single_process_loader(facts.trace());
     if (in_process) finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
-    finding.remedy = remedy(facts, in_process);
+    finding.remedy = remedy_for_input_pipeline(facts, in_process);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the loader's range overlaps GPU work, or its name does not mean loading";
@@ -60,6 +60,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kInputPipeline{"input-pipeline", "The GPU waits while the host fetches or prepares input.", look, true};
+const Rule kInputPipeline{"input-pipeline", "The GPU waits while the host fetches or prepares input.",
+                          look_for_input_pipeline, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -7,7 +7,7 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 DurNs converting(const KernelGroup& group) {
@@ -21,7 +21,7 @@ bool any_convolution(const Facts& facts) {
     return false;
 }
 
-std::string remedy(const Facts& facts) {
+std::string remedy_for_layout_conversion(const Facts& facts) {
     bool torch = facts.get<Context>().pytorch();
     if (torch && any_convolution(facts))
         return "Keep one layout from end to end: use channels_last for convolutions (model and input "
@@ -33,7 +33,7 @@ std::string remedy(const Facts& facts) {
            "memory.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_layout_conversion(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = busy_with(facts, converting);
@@ -41,7 +41,7 @@ Ruling look(const Facts& facts) {
     finding.title =
         fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, converting, finding.evidence);
-    finding.remedy = remedy(facts);
+    finding.remedy = remedy_for_layout_conversion(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the conversions are needed once, not in every step";
@@ -50,6 +50,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kLayoutConversion{"layout-conversion", "Kernels that only change the layout of data.", look};
+const Rule kLayoutConversion{"layout-conversion", "Kernels that only change the layout of data.",
+                             look_for_layout_conversion};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

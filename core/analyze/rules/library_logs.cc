@@ -8,7 +8,7 @@
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kShown = 3;  // sentences of each kind
@@ -54,7 +54,7 @@ std::string remedy_of(const LibraryLogs& logs) {
            "NCCL_ALGO and NCCL_PROTO.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_library_logs(const Facts& facts) {
     const LibraryLogs& logs = facts.get<LibraryLogs>();
     if (!logs.expected) return Ruling::silent();
     if (logs.lines == 0)
@@ -79,6 +79,6 @@ Ruling look(const Facts& facts) {
 }  // namespace
 
 const Rule kLibraryLogs{"library-logs", "Libraries logged a fallback, a slow transport, a warning or NCCL's choices.",
-                        look, /*of_idle_time=*/false, /*needs_work=*/false};
+                        look_for_library_logs, /*of_idle_time=*/false, /*needs_work=*/false};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

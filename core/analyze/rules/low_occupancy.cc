@@ -10,7 +10,7 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr double kLowOccupancyPct = 40;  // percent of the warp slots
@@ -36,7 +36,7 @@ LowOccupancyLaunches low_launches(const Facts& facts) {
     return low;
 }
 
-std::string remedy(Limiter limiter) {
+std::string remedy_for_low_occupancy(Limiter limiter) {
     switch (limiter) {
         case Limiter::registers:
             return "Use fewer registers per thread in kernels with limiter `registers` (__launch_bounds__, smaller "
@@ -53,7 +53,7 @@ std::string remedy(Limiter limiter) {
     }
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_low_occupancy(const Facts& facts) {
     if (!facts.get<LaunchOccupancy>().known())
         return Ruling::abstain("registers per thread or the limits of the GPU were not recorded");
     LowOccupancyLaunches low = low_launches(facts);
@@ -75,7 +75,7 @@ Ruling look(const Facts& facts) {
     finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy(most->first);
+    finding.remedy = remedy_for_low_occupancy(most->first);
     finding.confidence = Rating::low;
     finding.basis = Basis::launch;
     finding.would_change_if = "the kernels hide latency in another way (counters would show it)";
@@ -84,6 +84,6 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kLowOccupancy{"low-occupancy", "Kernels with a low theoretical occupancy.", look};
+const Rule kLowOccupancy{"low-occupancy", "Kernels with a low theoretical occupancy.", look_for_low_occupancy};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

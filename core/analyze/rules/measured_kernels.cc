@@ -10,7 +10,7 @@
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kMaxKernels = 3;
@@ -45,7 +45,7 @@ std::vector<SlowKernel> slow_kernels(const Facts& facts) {
     return slow;
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_measured_kernels(const Facts& facts) {
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     if (measured.groups.empty() || facts.trace().kernel().rows == 0) return Ruling::silent();
     if (measured.match.shape_of.empty())
@@ -76,6 +76,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kMeasuredKernels{"measured-kernels", "Kernels whose counters say what slows them down.", look};
+const Rule kMeasuredKernels{"measured-kernels", "Kernels whose counters say what slows them down.",
+                            look_for_measured_kernels};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -9,12 +9,12 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
-constexpr double kMinPct = 10;  // percent of the effective window
+constexpr double kMinMemoryBoundKernelsPct = 10;  // percent of the effective window
 
-std::string remedy(const Context& context) {
+std::string remedy_for_memory_bound_kernels(const Context& context) {
     if (context.pytorch())
         return "Reduce memory traffic: fuse neighbouring elementwise, normalisation and cast kernels (torch.compile, "
                "Triton, fused layers), use bf16 or fp16 activations, and avoid copies and casts.";
@@ -36,13 +36,13 @@ double bandwidth_pct(const Facts& facts) {
     return time > 0 ? weighted / time : 0;
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_memory_bound_kernels(const Facts& facts) {
     KernelPart part = [](const KernelGroup& group) { return of_bound(group, Bound::memory); };
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
-    if (shares.effective_pct(finding.cost_ns) < kMinPct)
-        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinPct
+    if (shares.effective_pct(finding.cost_ns) < kMinMemoryBoundKernelsPct)
+        return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinMemoryBoundKernelsPct
                    ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
     DurNs by_counters = 0, by_shapes = 0, all = 0;
@@ -59,7 +59,7 @@ Ruling look(const Facts& facts) {
                                            : "that mostly move data",
                                 readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy(facts.get<Context>());
+    finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>());
     finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = counted ? Basis::counters : measured ? Basis::shapes : Basis::names;
     if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
@@ -71,6 +71,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kMemoryBoundKernels{"memory-bound-kernels", "Kernels that move data and compute little.", look};
+const Rule kMemoryBoundKernels{"memory-bound-kernels", "Kernels that move data and compute little.",
+                               look_for_memory_bound_kernels};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -9,10 +9,10 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
-std::string remedy(const Context& context, const HostCopies& copies) {
+std::string remedy_for_memory_transfers(const Context& context, const HostCopies& copies) {
     // Pinning helps only if pageable copies are a relevant part.
     bool pin = 5 * copies.pageable > copies.total;
     if (context.pytorch())
@@ -32,7 +32,7 @@ std::string remedy(const Context& context, const HostCopies& copies) {
         pin ? "Pin the host buffers (cudaHostAlloc, cudaHostRegister). " : "");
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_memory_transfers(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::copies);
@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
             "copies between host and device move {} in {}: {} with pageable memory, {} with pinned memory (`memcpy`)",
             readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
             readable_duration(copies.pinned)));
-    finding.remedy = remedy(facts.get<Context>(), copies);
+    finding.remedy = remedy_for_memory_transfers(facts.get<Context>(), copies);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlap kernels";
@@ -60,6 +60,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kMemoryTransfers{"memory-transfers", "Copies between host and device that no kernel overlaps.", look, true};
+const Rule kMemoryTransfers{"memory-transfers", "Copies between host and device that no kernel overlaps.",
+                            look_for_memory_transfers, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

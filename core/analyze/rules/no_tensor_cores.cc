@@ -7,7 +7,7 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 DurNs on_cuda_cores(const KernelGroup& group) {
@@ -15,7 +15,7 @@ DurNs on_cuda_cores(const KernelGroup& group) {
 }
 
 // The switch of PyTorch for products is not that for convolutions, and before Ampere there is neither TF32 nor bf16.
-std::string remedy(const Facts& facts) {
+std::string remedy_for_no_tensor_cores(const Facts& facts) {
     const Context& context = facts.get<Context>();
     DurNs convolutions = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
@@ -41,7 +41,7 @@ std::string remedy(const Facts& facts) {
                   "accumulation, with shapes in multiples of 8.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_no_tensor_cores(const Facts& facts) {
     const Context& context = facts.get<Context>();
     const Shares& shares = facts.get<Shares>();
     Finding finding;
@@ -54,7 +54,7 @@ Ruling look(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) set_cost(finding, gain);
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
-    finding.remedy = remedy(facts);
+    finding.remedy = remedy_for_no_tensor_cores(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the result needs full FP32 precision";
@@ -63,6 +63,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on the CUDA cores of a GPU that has tensor cores.", look};
+const Rule kNoTensorCores{"no-tensor-cores", "Matrix products on the CUDA cores of a GPU that has tensor cores.",
+                          look_for_no_tensor_cores};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

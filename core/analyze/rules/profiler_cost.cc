@@ -11,7 +11,7 @@
 #include "core/base/readable.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr double kMinHostIdlePct = 10;  // percent of the window that is idle for the host
@@ -27,7 +27,7 @@ Ruling unknown_cost(const Facts& facts) {
         fmt::format("the cost of recording with {} is unknown; compare the step time with an unprofiled run", tool));
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_profiler_cost(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
     if (!cost.distorted()) return unknown_cost(facts);
     Finding finding;
@@ -53,6 +53,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kProfilerCost{"profiler-cost", "The profiler slowed down the program that it recorded.", look};
+const Rule kProfilerCost{"profiler-cost", "The profiler slowed down the program that it recorded.",
+                         look_for_profiler_cost};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

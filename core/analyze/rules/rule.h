@@ -12,7 +12,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/answer.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 
 struct Ruling {
     std::optional<Finding> finding;
@@ -34,6 +34,6 @@ struct Rule {
 };
 
 // Every rule, in the order of the reference page.
-std::span<const Rule* const> rules();
+std::span<const Rule* const> all_rules();
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

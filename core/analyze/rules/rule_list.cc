@@ -1,6 +1,6 @@
 #include "core/analyze/rules/rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 #define GPUPROF_RULE_ADDRESS(Name) &k##Name,
@@ -8,6 +8,6 @@ constexpr const Rule* kRules[] = {GPUPROF_RULES(GPUPROF_RULE_ADDRESS)};
 
 }  // namespace
 
-std::span<const Rule* const> rules() { return kRules; }
+std::span<const Rule* const> all_rules() { return kRules; }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -23,10 +23,10 @@
     RULE(ProfilerCost)         \
     RULE(LibraryLogs)
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 
 #define GPUPROF_RULE_DECLARE(Name) extern const Rule k##Name;
 GPUPROF_RULES(GPUPROF_RULE_DECLARE)
 #undef GPUPROF_RULE_DECLARE
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -7,10 +7,10 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
-constexpr double kMinPct = 10;  // percent of the effective window
+constexpr double kMinSlowConvolutionPct = 10;  // percent of the effective window
 
 DurNs convolving(const KernelGroup& group) {
     return group.traits.kind == KernelClass::convolution ? group.total_ns : 0;
@@ -25,7 +25,7 @@ DurNs improvable(const KernelGroup& group, const Context& context) {
     return full || tf32 || algorithm ? group.total_ns : 0;
 }
 
-std::string remedy(const Context& context) {
+std::string remedy_for_slow_convolution(const Context& context) {
     std::string precision = context.bf16           ? "mixed precision in bf16 or fp16"
                             : context.tensor_cores ? "mixed precision in fp16 (this GPU has no bf16 or TF32)"
                                                    : "";
@@ -39,11 +39,11 @@ std::string remedy(const Context& context) {
         precision.empty() ? "" : "Use " + precision + " and the NHWC layout. ");
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_slow_convolution(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Context& context = facts.get<Context>();
     DurNs all = busy_with(facts, convolving);
-    if (shares.effective_pct(all) < kMinPct) return Ruling::abstain(names_are_uninformative(facts));
+    if (shares.effective_pct(all) < kMinSlowConvolutionPct) return Ruling::abstain(names_are_uninformative(facts));
     KernelPart part = [&](const KernelGroup& group) { return improvable(group, context); };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
@@ -51,7 +51,7 @@ Ruling look(const Facts& facts) {
     finding.title = fmt::format("Convolutions take {} % of the time, mostly in FP32 or TF32 or with a slow algorithm",
                                 readable_percent(shares.pct(all)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy(context);
+    finding.remedy = remedy_for_slow_convolution(context);
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;
     finding.would_change_if = "accuracy forbids lower precision";
@@ -60,7 +60,8 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kSlowConvolution{
-    "slow-convolution", "Convolutions that dominate and could run by a faster algorithm, layout or precision.", look};
+const Rule kSlowConvolution{"slow-convolution",
+                            "Convolutions that dominate and could run by a faster algorithm, layout or precision.",
+                            look_for_slow_convolution};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

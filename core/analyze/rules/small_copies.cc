@@ -10,13 +10,13 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 // A copy of this size takes about as long on the bus (25 to 55 GB/s) as submitting it takes the host.
 constexpr std::int64_t kSmall = 64 * 1024;
-constexpr std::size_t kMinPerStep = 20;
-constexpr double kMinPct = 1;  // percent of the effective window that their calls take
+constexpr std::size_t kMinCopiesPerStep = 20;
+constexpr double kMinSmallCopiesPct = 1;  // percent of the effective window that their calls take
 
 struct SmallCopies {
     std::size_t count = 0;
@@ -42,16 +42,16 @@ SmallCopies small_copies(const Trace& trace) {
     return found;
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_small_copies(const Facts& facts) {
     SmallCopies found = small_copies(facts.trace());
     std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
-    if (found.count < kMinPerStep * steps) return Ruling::silent();
+    if (found.count < kMinCopiesPerStep * steps) return Ruling::silent();
     if (!found.calls_known)
         return Ruling::abstain(
             fmt::format("the cost of submitting {} copies of up to 64 KiB is unknown; record CUDA calls",
                         spoken_count(found.count)));
     const Shares& shares = facts.get<Shares>();
-    if (shares.effective_pct(found.calling_ns) < kMinPct) return Ruling::silent();
+    if (shares.effective_pct(found.calling_ns) < kMinSmallCopiesPct) return Ruling::silent();
     Finding finding;
     finding.title = fmt::format("Submitting {} copies of up to 64 KiB costs the host {}", spoken_count(found.count),
                                 readable_duration(found.calling_ns));
@@ -73,6 +73,6 @@ Ruling look(const Facts& facts) {
 
 const Rule kSmallCopies{
     "small-copies", "Many small copies between host and device, each of which takes longer to submit than to execute.",
-    look};
+    look_for_small_copies};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -11,12 +11,12 @@
 #include "core/base/pod_vector.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 // Launching leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
 // the gaps, since only a lower bound of its cost is known.
-constexpr double kMinPct = 5;
+constexpr double kMinSmallKernelsPct = 5;
 
 DurNs median_kernel(const Trace& trace) {
     PodVector<DurNs> durations;
@@ -41,7 +41,7 @@ DurNs launch_cost_per_kernel(const Trace& trace) {
     return kernels > 0 ? spent / kernels : 0;
 }
 
-std::string remedy(const Context& context) {
+std::string remedy_for_small_kernels(const Context& context) {
     if (context.pytorch())
         return "Launch fewer, larger kernels: use torch.compile or fused operators, CUDA graphs, larger batches, and "
                "foreach or fused optimizers; run less Python between launches.";
@@ -58,13 +58,13 @@ std::string remedy(const Context& context) {
            "give each launch more work.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_small_kernels(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
     const Shares& shares = facts.get<Shares>();
     DurNs idle = shares.idle_of(IdleCause::launch);
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::launching);
-    double least = cost.host_doubtful && !gain.predicted ? 2 * kMinPct : kMinPct;
+    double least = cost.host_doubtful && !gain.predicted ? 2 * kMinSmallKernelsPct : kMinSmallKernelsPct;
     if ((gain.predicted ? gain.pct : shares.pct(gain.ns)) < least) return Ruling::silent();
     set_cost(finding, gain);
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
@@ -82,7 +82,7 @@ Ruling look(const Facts& facts) {
     if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - gain.ns)));
-    finding.remedy = remedy(facts.get<Context>());
+    finding.remedy = remedy_for_small_kernels(facts.get<Context>());
     finding.confidence = small && (!cost.host_doubtful || gain.predicted) ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
@@ -92,7 +92,8 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kSmallKernels{
-    "small-kernels", "The GPU waits for launches: many kernels, each shorter than the time to launch it.", look, true};
+const Rule kSmallKernels{"small-kernels",
+                         "The GPU waits for launches: many kernels, each shorter than the time to launch it.",
+                         look_for_small_kernels, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -11,11 +11,11 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 // Most loops end a step with one wait. From this many on, users want to know, whatever they cost.
-constexpr double kMinPerStep = 3;
+constexpr double kMinWaitsPerStep = 3;
 constexpr std::size_t kSites = 3;
 
 std::string where(const Facts& facts, const WaitSite& site) {
@@ -35,7 +35,7 @@ DurNs drained_ns(const Facts& facts) {
     return sum;
 }
 
-std::string remedy(const Context& context, const Waits& waits) {
+std::string remedy_for_synchronisation(const Context& context, const Waits& waits) {
     std::string text;
     if (2 * waits.pageable_ns > waits.blocked_ns)
         text = context.pytorch() ? "Use pinned memory (pin_memory=True) and non_blocking=True; copies of pageable "
@@ -59,7 +59,7 @@ std::string remedy(const Context& context, const Waits& waits) {
            "read results back once.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_synchronisation(const Facts& facts) {
     if (facts.trace().api_call().rows == 0)
         return Ruling::abstain("CUDA calls were not recorded; record them (gpu-profile record, or CPU activities)");
     const Waits& waits = facts.get<Waits>();
@@ -67,7 +67,7 @@ Ruling look(const Facts& facts) {
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::waits);
     bool costs = gain.pct >= kMinFindingPct;
-    if (waits.count == 0 || (!costs && waits.per_step < kMinPerStep)) return Ruling::silent();
+    if (waits.count == 0 || (!costs && waits.per_step < kMinWaitsPerStep)) return Ruling::silent();
     std::string per_step = waits.per_step > 0 ? fmt::format("{:.1f} times per step", waits.per_step)
                                               : fmt::format("{} times", spoken_count(waits.count));
     finding.title =
@@ -84,7 +84,7 @@ Ruling look(const Facts& facts) {
     if (shares.idle_of(IdleCause::synchronisation) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
     push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);
-    finding.remedy = remedy(facts.get<Context>(), waits);
+    finding.remedy = remedy_for_synchronisation(facts.get<Context>(), waits);
     finding.confidence = costs ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if = "these calls are the program's final wait for its results";
@@ -93,7 +93,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kSynchronisation{"synchronisation", "The host waits for the GPU, and then the GPU waits for the host.", look,
-                            true};
+const Rule kSynchronisation{"synchronisation", "The host waits for the GPU, and then the GPU waits for the host.",
+                            look_for_synchronisation, true};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -6,12 +6,12 @@
 #include "core/analyze/rules/evidence.h"
 #include "core/analyze/rules/rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
 constexpr double kMinThrottledPct = 10;  // percent of the samples
 
-Ruling look(const Facts& facts) {
+Ruling look_for_throttling(const Facts& facts) {
     const Throttling& found = facts.get<Throttling>();
     if (found.samples == 0)
         return Ruling::abstain("clocks and throttle reasons were not recorded; gpu-profile record samples them");
@@ -35,6 +35,6 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kThrottling{"throttling", "Heat or power throttled the clocks.", look};
+const Rule kThrottling{"throttling", "Heat or power throttled the clocks.", look_for_throttling};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

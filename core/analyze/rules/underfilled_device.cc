@@ -7,12 +7,12 @@
 #include "core/analyze/rules/rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline rules {
 namespace {
 
-constexpr double kMinPct = 10;  // percent of the effective window
+constexpr double kMinUnderfilledDevicePct = 10;  // percent of the effective window
 
-std::string remedy(const Context& context) {
+std::string remedy_for_underfilled_device(const Context& context) {
     if (context.pytorch() || context.framework == Framework::jax)
         return "Give each kernel more work: use larger batches, fused layers, and grouped or batched GEMMs; run "
                "independent work on several streams, or under MPS if it comes from several processes.";
@@ -23,7 +23,7 @@ std::string remedy(const Context& context) {
            "for skinny GEMMs, and several streams for independent work.";
 }
 
-Ruling look(const Facts& facts) {
+Ruling look_for_underfilled_device(const Facts& facts) {
     if (facts.trace().kernel().grid_x.none_present())
         return Ruling::abstain(
             "launch shapes were not recorded; record with gpu-profile record, nsys or torch.profiler");
@@ -31,7 +31,8 @@ Ruling look(const Facts& facts) {
     DurNs underfilled = shares.kernel_of(Bound::underfilled);
     Finding finding;
     finding.cost_ns = shares.unfilled;
-    if (shares.effective_pct(underfilled) < kMinPct || shares.effective_pct(finding.cost_ns) < kMinFindingPct)
+    if (shares.effective_pct(underfilled) < kMinUnderfilledDevicePct ||
+        shares.effective_pct(finding.cost_ns) < kMinFindingPct)
         return Ruling::silent();
     finding.title = fmt::format("Kernels too small to fill the GPU run {} % of the time",
                                 readable_percent(shares.pct(underfilled)));
@@ -41,7 +42,7 @@ Ruling look(const Facts& facts) {
                     readable_duration(underfilled), readable_duration(finding.cost_ns)));
     push_kernel_lines(
         facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
-    finding.remedy = remedy(facts.get<Context>());
+    finding.remedy = remedy_for_underfilled_device(facts.get<Context>());
     finding.confidence = Rating::high;
     finding.basis = Basis::launch;
     finding.would_change_if = "something other than the number of multiprocessors in use limits these kernels";
@@ -50,6 +51,7 @@ Ruling look(const Facts& facts) {
 
 }  // namespace
 
-const Rule kUnderfilledDevice{"underfilled-device", "Kernels with too few blocks to use every multiprocessor.", look};
+const Rule kUnderfilledDevice{"underfilled-device", "Kernels with too few blocks to use every multiprocessor.",
+                              look_for_underfilled_device};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::rules

@@ -5,10 +5,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kAdviceColumns[] = {
     {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"rule", CellType::text, Unit::none, "Name of the rule."},
@@ -22,10 +22,10 @@ constexpr ResultColumn kColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch that was judged."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> advice_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    ResultTable table("advice", kColumns);
+    ResultTable table("advice", kAdviceColumns);
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
         const KernelDiagnosis& diagnosis = facts.get<KernelDiagnoses>().diagnoses[i];
@@ -43,7 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kAdvice{"advice", "", "Per kernel with counters: findings with evidence, gain and remedy.", kColumns,
-                       run};
+const Analysis kAdvice{"advice", "", "Per kernel with counters: findings with evidence, gain and remedy.",
+                       kAdviceColumns, advice_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

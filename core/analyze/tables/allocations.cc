@@ -19,10 +19,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kAllocationsColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"owner", CellType::text, Unit::none,
      "Operator or Python frame that allocated the memory; absent if allocated before the recording."},
@@ -40,17 +40,17 @@ struct OwnedBytes {
     std::uint64_t count = 0;
     std::int64_t largest = 0;
 };
-struct Key {
+struct AllocationKey {
     std::string owner;
     StringId category = kNoString, stack = kNoString;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const AllocationKey&) const = default;
 };
 
 struct BytesByOwner {
-    std::map<Key, OwnedBytes> held;
+    std::map<AllocationKey, OwnedBytes> held;
     WideSum known;
 
-    void add(const Key& key, std::int64_t bytes) {
+    void add(const AllocationKey& key, std::int64_t bytes) {
         OwnedBytes& to = held[key];
         to.bytes.add(bytes);
         ++to.count;
@@ -142,8 +142,8 @@ void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, Byte
     WideSum rest;
     rest.add(peak.value_or(0));
     rest.subtract(holders.known);
-    if (std::int64_t bytes = rest.value().value_or(0); bytes > 0) holders.held[Key{}].bytes.add(bytes);
-    std::vector<std::pair<std::int64_t, const std::pair<const Key, OwnedBytes>*>> order;
+    if (std::int64_t bytes = rest.value().value_or(0); bytes > 0) holders.held[AllocationKey{}].bytes.add(bytes);
+    std::vector<std::pair<std::int64_t, const std::pair<const AllocationKey, OwnedBytes>*>> order;
     for (const auto& entry : holders.held)
         if (auto bytes = entry.second.bytes.value(); bytes && *bytes > 0) order.emplace_back(*bytes, &entry);
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -156,11 +156,11 @@ void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, Byte
     }
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> allocations_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemoryEventTable& table = trace.tables().memory_event;
     const MemoryBlockTable& blocks = trace.tables().memory_block;
-    ResultTable result("allocations", kColumns);
+    ResultTable result("allocations", kAllocationsColumns);
     result.handle_prefix = "al";
     auto devices = events_by_device(trace, facts.options().device);
     std::set<std::int32_t> without_history;
@@ -205,6 +205,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kAllocations{"allocations", "", "Per device and stack: memory held at the peak.", kColumns, run};
+const Analysis kAllocations{"allocations", "", "Per device and stack: memory held at the peak.", kAllocationsColumns,
+                            allocations_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -11,7 +11,7 @@
 #include "core/base/result.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 
 struct AnalysisTraits {
     bool about_idle = false;  // its figures depend on idle time, which a recorder can distort
@@ -29,9 +29,4 @@ struct Analysis {
     AnalysisTraits traits = {};
 };
 
-// All analyses, in the order of the reference page.
-std::span<const Analysis* const> analyses();
-// Finds an analysis by name or alias; null if unknown.
-const Analysis* find_analysis(std::string_view name);
-
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -66,14 +66,12 @@
     ANALYSIS(RangeTrace)           \
     ANALYSIS(LossRows)             \
     ANALYSIS(WhatIf)               \
-    ANALYSIS(CriticalPath)         \
-    ANALYSIS(Findings)             \
-    ANALYSIS(Summary)
+    ANALYSIS(CriticalPath)
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 
 #define GPUPROF_ANALYSIS_DECLARE(Name) extern const Analysis k##Name;
 GPUPROF_ANALYSES(GPUPROF_ANALYSIS_DECLARE)
 #undef GPUPROF_ANALYSIS_DECLARE
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

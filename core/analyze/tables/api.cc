@@ -6,10 +6,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kApiColumns[] = {
     {"name", CellType::text, Unit::none, "Function name."},
     {"count", CellType::integer, Unit::count, "Number of calls."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
@@ -21,9 +21,9 @@ constexpr ResultColumn kColumns[] = {
     {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> api_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("api", kColumns);
+    ResultTable table("api", kApiColumns);
     table.handle_prefix = "a";
     for (const CallTimes& group : facts.get<CallNames>().calls) {
         table.add_row({
@@ -43,7 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kApi{"api", "cuda_api_sum", "Per CUDA or HIP function: calls, time, and whether it blocks.", kColumns,
-                    run};
+const Analysis kApi{"api", "cuda_api_sum", "Per CUDA or HIP function: calls, time, and whether it blocks.", kApiColumns,
+                    api_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

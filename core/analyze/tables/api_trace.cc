@@ -3,10 +3,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kApiTraceColumns[] = {
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"name", CellType::text, Unit::none, "Function name."},
@@ -16,10 +16,10 @@ constexpr ResultColumn kColumns[] = {
     {"thread", CellType::text, Unit::none, "Thread key."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> api_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const ApiCallTable& calls = trace.api_call();
-    ResultTable table("api_trace", kColumns);
+    ResultTable table("api_trace", kApiTraceColumns);
     EventList list(facts, table);
     for (Row row = 0; row < calls.rows; ++row) {
         if (!list.wants_row()) continue;
@@ -33,6 +33,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kApiTrace{"api_trace", "cuda_api_trace", "Every CUDA or HIP call in start order.", kColumns, run};
+const Analysis kApiTrace{"api_trace", "cuda_api_trace", "Every CUDA or HIP call in start order.", kApiTraceColumns,
+                         api_trace_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -11,10 +11,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kArithmeticColumns[] = {
     {"name", CellType::text, Unit::none, "Operator."},
     {"shapes", CellType::text, Unit::none, "Input shapes."},
     {"types", CellType::text, Unit::none, "Input types."},
@@ -35,15 +35,13 @@ constexpr ResultColumn kColumns[] = {
      "compute or memory, whichever peak is closer; absent when both are below 25 %."},
 };
 
-Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
-
 std::string math_text(MathPath path) {
     if (path.unit == MathUnit::unknown) return std::string(to_string(path.type));
     return std::string(to_string(path.unit)) + " " + std::string(to_string(path.type));
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("arithmetic", kColumns);
+Result<ResultTable> arithmetic_table(const Facts& facts) {
+    ResultTable table("arithmetic", kArithmeticColumns);
     table.handle_prefix = "ar";
     for (const OpRate& rate : facts.get<OpRates>().rates) {
         auto seconds = static_cast<double>(rate.device_ns) * 1e-9;
@@ -73,7 +71,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kArithmetic{
-    "arithmetic", "", "Per operator: FLOPs, bytes, and achieved rates relative to the device's peaks.", kColumns, run};
+const Analysis kArithmetic{"arithmetic", "",
+                           "Per operator: FLOPs, bytes, and achieved rates relative to the device's peaks.",
+                           kArithmeticColumns, arithmetic_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

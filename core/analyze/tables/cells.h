@@ -11,7 +11,7 @@
 #include "core/model/result_table.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 
 template <std::integral T>
 Cell integer(T value) {
@@ -22,6 +22,7 @@ Cell integer(const std::optional<T>& value) {
     return value ? Cell{static_cast<std::int64_t>(*value)} : kAbsent;
 }
 inline Cell real(double value) { return value; }
+inline Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 inline Cell real(const std::optional<double>& value) { return value ? Cell{*value} : kAbsent; }
 
 // A counted number that a tool wrote as a real.
@@ -53,4 +54,4 @@ Cell ratio(Numerator numerator, Denominator denominator) {
     return static_cast<double>(numerator) / static_cast<double>(denominator);
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -15,7 +15,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct Group {
@@ -24,9 +24,9 @@ struct Group {
     std::map<std::int32_t, Intervals> spans;  // by device
 };
 
-using Key = std::pair<std::string, CollectiveMessage>;  // displayed name; known properties of the message
+using MessageKey = std::pair<std::string, CollectiveMessage>;  // displayed name; known properties of the message
 
-Key key_of(const Trace& trace, const CollectiveRecords& records, Row kernel) {
+MessageKey key_of(const Trace& trace, const CollectiveRecords& records, Row kernel) {
     Row record = records.find(kernel);
     CollectiveMessage message = record == kNoRow ? CollectiveMessage{} : message_of(trace, record);
     std::string_view name = trace.text(trace.kernel().name.value_or(kernel, kNoString));
@@ -35,8 +35,8 @@ Key key_of(const Trace& trace, const CollectiveRecords& records, Row kernel) {
     return {std::string(message.kind == CollectiveKind::unknown ? name : to_string(message.kind)), message};
 }
 
-std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
-    std::map<Key, Group> groups;
+std::map<MessageKey, Group> gather_messages(const Trace& trace, std::int64_t only_device) {
+    std::map<MessageKey, Group> groups;
     CollectiveRecords records(trace);
     const KernelTable& table = trace.kernel();
     std::vector<signed char> collective(trace.strings().size(), -1);  // by name; -1: not looked up yet
@@ -55,7 +55,7 @@ std::map<Key, Group> gather(const Trace& trace, std::int64_t only_device) {
 }
 
 // Records of collectives with a measured duration and without a kernel, as of NCCL Inspector.
-void gather_records(const Trace& trace, std::map<Key, Group>& groups) {
+void gather_records(const Trace& trace, std::map<MessageKey, Group>& groups) {
     const CollectiveTable& table = trace.tables().collective;
     for (Row row = 0; row < table.rows; ++row) {
         if (!table.exec_time.has(row) || table.correlation.has(row)) continue;
@@ -98,7 +98,7 @@ std::optional<double> bus_factor(const CollectiveMessage& message) {
     return {};
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kCollectivesColumns[] = {
     {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown."},
     {"count", CellType::integer, Unit::count, "Number of kernels, or of records without one."},
     {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
@@ -111,7 +111,7 @@ constexpr ResultColumn kColumns[] = {
      "Time with no other kernel in flight, summed over devices; absent without kernels."},
 };
 
-void add_row(ResultTable& table, const Facts& facts, const Key& key, const Group& group) {
+void add_row(ResultTable& table, const Facts& facts, const MessageKey& key, const Group& group) {
     const auto& [name, message] = key;
     std::optional<double> rate, factor = bus_factor(message);
     if (message.bytes && group.total.real() > 0)
@@ -128,17 +128,17 @@ void add_row(ResultTable& table, const Facts& facts, const Key& key, const Group
     });
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    std::map<Key, Group> groups = gather(facts.trace(), facts.options().device);
+Result<ResultTable> collectives_table(const Facts& facts) {
+    std::map<MessageKey, Group> groups = gather_messages(facts.trace(), facts.options().device);
     gather_records(facts.trace(), groups);
-    std::vector<std::pair<const Key, Group>*> order;
+    std::vector<std::pair<const MessageKey, Group>*> order;
     bool sizes_known = true;
     for (auto& entry : groups) {
         order.push_back(&entry);
         sizes_known &= entry.first.second.bytes.has_value();
     }
     std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->second.total > b->second.total; });
-    ResultTable table("collectives", kColumns);
+    ResultTable table("collectives", kCollectivesColumns);
     table.handle_prefix = "c";
     for (auto* entry : order) add_row(table, facts, entry->first, entry->second);
     if (!sizes_known)
@@ -150,6 +150,7 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kCollectives{"collectives", "nccl_sum",
-                            "Per collective and message size: time, bandwidth, exposed time.", kColumns, run};
+                            "Per collective and message size: time, bandwidth, exposed time.", kCollectivesColumns,
+                            collectives_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -6,10 +6,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kCountersColumns[] = {
     {"launch", CellType::integer, Unit::none, "Launch number."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler."},
@@ -23,10 +23,10 @@ constexpr ResultColumn kColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> counters_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const ProfiledKernelTable& table = trace.tables().profiled_kernel;
-    ResultTable result("counters", kColumns);
+    ResultTable result("counters", kCountersColumns);
     result.handle_prefix = "counter";
     for (const MeasuredKernel& kernel : facts.get<MeasuredKernels>().launches)
         result.add_row({integer(table.launch[kernel.row]), text_cell(trace, table.name.value_or(kernel.row, kNoString)),
@@ -41,6 +41,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kCounters{"counters", "", "Per profiled launch: SM and memory throughput, occupancy.", kColumns, run};
+const Analysis kCounters{"counters", "", "Per profiled launch: SM and memory throughput, occupancy.", kCountersColumns,
+                         counters_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -14,10 +14,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kCpuColumns[] = {
     {"process", CellType::text, Unit::none, "Process key."},
     {"thread", CellType::text, Unit::none, "Thread key; absent for the whole process."},
     {"name", CellType::text, Unit::none, "Program name of the process, or thread name."},
@@ -61,7 +61,7 @@ struct CpuUses {
     DurNs span() const { return end > begin ? end - begin : 0; }
 };
 
-CpuUses gather(const CpuSampleTable& samples) {
+CpuUses gather_uses(const CpuSampleTable& samples) {
     CpuUses uses;
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.process.has(row) || !samples.time.has(row)) continue;
@@ -122,10 +122,10 @@ std::optional<CpuShortage> shortest_of_cpu(const Facts& facts, const CpuUses& us
     return CpuShortage{trace.text(most->thread), most->ready, most->ready_seen};
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> cpu_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("cpu", kColumns);
-    CpuUses uses = gather(trace.tables().cpu_sample);
+    ResultTable table("cpu", kCpuColumns);
+    CpuUses uses = gather_uses(trace.tables().cpu_sample);
     std::map<StringId, StringId> names = names_of(trace.tables());
     for (const Use& use : in_order(trace, uses)) {
         auto name = names.find(use.thread != kNoString ? use.thread : use.process);
@@ -145,6 +145,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kCpu{"cpu", "", "Per process and thread: CPU use, busiest first.", kColumns, run};
+const Analysis kCpu{"cpu", "", "Per process and thread: CPU use, busiest first.", kCpuColumns, cpu_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -15,10 +15,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kCriticalpathColumns[] = {
     {"part", CellType::text, Unit::none,
      "kernel, copy, input, host code, launch call, allocation, other call, wait, hand-over or gap."},
     {"name", CellType::text, Unit::none, "Kernel, direction of the copy, call, or operator or range around host code."},
@@ -79,8 +79,8 @@ private:
     std::map<StringId, std::string> kernel_handles_;
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("criticalpath", kColumns);
+Result<ResultTable> criticalpath_table(const Facts& facts) {
+    ResultTable table("criticalpath", kCriticalpathColumns);
     const ReplayValidity& validity = facts.get<ReplayValidity>();
     if (!validity.why_not.empty()) {
         table.notes.push_back(fmt::format("No critical path: {}; {}.", validity.why_not, validity.cure));
@@ -109,8 +109,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kCriticalPath{
-    "criticalpath", "",  "What makes a step as long as it is: the chain of parts without slack.",
-    kColumns,       run, {.about_idle = true, .replays = true}};
+const Analysis kCriticalPath{"criticalpath",
+                             "",
+                             "What makes a step as long as it is: the chain of parts without slack.",
+                             kCriticalpathColumns,
+                             criticalpath_table,
+                             {.about_idle = true, .replays = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

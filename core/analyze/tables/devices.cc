@@ -6,7 +6,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 // The device's name in the trace; absent if not recorded.
@@ -17,7 +17,7 @@ Cell device_name(const Trace& trace, std::int32_t device) {
     return kAbsent;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kDevicesColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"name", CellType::text, Unit::none, "Device name."},
     {"window_ns", CellType::integer, Unit::ns, "First start to last end of all host and device events."},
@@ -37,8 +37,8 @@ constexpr ResultColumn kColumns[] = {
     {"streams", CellType::integer, Unit::count, "Number of streams with work."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("devices", kColumns);
+Result<ResultTable> devices_table(const Facts& facts) {
+    ResultTable table("devices", kDevicesColumns);
     DurNs window = facts.trace().window().length();
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         DurNs busy = length(device.busy);
@@ -67,6 +67,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kDevices{"devices", "cuda_gpu_sum", "Per device: busy, idle, overlap and exposed time.", kColumns, run};
+const Analysis kDevices{"devices", "cuda_gpu_sum", "Per device: busy, idle, overlap and exposed time.", kDevicesColumns,
+                        devices_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

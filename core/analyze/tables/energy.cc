@@ -21,13 +21,12 @@
 #include "core/analyze/facts/step_finder.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
+#include "core/base/ids.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr double kNs = 1e9;
-
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kEnergyColumns[] = {
     {"class", CellType::text, Unit::none, "Kind of row: device, steps, work, range or op."},
     {"name", CellType::text, Unit::none, "Step family, classes of work in flight (or idle), range path, operator."},
     {"device", CellType::integer, Unit::none, "Device ordinal."},
@@ -59,7 +58,7 @@ public:
             of ? real(joules) : kAbsent,
             of ? real(of.uncertainty_j) : kAbsent,
             of ? ratio(joules, static_cast<double>(count)) : kAbsent,
-            of ? ratio(joules * kNs, static_cast<double>(time)) : kAbsent,
+            of ? ratio(joules * kNsPerSecond, static_cast<double>(time)) : kAbsent,
             of && whole_j_ ? percent(joules, *whole_j_) : kAbsent,
             text_cell(name_of(of.basis)),
             text_cell(of.because),
@@ -92,7 +91,7 @@ void add_work(EnergyRows& rows, const EnergyOfDevice& device) {
     std::vector<std::uint32_t> order(states.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return seconds[a] > seconds[b]; });
-    auto time_of = [&](std::uint32_t state) { return static_cast<DurNs>(std::llround(seconds[state] * kNs)); };
+    auto time_of = [&](std::uint32_t state) { return static_cast<DurNs>(std::llround(seconds[state] * kNsPerSecond)); };
     std::vector<bool> shown(model.groups().size());
     for (std::uint32_t state : order) {
         if (seconds[state] <= 0) continue;
@@ -185,8 +184,8 @@ void add_device(ResultTable& table, const Facts& facts, const EnergyOfDevice& de
     add_ops(rows, facts, op_of, device);
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("energy", kColumns);
+Result<ResultTable> energy_table(const Facts& facts) {
+    ResultTable table("energy", kEnergyColumns);
     const EnergyUse& use = facts.get<EnergyUse>();
     RangeTree tree(facts.trace());
     OpOfKernel op_of(facts.trace());
@@ -210,6 +209,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kEnergy{"energy", "", "Energy by device, step, class of work, range and operator, and how sure it is.",
-                       kColumns, run};
+                       kEnergyColumns, energy_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -4,7 +4,7 @@
 
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 
 class EventList {
 public:
@@ -29,4 +29,4 @@ private:
     ResultTable& table_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

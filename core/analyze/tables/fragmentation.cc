@@ -7,10 +7,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kFragmentationColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"reserved_bytes", CellType::integer, Unit::bytes, "Memory reserved by the allocator: the sum of its segments."},
     {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use."},
@@ -29,20 +29,20 @@ constexpr ResultColumn kColumns[] = {
 struct Segment {
     WideSum free, used;
 };
-struct Device {
+struct FragmentedDevice {
     WideSum allocated, rounding, pending, free;
     std::int64_t largest_free = 0;
     std::uint64_t free_blocks = 0;
     std::map<std::int64_t, Segment> segments;  // by address
 };
 
-std::map<std::int32_t, Device> gather(const Trace& trace, std::int64_t only) {
+std::map<std::int32_t, FragmentedDevice> gather_devices(const Trace& trace, std::int64_t only) {
     const MemoryBlockTable& blocks = trace.tables().memory_block;
-    std::map<std::int32_t, Device> devices;
+    std::map<std::int32_t, FragmentedDevice> devices;
     for (Row row = 0; row < blocks.rows; ++row) {
         auto ordinal = blocks.device.get(row);
         if (!ordinal || !blocks.bytes.has(row) || (only >= 0 && *ordinal != only)) continue;
-        Device& device = devices[*ordinal];
+        FragmentedDevice& device = devices[*ordinal];
         std::int64_t bytes = blocks.bytes[row];
         std::string_view state = trace.text(blocks.state.value_or(row, kNoString));
         Segment& segment = device.segments[blocks.segment.value_or(row, 0)];
@@ -62,11 +62,11 @@ std::map<std::int32_t, Device> gather(const Trace& trace, std::int64_t only) {
     return devices;
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> fragmentation_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("fragmentation", kColumns);
+    ResultTable table("fragmentation", kFragmentationColumns);
     table.handle_prefix = "fr";
-    for (const auto& [ordinal, device] : gather(trace, facts.options().device)) {
+    for (const auto& [ordinal, device] : gather_devices(trace, facts.options().device)) {
         WideSum reserved = device.allocated, releasable;
         reserved.add(device.pending);
         reserved.add(device.free);
@@ -88,6 +88,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kFragmentation{"fragmentation", "", "Per device: reserved memory in use, lost to rounding, or free.",
-                              kColumns, run};
+                              kFragmentationColumns, fragmentation_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -14,10 +14,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kGapsColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
@@ -32,8 +32,6 @@ constexpr ResultColumn kColumns[] = {
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
 };
-
-Cell text_or_absent(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 
 // A thread that was preempted inside a call waited for a CPU, not for what the call is about.
 std::string host_what(const Facts& facts, const IdleGap& gap) {
@@ -75,9 +73,9 @@ std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
     return gaps;
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> gaps_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("gaps", kColumns);
+    ResultTable table("gaps", kGapsColumns);
     table.handle_prefix = "gap";
     for (const IdleGap* gap : listed(facts, table.omitted)) {
         table.add_row({
@@ -96,7 +94,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGaps{"gaps",   "gpu_gaps", "Idle intervals of each device, longest first, with their causes.",
-                     kColumns, run,        {.about_idle = true}};
+const Analysis kGaps{"gaps",       "gpu_gaps", "Idle intervals of each device, longest first, with their causes.",
+                     kGapsColumns, gaps_table, {.about_idle = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

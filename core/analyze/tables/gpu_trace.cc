@@ -8,10 +8,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kGpuTraceColumns[] = {
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"kind", CellType::text, Unit::none, "kernel, memcpy or memset."},
@@ -98,10 +98,10 @@ struct Head {
     TimeNs start() { return settle() ? table.start[row] : INT64_MAX; }
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> gpu_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     std::int64_t only = facts.options().device;
-    ResultTable table("gpu_trace", kColumns);
+    ResultTable table("gpu_trace", kGpuTraceColumns);
     Rows rows(facts, table);
     Head<KernelTable> kernels{trace.kernel(), only};
     Head<MemcpyTable> copies{trace.memcpy(), only};
@@ -120,7 +120,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGpuTrace{"gpu_trace", "cuda_gpu_trace", "Every kernel, memcpy and memset in start order.", kColumns,
-                         run};
+const Analysis kGpuTrace{"gpu_trace", "cuda_gpu_trace", "Every kernel, memcpy and memset in start order.",
+                         kGpuTraceColumns, gpu_trace_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

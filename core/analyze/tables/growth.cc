@@ -14,10 +14,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kGrowthColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown."},
     {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes."},
@@ -30,16 +30,16 @@ constexpr ResultColumn kColumns[] = {
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
 };
 
-struct Key {
+struct GrowthKey {
     std::string owner;
     StringId category = kNoString, stack = kNoString;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const GrowthKey&) const = default;
 };
 struct MemoryTrend {
     WideSum from, to;
     std::uint64_t allocations = 0, releases = 0;
 };
-using MemoryTrends = std::map<Key, MemoryTrend>;
+using MemoryTrends = std::map<GrowthKey, MemoryTrend>;
 
 // Counts an event until the second moment.
 void count(MemoryTrend& trend, std::int64_t bytes, TimeNs time, Interval moments) {
@@ -95,9 +95,9 @@ void follow_calls(const Trace& trace, const std::vector<CudaAllocation>& calls, 
     }
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> growth_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable result("growth", kColumns);
+    ResultTable result("growth", kGrowthColumns);
     result.handle_prefix = "gr";
     auto devices = events_by_device(trace, facts.options().device);
     if (devices.empty())
@@ -139,6 +139,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held between two moments.", kColumns, run};
+const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held between two moments.", kGrowthColumns,
+                       growth_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

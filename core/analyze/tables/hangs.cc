@@ -9,10 +9,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kHangsColumns[] = {
     {"collective", CellType::text, Unit::none, "Name of the collective; ends of a send or receive."},
     {"seq", CellType::integer, Unit::none, "Its number in the group; absent for sends and receives."},
     {"group", CellType::text, Unit::none, "Description or name of the group, and its ranks if they are known."},
@@ -60,8 +60,8 @@ void add_row(ResultTable& table, const Hangs& hangs, const Hang& hang) {
                    text_cell(hang.mismatch), text_cell(before), integer(hang.call->bytes)});
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("hangs", kColumns);
+Result<ResultTable> hangs_table(const Facts& facts) {
+    ResultTable table("hangs", kHangsColumns);
     const Hangs& hangs = facts.get<Hangs>();
     if (!hangs.calls.any()) {
         table.notes.push_back("This needs dumps of PyTorch's flight recorder (TORCH_NCCL_DUMP_ON_TIMEOUT).");
@@ -82,7 +82,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHangs{"hangs",  "",  "Collectives that hang: which rank is missing, and what it did last.",
-                      kColumns, run, {.of_job = true}};
+const Analysis kHangs{"hangs",       "",          "Collectives that hang: which rank is missing, and what it did last.",
+                      kHangsColumns, hangs_table, {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

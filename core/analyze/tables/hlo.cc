@@ -3,15 +3,16 @@
 // kernel time.
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/analyze/facts/stat.h"
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kHloColumns[] = {
     {"module", CellType::text, Unit::none, "XLA module, e.g. jit_step."},
     {"hlo_op", CellType::text, Unit::none, "HLO instruction, e.g. loop_fusion.3; absent if the kernel has none."},
     {"framework_op", CellType::text, Unit::none,
@@ -23,9 +24,9 @@ constexpr ResultColumn kColumns[] = {
     {"kernel", CellType::text, Unit::none, "Kernel name, if all kernels share it."},
 };
 
-struct Key {
+struct HloKey {
     StringId module, op, framework_op;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const HloKey&) const = default;
 };
 struct Time {
     WideSum total;
@@ -34,17 +35,17 @@ struct Time {
     bool one_name = true;
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> hlo_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const KernelTable& kernels = trace.kernel();
-    ResultTable table("hlo", kColumns);
+    ResultTable table("hlo", kHloColumns);
     table.handle_prefix = "hlo";
     if (kernels.hlo_op.none_present() && kernels.framework_op.none_present() && kernels.hlo_module.none_present()) {
         table.notes.push_back(
             "No kernel is linked to an XLA instruction; jax.profiler and TensorFlow's profiler record them.");
         return table;
     }
-    std::map<Key, Time> times;
+    std::map<HloKey, Time> times;
     WideSum whole;
     std::int64_t only = facts.options().device;
     for (Row row = 0; row < kernels.rows; ++row) {
@@ -57,7 +58,7 @@ Result<ResultTable> run(const Facts& facts) {
         time.total.add(kernels.dur[row]);
         whole.add(kernels.dur[row]);
     }
-    std::vector<const std::pair<const Key, Time>*> order;
+    std::vector<const std::pair<const HloKey, Time>*> order;
     for (const auto& entry : times) order.push_back(&entry);
     auto text = [&](StringId id) { return id == kNoString ? std::string_view() : trace.text(id); };
     std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
@@ -76,6 +77,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHlo{"hlo", "", "Per XLA instruction and framework operator: kernel time.", kColumns, run};
+const Analysis kHlo{"hlo", "", "Per XLA instruction and framework operator: kernel time.", kHloColumns, hlo_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

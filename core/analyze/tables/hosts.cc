@@ -5,10 +5,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/rank_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kHostsColumns[] = {
     {"host", CellType::text, Unit::none, "Host; a rank whose host is unknown has a clock of its own."},
     {"ranks", CellType::integer, Unit::count, "Ranks with this clock."},
     {"aligned", CellType::boolean, Unit::none,
@@ -25,8 +25,8 @@ constexpr ResultColumn kColumns[] = {
     {"island", CellType::integer, Unit::none, "Clocks with the same number share groups; others cannot be compared."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("hosts", kColumns);
+Result<ResultTable> hosts_table(const Facts& facts) {
+    ResultTable table("hosts", kHostsColumns);
     if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
@@ -43,7 +43,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kHosts{"hosts",  "",  "Clocks of a distributed job's hosts: offset, rate, error.",
-                      kColumns, run, {.of_job = true}};
+const Analysis kHosts{"hosts",       "",          "Clocks of a distributed job's hosts: offset, rate, error.",
+                      kHostsColumns, hosts_table, {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

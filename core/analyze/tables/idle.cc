@@ -14,10 +14,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kIdleColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"cause", CellType::text, Unit::none, "Activity of the submitting host thread while the device was idle."},
     {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause."},
@@ -30,8 +30,8 @@ constexpr ResultColumn kColumns[] = {
      "Part of total_ns in gaps that began while the host waited for the device, so the queue ran empty."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("idle", kColumns);
+Result<ResultTable> idle_table(const Facts& facts) {
+    ResultTable table("idle", kIdleColumns);
     table.handle_prefix = "idle";
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices) {
         DurNs idle = 0;
@@ -61,7 +61,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kIdle{"idle",   "",  "Idle time of each device by cause; the causes sum to idle_ns exactly.",
-                     kColumns, run, {.about_idle = true}};
+const Analysis kIdle{"idle",       "",         "Idle time of each device by cause; the causes sum to idle_ns exactly.",
+                     kIdleColumns, idle_table, {.about_idle = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -12,7 +12,7 @@
 #include "core/analyze/tables/rank_rows.h"
 #include "core/base/rank_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 // Below this ratio, what differs is noise or rounding; messages are bytes, and differ or do not.
@@ -20,7 +20,7 @@ constexpr double kEven = 1.02, kEvenBytes = 1.0005;
 // The same rank has most in this share of the steps.
 constexpr double kSteady = 0.6;
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kImbalanceColumns[] = {
     {"ranks", CellType::text, Unit::none, "Ranks that do the same in a step."},
     {"quantity", CellType::text, Unit::none,
      "compute; input, host: idle time for that reason; or the bytes of a kind of collective."},
@@ -120,8 +120,8 @@ std::string_view pattern_of(const Quantity& quantity, const Evenness& found, std
     return static_cast<double>(most) >= kSteady * steps ? "steady" : "changing";
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("imbalance", kColumns);
+Result<ResultTable> imbalance_table(const Facts& facts) {
+    ResultTable table("imbalance", kImbalanceColumns);
     if (!has_ranks(facts, table)) return table;
     std::map<Quantity, Evenness> all = Imbalance(facts).find();
     std::vector<const std::pair<const Quantity, Evenness>*> order;
@@ -146,8 +146,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kImbalance{
-    "imbalance", "",  "How evenly ranks that do the same share compute, messages and waiting for the host.",
-    kColumns,    run, {.of_job = true}};
+const Analysis kImbalance{"imbalance",
+                          "",
+                          "How evenly ranks that do the same share compute, messages and waiting for the host.",
+                          kImbalanceColumns,
+                          imbalance_table,
+                          {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -11,10 +11,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/rank_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kJobStepsColumns[] = {
     {"step", CellType::integer, Unit::none, "Number of the step."},
     {"ranks", CellType::integer, Unit::count, "Ranks that recorded it."},
     {"dur_ns", CellType::integer, Unit::ns,
@@ -29,8 +29,8 @@ constexpr ResultColumn kColumns[] = {
     {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("job_steps", kColumns);
+Result<ResultTable> job_steps_table(const Facts& facts) {
+    ResultTable table("job_steps", kJobStepsColumns);
     if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const Peers& peers = facts.get<Peers>();
@@ -65,7 +65,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kJobSteps{"job_steps", "",  "Every step of a distributed job: its length, and who was slowest.",
-                         kColumns,    run, {.of_job = true}};
+const Analysis kJobSteps{"job_steps",
+                         "",
+                         "Every step of a distributed job: its length, and who was slowest.",
+                         kJobStepsColumns,
+                         job_steps_table,
+                         {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

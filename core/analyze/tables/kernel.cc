@@ -11,12 +11,12 @@
 #include "core/base/function_name.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 using enum KernelMetric;
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kKernelColumns[] = {
     {"section", CellType::text, Unit::none,
      "speed of light, memory, occupancy, stalls, instructions, roofline or launch."},
     {"name", CellType::text, Unit::none, "What was measured."},
@@ -171,8 +171,8 @@ std::string what_is_shown(const Facts& facts, const SelectedKernel& selected) {
     return note + ".";
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("kernel", kColumns);
+Result<ResultTable> kernel_table(const Facts& facts) {
+    ResultTable table("kernel", kKernelColumns);
     table.whole = true;
     if (facts.get<MeasuredKernels>().groups.empty() && facts.options().kernel.empty()) {
         table.notes.push_back("No counters of kernels were recorded.");
@@ -196,7 +196,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kKernel{"kernel", "",  "One kernel with counters: what holds it back, section by section.",
-                       kColumns, run, {.of_kernel = true}};
+const Analysis kKernel{
+    "kernel",       "",           "One kernel with counters: what holds it back, section by section.",
+    kKernelColumns, kernel_table, {.of_kernel = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

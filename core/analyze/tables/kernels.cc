@@ -16,7 +16,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct Dim3 {
@@ -161,7 +161,7 @@ std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
     return groups;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kKernelsColumns[] = {
     {"name", CellType::text, Unit::none, "Full demangled kernel name."},
     {"count", CellType::integer, Unit::count, "Number of executions."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
@@ -216,12 +216,12 @@ void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const
     });
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> kernels_table(const Facts& facts) {
     const KernelNames& names = facts.get<KernelNames>();
     std::vector<KernelTimes> groups = measure(facts, names.groups);
     WideSum whole;
     for (const WideSum& total : names.totals) whole.add(total);
-    ResultTable table("kernels", kColumns);
+    ResultTable table("kernels", kKernelsColumns);
     table.handle_prefix = "k";
     for (std::uint32_t group : names.order) add(table, facts.trace(), groups[group], whole);
     return table;
@@ -229,7 +229,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kKernels{"kernels", "cuda_gpu_kern_sum", "Per kernel name: time, launch shape, occupancy.", kColumns,
-                        run};
+const Analysis kKernels{"kernels", "cuda_gpu_kern_sum", "Per kernel name: time, launch shape, occupancy.",
+                        kKernelsColumns, kernels_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -15,10 +15,10 @@
 #include "core/model/meta_values.h"
 #include "core/schema/facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLaunchStacksColumns[] = {
     {"place", CellType::text, Unit::none,
      "Innermost Python function and its line; without Python, the innermost native function."},
     {"launches", CellType::integer, Unit::count, "Calls with this stack."},
@@ -37,18 +37,18 @@ struct Stack {
     std::unordered_map<StringId, WideSum> by_kernel;
 };
 
-struct Sums {
+struct StackSums {
     std::vector<Stack> stacks;
     WideSum device;
     std::uint64_t kernels = 0, without = 0;  // kernels in all, and those whose launch has no stack
 };
 
-Sums add_up(const Facts& facts) {
+StackSums add_up(const Facts& facts) {
     const Trace& trace = facts.trace();
     const ApiCallTable& calls = trace.api_call();
     const KernelTable& kernels = trace.kernel();
     std::int64_t only = facts.options().device;
-    Sums sums;
+    StackSums sums;
     std::unordered_map<StringId, std::size_t> known;
     auto stack_of = [&](Row call) -> Stack& {
         auto [at, added] = known.try_emplace(calls.stack[call], sums.stacks.size());
@@ -89,7 +89,7 @@ StringId longest(const Trace& trace, const Stack& stack) {
     return most == stack.by_kernel.end() ? kNoString : most->first;
 }
 
-void add_notes(const Trace& trace, const Sums& sums, ResultTable& table) {
+void add_notes(const Trace& trace, const StackSums& sums, ResultTable& table) {
     for (std::string_view why : meta_values(trace, fact::kLaunchStacks))
         if (why != fact::kStreamCallsRecorded)
             table.notes.push_back(fmt::format("Stacks were not recorded in a process: {}.", why));
@@ -104,11 +104,11 @@ void add_notes(const Trace& trace, const Sums& sums, ResultTable& table) {
                                           readable_count(static_cast<std::int64_t>(sums.kernels))));
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> launch_stacks_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("launch_stacks", kColumns);
+    ResultTable table("launch_stacks", kLaunchStacksColumns);
     table.handle_prefix = "stack";
-    Sums sums = add_up(facts);
+    StackSums sums = add_up(facts);
     std::sort(sums.stacks.begin(), sums.stacks.end(), [&](const Stack& a, const Stack& b) {
         if (a.device != b.device) return a.device > b.device;
         return a.launches != b.launches ? a.launches > b.launches : trace.text(a.text) < trace.text(b.text);
@@ -125,6 +125,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kLaunchStacks{"launch_stacks", "", "Per stack: launches, and the device time of what they submitted.",
-                             kColumns, run};
+                             kLaunchStacksColumns, launch_stacks_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

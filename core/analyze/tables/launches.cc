@@ -13,7 +13,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct LaunchTotals {
@@ -71,7 +71,7 @@ std::vector<LaunchTotals> measure(const Trace& trace, const NameGroups& names) {
     return groups;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLaunchesColumns[] = {
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"count", CellType::integer, Unit::count, "Number of kernels whose submitting call is known."},
     {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls, each counted once."},
@@ -81,7 +81,7 @@ constexpr ResultColumn kColumns[] = {
     {"kernel_mean_ns", CellType::real, Unit::ns, "Mean kernel duration."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> launches_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const KernelTable& kernels = trace.kernel();
     std::int64_t only = facts.options().device;
@@ -95,7 +95,7 @@ Result<ResultTable> run(const Facts& facts) {
     });
     std::vector<LaunchTotals> groups = measure(trace, names);
 
-    ResultTable table("launches", kColumns);
+    ResultTable table("launches", kLaunchesColumns);
     table.handle_prefix = "l";
     for (const LaunchTotals& group : groups) {
         table.add_row({
@@ -118,6 +118,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kLaunches{"launches", "cuda_kern_exec_sum", "Per kernel name: launch call time and time in the queue.",
-                         kColumns, run};
+                         kLaunchesColumns, launches_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -7,10 +7,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLimitsColumns[] = {
     {"kernel", CellType::text, Unit::none, "Handle of the kernel: `report FILE kernel k-1` shows its counters."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"blocks", CellType::integer, Unit::count, "Blocks of the grid."},
@@ -30,12 +30,12 @@ constexpr ResultColumn kColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch that was judged: the longest."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> limits_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     const std::vector<KernelProfile>& profiles = facts.get<KernelProfiles>().profiles;
     const std::vector<KernelDiagnosis>& diagnoses = facts.get<KernelDiagnoses>().diagnoses;
-    ResultTable table("limits", kColumns);
+    ResultTable table("limits", kLimitsColumns);
     double all = 0;
     for (const MeasuredGroup& group : measured.groups) all += group.total_ns;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
@@ -70,6 +70,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLimits{"limits", "", "Per kernel with counters: what holds it back.", kColumns, run};
+const Analysis kLimits{"limits", "", "Per kernel with counters: what holds it back.", kLimitsColumns, limits_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

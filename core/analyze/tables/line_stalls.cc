@@ -10,10 +10,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLineStallsColumns[] = {
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information."},
     {"line", CellType::integer, Unit::none, "Source line."},
@@ -41,8 +41,8 @@ void add(ResultTable& table, const Trace& trace, const SourceLineCounters& line)
                            line.device < 0 ? kAbsent : integer(line.device)});
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("line_stalls", kColumns);
+Result<ResultTable> line_stalls_table(const Facts& facts) {
+    ResultTable table("line_stalls", kLineStallsColumns);
     const Trace& trace = facts.trace();
     const std::vector<SourceLineCounters>& lines = facts.get<SourceLines>().lines;
     bool selected = false;
@@ -60,7 +60,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLineStalls{"line_stalls", "",  "Per kernel, source line and stall reason: samples of warps.",
-                           kColumns,      run, {.of_kernel = true}};
+const Analysis kLineStalls{"line_stalls",
+                           "",
+                           "Per kernel, source line and stall reason: samples of warps.",
+                           kLineStallsColumns,
+                           line_stalls_table,
+                           {.of_kernel = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -16,13 +16,13 @@
 #include "core/analyze/tables/rank_rows.h"
 #include "core/base/rank_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 constexpr double kSlow = 1.2;
 constexpr std::size_t kMostNames = 4;  // of hosts that are written out
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLinksColumns[] = {
     {"hosts", CellType::text, Unit::none,
      "Hosts that the group connects; of a large one the first ones and the number."},
     {"group", CellType::text, Unit::none, "Description of the group."},
@@ -88,8 +88,8 @@ std::map<std::uint32_t, Link> links_of(const Facts& facts) {
     return links;
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("links", kColumns);
+Result<ResultTable> links_table(const Facts& facts) {
+    ResultTable table("links", kLinksColumns);
     if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const JobHosts& hosts = facts.get<JobHosts>();
@@ -113,7 +113,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLinks{"links",  "",  "Transfers by the hosts that they connect, beside equal ones elsewhere.",
-                      kColumns, run, {.of_job = true}};
+const Analysis kLinks{
+    "links",       "",          "Transfers by the hosts that they connect, beside equal ones elsewhere.",
+    kLinksColumns, links_table, {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -7,10 +7,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/schema/losses.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kLossesColumns[] = {
     {"kind", CellType::text, Unit::none, "Kind of loss."},
     {"severity", CellType::text, Unit::none,
      "data = rows missing from the tables; value = repaired or left absent; notice = nothing missing."},
@@ -24,7 +24,7 @@ Cell severity_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell
 Cell doc_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->doc}; }
 Cell remedy_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->remedy}; }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> losses_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const LossTable& losses = trace.tables().loss;
     std::vector<Row> order(losses.rows);
@@ -36,7 +36,7 @@ Result<ResultTable> run(const Facts& facts) {
     std::stable_sort(order.begin(), order.end(), [&](Row a, Row b) {
         return rank(a) != rank(b) ? rank(a) < rank(b) : losses.count[a] > losses.count[b];
     });
-    ResultTable table("losses", kColumns);
+    ResultTable table("losses", kLossesColumns);
     table.handle_prefix = "loss";
     for (Row row : order) {
         std::string_view kind = trace.text(losses.kind.value_or(row, kNoString)),
@@ -50,7 +50,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLossRows{"losses", "", "Dropped, repaired and unreadable records, with location and remedy.", kColumns,
-                         run};
+const Analysis kLossRows{"losses", "", "Dropped, repaired and unreadable records, with location and remedy.",
+                         kLossesColumns, losses_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

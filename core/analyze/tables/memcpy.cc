@@ -9,7 +9,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct Copies {
@@ -19,10 +19,10 @@ struct Copies {
     std::map<std::int32_t, Intervals> spans;  // by device
 };
 
-using Key = std::tuple<std::string_view, std::string_view, std::string_view>;  // kind, source, destination
+using CopyKey = std::tuple<std::string_view, std::string_view, std::string_view>;  // kind, source, destination
 
-std::map<Key, Copies> gather(const Trace& trace, std::int64_t only_device) {
-    std::map<Key, Copies> found;
+std::map<CopyKey, Copies> gather_copies(const Trace& trace, std::int64_t only_device) {
+    std::map<CopyKey, Copies> found;
     const MemcpyTable& table = trace.memcpy();
     auto text = [&](const Column<StringId>& column, Row row) { return trace.text(column.value_or(row, kNoString)); };
     for (Row row = 0; row < table.rows; ++row) {
@@ -44,7 +44,7 @@ WideSum busy(Copies& copies) {
     return sum;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMemcpyColumns[] = {
     {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP."},
     {"src", CellType::text, Unit::none, "Memory kind of the source."},
     {"dst", CellType::text, Unit::none, "Memory kind of the destination."},
@@ -56,13 +56,13 @@ constexpr ResultColumn kColumns[] = {
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    std::map<Key, Copies> found = gather(facts.trace(), facts.options().device);
-    std::vector<std::pair<const Key, Copies>*> order;
+Result<ResultTable> memcpy_table(const Facts& facts) {
+    std::map<CopyKey, Copies> found = gather_copies(facts.trace(), facts.options().device);
+    std::vector<std::pair<const CopyKey, Copies>*> order;
     for (auto& entry : found) order.push_back(&entry);
     std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->second.total > b->second.total; });
 
-    ResultTable table("memcpy", kColumns);
+    ResultTable table("memcpy", kMemcpyColumns);
     table.handle_prefix = "m";
     for (auto* entry : order) {
         const auto& [kind, src, dst] = entry->first;
@@ -85,6 +85,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kMemcpy{"memcpy", "cuda_gpu_mem_time_sum cuda_gpu_mem_size_sum",
-                       "Per kind of copy: bytes, time and throughput.", kColumns, run};
+                       "Per kind of copy: bytes, time and throughput.", kMemcpyColumns, memcpy_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

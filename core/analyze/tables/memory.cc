@@ -14,7 +14,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 constexpr std::size_t kMaxShown = 5;
@@ -73,7 +73,7 @@ std::string describe(const MemoryEventTable& table, const std::vector<Row>& live
     return text;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMemoryColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"peak_bytes", CellType::integer, Unit::bytes, "Peak memory allocated by the framework's allocator."},
     {"at_ns", CellType::integer, Unit::ns, "Time at which the peak was first reached, relative to the window start."},
@@ -83,10 +83,10 @@ constexpr ResultColumn kColumns[] = {
     {"largest", CellType::text, Unit::none, "Largest allocations live at that time, with the operator that made them."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> memory_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemoryEventTable& table = trace.tables().memory_event;
-    ResultTable result("memory", kColumns);
+    ResultTable result("memory", kMemoryColumns);
     result.handle_prefix = "mem";
     auto devices = events_by_device(trace, facts.options().device);
     if (devices.empty()) {
@@ -126,6 +126,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemory{"memory", "", "Per device: peak allocated memory and its largest owners.", kColumns, run};
+const Analysis kMemory{"memory", "", "Per device: peak allocated memory and its largest owners.", kMemoryColumns,
+                       memory_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

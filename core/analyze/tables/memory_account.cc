@@ -9,10 +9,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMemoryAccountColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"part", CellType::text, Unit::none,
      "Part of the device's memory; used is all of it that is in use, to which the following parts except free add up."},
@@ -146,8 +146,8 @@ void add_notes(ResultTable& result, const Trace& trace, std::int32_t device, con
             memory.unmatched_releases == 1 ? "1 release" : fmt::format("{} releases", memory.unmatched_releases)));
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable result("memory_account", kColumns);
+Result<ResultTable> memory_account_table(const Facts& facts) {
+    ResultTable result("memory_account", kMemoryAccountColumns);
     result.handle_prefix = "ma";
     result.whole = true;
     Result<std::optional<TimeNs>> at = requested_moment(facts);
@@ -170,6 +170,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 const Analysis kMemoryAccount{"memory_account", "",
                               "Per device: the parts of the used memory at its peak, or at the time given by --at.",
-                              kColumns, run};
+                              kMemoryAccountColumns, memory_account_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

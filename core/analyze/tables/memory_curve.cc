@@ -5,10 +5,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMemoryCurveColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"at_ns", CellType::integer, Unit::ns, "Time of the sample, relative to the window start."},
     {"used_bytes", CellType::integer, Unit::bytes, "Memory in use on the device, as reported by NVML."},
@@ -50,8 +50,8 @@ Parts parts_of(const MemoryAccount& account) {
     return parts;
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable result("memory_curve", kColumns);
+Result<ResultTable> memory_curve_table(const Facts& facts) {
+    ResultTable result("memory_curve", kMemoryCurveColumns);
     for (const auto& [device, memory] : facts.get<DeviceMemories>().by_device) {
         std::optional<Parts> last;
         for (const auto& [time, used] : memory.used) {
@@ -72,6 +72,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kMemoryCurve{"memory_curve", "", "Per device and change: the parts of the used memory over time.",
-                            kColumns, run};
+                            kMemoryCurveColumns, memory_curve_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -7,7 +7,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct MemsetTotals {
@@ -16,14 +16,14 @@ struct MemsetTotals {
     bool bytes_known = true;
 };
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMemsetColumns[] = {
     {"memory_kind", CellType::text, Unit::none, "Kind of memory."},
     {"count", CellType::integer, Unit::count, "Number of memsets."},
     {"bytes", CellType::integer, Unit::bytes, "Bytes set."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> memset_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemsetTable& memset = trace.memset();
     std::int64_t only = facts.options().device;
@@ -39,7 +39,7 @@ Result<ResultTable> run(const Facts& facts) {
     std::vector<std::pair<std::string_view, MemsetTotals>> order(by_kind.begin(), by_kind.end());
     std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.total > b.second.total; });
 
-    ResultTable table("memset", kColumns);
+    ResultTable table("memset", kMemsetColumns);
     table.handle_prefix = "s";
     for (const auto& [kind, fills] : order) {
         table.add_row({
@@ -54,6 +54,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemset{"memset", "", "Per kind of memory: memsets, bytes and time.", kColumns, run};
+const Analysis kMemset{"memset", "", "Per kind of memory: memsets, bytes and time.", kMemsetColumns, memset_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -3,10 +3,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kMetricsColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch."},
     {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
     {"section", CellType::text, Unit::none, "What the metric is about."},
@@ -16,10 +16,10 @@ constexpr ResultColumn kColumns[] = {
     {"vendor_name", CellType::text, Unit::none, "The counter's name in CUPTI and Nsight Compute."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> metrics_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    ResultTable table("metrics", kColumns);
+    ResultTable table("metrics", kMetricsColumns);
     for (const MeasuredGroup& group : measured.groups)
         for (std::size_t launch : group.launches) {
             const MeasuredKernel& kernel = measured.launches[launch];
@@ -35,6 +35,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMetricRows{"metrics", "", "Per profiled launch: every known counter, in base units.", kColumns, run};
+const Analysis kMetricRows{"metrics", "", "Per profiled launch: every known counter, in base units.", kMetricsColumns,
+                           metrics_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -15,10 +15,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kModulesColumns[] = {
     {"path", CellType::text, Unit::none, "Nested modules, outermost first, as class_number, separated by /."},
     {"count", CellType::integer, Unit::count, "Number of calls."},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host."},
@@ -99,9 +99,9 @@ void note_outside(const DeviceWork& work, ResultTable& table) {
         readable_duration(work.outside.real()), readable_duration(work.all.real())));
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> modules_table(const Facts& facts) {
     ModuleTree tree(facts.trace());
-    ResultTable table("modules", kColumns);
+    ResultTable table("modules", kModulesColumns);
     table.handle_prefix = "mod";
     if (tree.paths().empty()) {
         table.notes.push_back("No module calls were recorded; torch.profiler records them with with_stack=True.");
@@ -136,6 +136,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kModules{"modules", "", "Per module of the model (torch.nn.Module): host time and device work.",
-                        kColumns, run};
+                        kModulesColumns, modules_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

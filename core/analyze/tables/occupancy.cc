@@ -7,10 +7,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOccupancyColumns[] = {
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"block", CellType::text, Unit::none, "Block size in threads, x,y,z."},
     {"registers", CellType::integer, Unit::count, "Registers per thread."},
@@ -52,8 +52,8 @@ void add(ResultTable& table, const Trace& trace, const ShapedLaunches& group, co
          group.device < 0 ? kAbsent : integer(group.device)});
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("occupancy", kColumns);
+Result<ResultTable> occupancy_table(const Facts& facts) {
+    ResultTable table("occupancy", kOccupancyColumns);
     table.handle_prefix = "occupancy";
     bool unknown = false;
     for (const ShapedLaunches& group : facts.get<LaunchShapes>().groups) {
@@ -73,6 +73,6 @@ Result<ResultTable> run(const Facts& facts) {
 
 const Analysis kOccupancy{"occupancy", "",
                           "Per kernel and launch shape: theoretical occupancy, its limiter, what would raise it.",
-                          kColumns, run};
+                          kOccupancyColumns, occupancy_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

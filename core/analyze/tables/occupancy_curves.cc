@@ -9,12 +9,12 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 using Resource = OccupancyChange::Resource;
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOccupancyCurvesColumns[] = {
     {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"resource", CellType::text, Unit::none,
@@ -82,10 +82,10 @@ void add(ResultTable& table, const OneLaunch& launch, const ShapedLaunches& grou
     }
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> occupancy_curves_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    ResultTable table("occupancy_curves", kColumns);
+    ResultTable table("occupancy_curves", kOccupancyCurvesColumns);
     std::unordered_map<std::int64_t, const ShapedLaunches*> shapes;
     for (const ShapedLaunches& group : facts.get<LaunchShapes>().groups)
         for (std::int64_t launch : group.measured_launches) shapes.emplace(launch, &group);
@@ -111,6 +111,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 const Analysis kOccupancyCurves{
     "occupancy_curves", "",
-    "Per kernel with counters: theoretical occupancy over block size, registers and shared memory.", kColumns, run};
+    "Per kernel with counters: theoretical occupancy over block size, registers and shared memory.",
+    kOccupancyCurvesColumns, occupancy_curves_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

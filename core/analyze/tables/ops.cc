@@ -14,7 +14,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct OpTotals {
@@ -176,7 +176,7 @@ void note_twice(const Averages& averages, const std::vector<const OpTotals*>& ro
         list, affected.size() > 3 ? fmt::format(" and {} more names", affected.size() - 3) : ""));
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOpsColumns[] = {
     {"name", CellType::text, Unit::none, "Operator or annotation; all ProfilerStep#N are merged into ProfilerStep*."},
     {"count", CellType::integer, Unit::count, "Number of calls."},
     {"cpu_total_ns", CellType::integer, Unit::ns, "Host time including children."},
@@ -188,10 +188,10 @@ constexpr ResultColumn kColumns[] = {
     {"shapes", CellType::text, Unit::none, "Input shapes, if all calls share them."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> ops_table(const Facts& facts) {
     Averages averages(facts.trace());
     std::vector<const OpTotals*> rows = ordered(averages);
-    ResultTable table("ops", kColumns);
+    ResultTable table("ops", kOpsColumns);
     table.handle_prefix = "op";
     for (const OpTotals* row : rows) {
         table.add_row({
@@ -214,7 +214,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOps{"ops", "", "Per framework operator: host and device time, as in PyTorch's key_averages.", kColumns,
-                    run};
+const Analysis kOps{"ops", "", "Per framework operator: host and device time, as in PyTorch's key_averages.",
+                    kOpsColumns, ops_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -13,10 +13,10 @@
 #include "core/base/readable.h"
 #include "core/schema/os_call_facts.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOsCallsColumns[] = {
     {"name", CellType::text, Unit::none, "Function name."},
     {"count", CellType::integer, Unit::count, "Number of calls."},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
@@ -80,9 +80,9 @@ std::string note_of(const OsCallRecording& recording) {
     return text + ".";
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> os_calls_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("os_calls", kColumns);
+    ResultTable table("os_calls", kOsCallsColumns);
     table.handle_prefix = "os";
     WideSum whole;
     std::vector<CallTimes> groups = calls_by_name(trace, trace.tables().os_call);
@@ -104,6 +104,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOsCalls{"os_calls", "osrt_sum", "Per operating-system function: calls and time.", kColumns, run};
+const Analysis kOsCalls{"os_calls", "osrt_sum", "Per operating-system function: calls and time.", kOsCallsColumns,
+                        os_calls_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

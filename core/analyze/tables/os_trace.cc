@@ -3,20 +3,20 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOsTraceColumns[] = {
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"name", CellType::text, Unit::none, "Function name."},
     {"thread", CellType::text, Unit::none, "Thread key."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> os_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const OsCallTable& calls = trace.tables().os_call;
-    ResultTable table("os_trace", kColumns);
+    ResultTable table("os_trace", kOsTraceColumns);
     EventList list(facts, table);
     for (Row row = 0; row < calls.rows; ++row) {
         if (!list.wants_row()) continue;
@@ -29,7 +29,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOsTrace{"os_trace", "osrt_trace", "Every recorded operating-system call in start order.", kColumns,
-                        run};
+const Analysis kOsTrace{"os_trace", "osrt_trace", "Every recorded operating-system call in start order.",
+                        kOsTraceColumns, os_trace_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -13,7 +13,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 constexpr std::size_t kMaxStreams = 64;
@@ -66,7 +66,7 @@ std::vector<Pair> stream_pairs(const std::vector<const StreamWork*>& streams) {
     return pairs;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kOverlapColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"a", CellType::text, Unit::none, "kernel, or a stream."},
     {"b", CellType::text, Unit::none, "memcpy, comm (collective kernels), or another stream."},
@@ -90,8 +90,8 @@ void add_row(ResultTable& table, std::int32_t device, const Pair& pair) {
     });
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("overlap", kColumns);
+Result<ResultTable> overlap_table(const Facts& facts) {
+    ResultTable table("overlap", kOverlapColumns);
     table.handle_prefix = "o";
     std::vector<StreamWork> all = stream_work(facts.trace(), facts.options().device);
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
@@ -111,6 +111,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOverlap{"overlap", "", "Per pair of work kinds or streams: shared and exposed time.", kColumns, run};
+const Analysis kOverlap{"overlap", "", "Per pair of work kinds or streams: shared and exposed time.", kOverlapColumns,
+                        overlap_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

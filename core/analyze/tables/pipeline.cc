@@ -10,10 +10,10 @@
 #include "core/base/rank_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kPipelineColumns[] = {
     {"stage", CellType::integer, Unit::none, "Number of the stage, from 0."},
     {"ranks", CellType::text, Unit::none, "Its ranks."},
     {"compute_ns", CellType::real, Unit::ns, "Compute in a step: median of its ranks, mean over the steps."},
@@ -27,8 +27,8 @@ constexpr ResultColumn kColumns[] = {
      "model on each stage."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("pipeline", kColumns);
+Result<ResultTable> pipeline_table(const Facts& facts) {
+    ResultTable table("pipeline", kPipelineColumns);
     if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const JobStages& stages = facts.get<JobStages>();
@@ -62,7 +62,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kPipeline{"pipeline", "",  "The stages of a pipeline: compute, waiting, and how even they are.",
-                         kColumns,   run, {.of_job = true}};
+const Analysis kPipeline{"pipeline",
+                         "",
+                         "The stages of a pipeline: compute, waiting, and how even they are.",
+                         kPipelineColumns,
+                         pipeline_table,
+                         {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

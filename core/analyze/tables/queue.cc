@@ -12,7 +12,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 using Stream = std::pair<std::int32_t, std::int64_t>;  // device, stream
@@ -22,7 +22,7 @@ struct Changes {
     std::size_t without_call = 0;
 };
 
-Changes gather(const Facts& facts) {
+Changes gather_changes(const Facts& facts) {
     Changes changes;
     auto is_other = [&](const auto& table, Row row) {
         return facts.options().device >= 0 && table.device.value_or(row, -1) != facts.options().device;
@@ -61,7 +61,7 @@ QueueLength measure(std::vector<QueueChange>& changes) {
     return found;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kQueueColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"stream", CellType::integer, Unit::none, "Stream id; absent when unknown."},
     {"ops", CellType::integer, Unit::count, "Number of device ops whose call was recorded."},
@@ -70,9 +70,9 @@ constexpr ResultColumn kColumns[] = {
     {"empty_pct", CellType::real, Unit::percent, "Share of the time with an empty queue."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    Changes changes = gather(facts);
-    ResultTable table("queue", kColumns);
+Result<ResultTable> queue_table(const Facts& facts) {
+    Changes changes = gather_changes(facts);
+    ResultTable table("queue", kQueueColumns);
     table.handle_prefix = "q";
     for (auto& [stream, of] : changes.of) {
         QueueLength length = measure(of);
@@ -87,6 +87,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kQueue{"queue", "queue_length", "Per stream: number of submitted ops waiting to start.", kColumns, run};
+const Analysis kQueue{"queue", "queue_length", "Per stream: number of submitted ops waiting to start.", kQueueColumns,
+                      queue_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

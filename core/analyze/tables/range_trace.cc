@@ -7,10 +7,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/event_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRangeTraceColumns[] = {
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
     {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges."},
@@ -21,7 +21,7 @@ constexpr ResultColumn kColumns[] = {
     {"category", CellType::text, Unit::none, "NVTX category."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> range_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const RangeTable& ranges = trace.tables().range;
     RangeTree tree(trace);
@@ -30,7 +30,7 @@ Result<ResultTable> run(const Facts& facts) {
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return instances[a].start < instances[b].start; });
-    ResultTable table("range_trace", kColumns);
+    ResultTable table("range_trace", kRangeTraceColumns);
     EventList list(facts, table);
     for (std::uint32_t i : order) {
         if (!list.wants_row()) continue;
@@ -47,6 +47,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kRangeTrace{"range_trace", "nvtx_pushpop_trace nvtx_startend_trace",
-                           "Every annotated range in start order.", kColumns, run};
+                           "Every annotated range in start order.", kRangeTraceColumns, range_trace_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

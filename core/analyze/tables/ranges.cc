@@ -17,7 +17,7 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 struct PathTotals {
@@ -27,9 +27,9 @@ struct PathTotals {
     TimeNs busy_to = INT64_MIN;  // on the device being processed
 };
 
-class DeviceWork {
+class RangeWork {
 public:
-    DeviceWork(const Trace& trace, const RangeTree& tree, std::vector<PathTotals>& paths)
+    RangeWork(const Trace& trace, const RangeTree& tree, std::vector<PathTotals>& paths)
         : trace_(trace), tree_(tree), paths_(paths), spans_(tree.instances().size(), Interval{INT64_MAX, INT64_MIN}) {}
 
     // Ops come by start, so a running end per path makes the union.
@@ -78,7 +78,7 @@ std::vector<PathTotals> host_totals(const RangeTree& tree) {
     return paths;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRangesColumns[] = {
     {"path", CellType::text, Unit::none, "Names of the nested ranges, outermost first, separated by /."},
     {"count", CellType::integer, Unit::count, "Number of instances."},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations on the host."},
@@ -109,11 +109,11 @@ void add_row(ResultTable& table, const RangeTree& tree, std::uint32_t index, con
     });
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> ranges_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     RangeTree tree(trace);
     std::vector<PathTotals> paths = host_totals(tree);
-    DeviceWork work(trace, tree, paths);
+    RangeWork work(trace, tree, paths);
     for (const DeviceActivity& device : facts.get<Activity>().devices) work.add_device(device.device);
     work.finish();
 
@@ -125,7 +125,7 @@ Result<ResultTable> run(const Facts& facts) {
         const WideSum &of_a = paths[a].host.sum, &of_b = paths[b].host.sum;
         return of_a != of_b ? of_a > of_b : texts[a] < texts[b];
     });
-    ResultTable table("ranges", kColumns);
+    ResultTable table("ranges", kRangesColumns);
     table.handle_prefix = "r";
     bool links_known = trace.api_call().rows > 0;
     for (std::uint32_t path : order) add_row(table, tree, path, paths[path], links_known);
@@ -141,7 +141,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kRanges{"ranges", "nvtx_sum nvtx_gpu_proj_sum", "Per nested range: host time and device work.", kColumns,
-                       run};
+const Analysis kRanges{"ranges", "nvtx_sum nvtx_gpu_proj_sum", "Per nested range: host time and device work.",
+                       kRangesColumns, ranges_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -14,10 +14,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/rank_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRankCollectivesColumns[] = {
     {"group", CellType::text, Unit::none, "Description of the groups."},
     {"size", CellType::integer, Unit::count, "Ranks of a group."},
     {"collective", CellType::text, Unit::none, "Kind of the collective."},
@@ -60,8 +60,8 @@ struct Kind {
     std::map<std::int32_t, std::uint64_t> last;
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("rank_collectives", kColumns);
+Result<ResultTable> rank_collectives_table(const Facts& facts) {
+    ResultTable table("rank_collectives", kRankCollectivesColumns);
     if (!has_ranks(facts, table)) return table;
     const RankJob& job = facts.get<RankJob>();
     const MatchedJob& matched = facts.get<MatchedJob>();
@@ -126,8 +126,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kRankCollectives{
-    "rank_collectives", "",  "Collectives of a distributed job: transfer, waiting, and who comes last.",
-    kColumns,           run, {.of_job = true}};
+const Analysis kRankCollectives{"rank_collectives",
+                                "",
+                                "Collectives of a distributed job: transfer, waiting, and who comes last.",
+                                kRankCollectivesColumns,
+                                rank_collectives_table,
+                                {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

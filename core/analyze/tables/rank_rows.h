@@ -4,7 +4,7 @@
 #include "core/analyze/facts/facts.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 
 // Whether the recording has ranks; if not, the table says what to do.
 inline bool has_ranks(const Facts& facts, ResultTable& table) {
@@ -13,4 +13,4 @@ inline bool has_ranks(const Facts& facts, ResultTable& table) {
     return false;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

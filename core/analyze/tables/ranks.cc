@@ -12,10 +12,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/analyze/tables/rank_rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRanksColumns[] = {
     {"rank", CellType::integer, Unit::none, "Rank in the job."},
     {"host", CellType::text, Unit::none, "Its host; inferred from clocks that agree if the recording names none."},
     {"status", CellType::text, Unit::none, "whole, cut, unreadable or missing."},
@@ -39,7 +39,7 @@ constexpr ResultColumn kColumns[] = {
      "Why it is cut, unreadable or missing, or which other steps than most ranks it recorded."},
 };
 
-struct Sums {
+struct RankSums {
     std::vector<std::int64_t> lengths;
     OwnTime own;
     DurNs exposed = 0;
@@ -47,8 +47,8 @@ struct Sums {
     bool compared = false;  // its arrivals, with those of another rank
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("ranks", kColumns);
+Result<ResultTable> ranks_table(const Facts& facts) {
+    ResultTable table("ranks", kRanksColumns);
     const Trace& trace = facts.trace();
     const RankTable& rows = trace.tables().rank;
     if (!has_ranks(facts, table)) return table;
@@ -56,9 +56,9 @@ Result<ResultTable> run(const Facts& facts) {
     const JobHosts& hosts = facts.get<JobHosts>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     const RankWaits& waits = facts.get<RankWaits>();
-    std::vector<Sums> sums(job.ranks.size());
+    std::vector<RankSums> sums(job.ranks.size());
     for (const JobRankStep& step : job.rank_steps) {
-        Sums& to = sums[step.rank];
+        RankSums& to = sums[step.rank];
         to.lengths.push_back(step.window.length());
         for (DurNs OwnTime::*part :
              {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown})
@@ -77,7 +77,7 @@ Result<ResultTable> run(const Facts& facts) {
         if (unit.kind == UnitKind::rank) prices.try_emplace(unit.index, &unit);
     for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
         const JobRank& rank = job.ranks[i];
-        Sums& sum = sums[i];
+        RankSums& sum = sums[i];
         auto steps = static_cast<double>(sum.lengths.size());
         auto mean = [&](DurNs value) {
             return sum.lengths.empty() ? kAbsent : Cell{static_cast<double>(value) / steps};
@@ -105,9 +105,9 @@ Result<ResultTable> run(const Facts& facts) {
     // Files that could not even be given a rank.
     for (Row row = 0; row < rows.rows; ++row) {
         if (rows.rank.has(row)) continue;
-        std::vector<Cell> cells(std::size(kColumns), kAbsent);
+        std::vector<Cell> cells(std::size(kRanksColumns), kAbsent);
         cells[2] = text_cell(trace, rows.status.value_or(row, kNoString));
-        cells[std::size(kColumns) - 1] = text_cell(trace, rows.reason.value_or(row, kNoString));
+        cells[std::size(kRanksColumns) - 1] = text_cell(trace, rows.reason.value_or(row, kNoString));
         table.add_row(cells);
     }
     return table;
@@ -115,7 +115,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kRanks{"ranks",  "",  "Every rank of a distributed job: its steps, waits and price.",
-                      kColumns, run, {.of_job = true}};
+const Analysis kRanks{"ranks",       "",          "Every rank of a distributed job: its steps, waits and price.",
+                      kRanksColumns, ranks_table, {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -4,10 +4,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kRooflineColumns[] = {
     {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"precision", CellType::text, Unit::none, "Number format and pipe."},
@@ -23,10 +23,10 @@ constexpr ResultColumn kColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> roofline_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    ResultTable table("roofline", kColumns);
+    ResultTable table("roofline", kRooflineColumns);
     for (const MeasuredGroup& group : measured.groups) {
         const MeasuredKernel& kernel = measured.launches[group.longest];
         for (const RooflinePoint& point : roofline(kernel)) {
@@ -48,6 +48,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kRoofline{"roofline", "", "Per kernel with counters: arithmetic intensity, achieved rate and roof.",
-                         kColumns, run};
+                         kRooflineColumns, roofline_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -11,10 +11,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/schema/metrics.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kSamplesColumns[] = {
     {"metric", CellType::text, Unit::none, "Sampled metric."},
     {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none."},
     {"count", CellType::integer, Unit::count, "Number of samples."},
@@ -39,16 +39,16 @@ std::size_t place_of(std::string_view metric) {
 }
 
 // Place in metrics.def, name, device, process (or -1).
-using Key = std::tuple<std::size_t, std::string_view, std::int32_t, std::int64_t>;
+using SeriesKey = std::tuple<std::size_t, std::string_view, std::int32_t, std::int64_t>;
 
 struct Series {
     std::string_view unit;
     std::vector<double> values;
 };
 
-std::map<Key, Series> gather(const Trace& trace, std::int64_t only_device) {
+std::map<SeriesKey, Series> gather_series(const Trace& trace, std::int64_t only_device) {
     const SampleTable& samples = trace.tables().sample;
-    std::map<Key, Series> found;
+    std::map<SeriesKey, Series> found;
     for (Row row = 0; row < samples.rows; ++row) {
         std::int32_t device = samples.device.value_or(row, -1);
         if (!samples.metric.has(row) || !samples.value.has(row) || !std::isfinite(samples.value[row])) continue;
@@ -65,7 +65,7 @@ double rank_of(const std::vector<double>& sorted, std::size_t p) {
     return sorted[std::max<std::size_t>((sorted.size() * p + 99) / 100, 1) - 1];
 }
 
-void add_row(ResultTable& table, const Key& key, Series& series) {
+void add_row(ResultTable& table, const SeriesKey& key, Series& series) {
     std::vector<double>& values = series.values;
     std::sort(values.begin(), values.end());
     auto count = static_cast<double>(values.size());
@@ -79,9 +79,9 @@ void add_row(ResultTable& table, const Key& key, Series& series) {
                    device >= 0 ? integer(device) : kAbsent, pid >= 0 ? integer(pid) : kAbsent});
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("samples", kColumns);
-    for (auto& [key, series] : gather(facts.trace(), facts.options().device)) add_row(table, key, series);
+Result<ResultTable> samples_table(const Facts& facts) {
+    ResultTable table("samples", kSamplesColumns);
+    for (auto& [key, series] : gather_series(facts.trace(), facts.options().device)) add_row(table, key, series);
     if (table.rows() == 0)
         table.notes.push_back(
             "No samples were recorded; gpu-profile record -- CMD and gpu-profile --capture FILE -- CMD record them.");
@@ -90,6 +90,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSamples{"samples", "", "Per sampled metric: mean, spread and percentiles.", kColumns, run};
+const Analysis kSamples{"samples", "", "Per sampled metric: mean, spread and percentiles.", kSamplesColumns,
+                        samples_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

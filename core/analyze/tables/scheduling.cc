@@ -10,10 +10,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kSchedulingColumns[] = {
     {"process", CellType::text, Unit::none, "Process key."},
     {"thread", CellType::text, Unit::none, "Thread key."},
     {"name", CellType::text, Unit::none, "Name of the thread."},
@@ -29,7 +29,7 @@ constexpr ResultColumn kColumns[] = {
     {"migrations", CellType::integer, Unit::count, "How often a stretch was on another CPU than the one before."},
 };
 
-struct Thread {
+struct ScheduledThread {
     StringId process = kNoString, key = kNoString;
     DurNs on_cpu = 0;
     std::size_t slices = 0, preemptions = 0, migrations = 0;
@@ -37,12 +37,12 @@ struct Thread {
     std::int32_t last_cpu = 0;
 };
 
-std::vector<Thread> gather(const Trace& trace) {
+std::vector<ScheduledThread> gather_threads(const Trace& trace) {
     const CpuSliceTable& table = trace.tables().cpu_slice;
-    std::map<StringId, Thread> threads;
+    std::map<StringId, ScheduledThread> threads;
     for (Row row = 0; row < table.rows; ++row) {  // by start
         if (!table.thread.has(row)) continue;
-        Thread& thread = threads[table.thread[row]];
+        ScheduledThread& thread = threads[table.thread[row]];
         thread.key = table.thread[row];
         thread.process = table.process.value_or(row, thread.process);
         thread.on_cpu += table.dur[row];
@@ -52,9 +52,9 @@ std::vector<Thread> gather(const Trace& trace) {
         if (!thread.cpus.empty() && thread.last_cpu != table.cpu[row]) ++thread.migrations;
         thread.cpus.insert(thread.last_cpu = table.cpu[row]);
     }
-    std::vector<Thread> order;
+    std::vector<ScheduledThread> order;
     for (auto& [key, thread] : threads) order.push_back(std::move(thread));
-    std::sort(order.begin(), order.end(), [&](const Thread& a, const Thread& b) {
+    std::sort(order.begin(), order.end(), [&](const ScheduledThread& a, const ScheduledThread& b) {
         return a.on_cpu != b.on_cpu ? a.on_cpu > b.on_cpu : trace.text(a.key) < trace.text(b.key);
     });
     return order;
@@ -74,14 +74,14 @@ std::map<StringId, StringId> names_of(const ThreadTable& threads) {
     return names;
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> scheduling_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("scheduling", kColumns);
+    ResultTable table("scheduling", kSchedulingColumns);
     table.handle_prefix = "sched";
     const auto& waits = facts.get<CpuWaits>().of_thread;
     bool tells_ends = has_ends(trace.tables().cpu_slice);
     std::map<StringId, StringId> names = names_of(trace.tables().thread);
-    for (const Thread& thread : gather(trace)) {
+    for (const ScheduledThread& thread : gather_threads(trace)) {
         DurNs waited = 0, longest = 0;
         if (auto found = waits.find(thread.key); found != waits.end())
             for (const Interval& wait : found->second)
@@ -102,6 +102,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kScheduling{"scheduling", "", "Per thread: time on CPUs, and preemptions.", kColumns, run};
+const Analysis kScheduling{"scheduling", "", "Per thread: time on CPUs, and preemptions.", kSchedulingColumns,
+                           scheduling_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -11,7 +11,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/function_name.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 constexpr std::size_t kMaxLength = 16;
@@ -37,7 +37,7 @@ struct Tail {
     std::vector<Row> rows;
 };
 
-Sequences gather(const Facts& facts, std::size_t length) {
+Sequences gather_sequences(const Facts& facts, std::size_t length) {
     const KernelTable& kernels = facts.trace().kernel();
     std::map<std::pair<std::int32_t, std::int64_t>, Tail> tails;
     Sequences found;
@@ -74,7 +74,7 @@ std::string text_of(const Trace& trace, const Names& names) {
     return text;
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kSequencesColumns[] = {
     {"kernels", CellType::text, Unit::none, "Short names of the kernels, in order."},
     {"count", CellType::integer, Unit::count, "Number of occurrences."},
     {"total_ns", CellType::integer, Unit::ns, "Kernel durations plus the time between kernels, over all occurrences."},
@@ -82,12 +82,12 @@ constexpr ResultColumn kColumns[] = {
     {"gap_ns", CellType::integer, Unit::ns, "Time between the kernels, over all occurrences."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> sequences_table(const Facts& facts) {
     std::int64_t wanted = facts.options().sequence_length;
     if (wanted < 2 || wanted > static_cast<std::int64_t>(kMaxLength))
         return Error{ExitCode::usage,
                      fmt::format("--sequence-length: expected 2-{} kernels, not '{}'", kMaxLength, wanted)};
-    Sequences found = gather(facts, static_cast<std::size_t>(wanted));
+    Sequences found = gather_sequences(facts, static_cast<std::size_t>(wanted));
     std::vector<std::pair<std::string, Sequence>> order;
     for (const auto& [names, sequence] : found)
         if (sequence.count > 1) order.emplace_back(text_of(facts.trace(), names), sequence);
@@ -95,7 +95,7 @@ Result<ResultTable> run(const Facts& facts) {
         DurNs left = a.second.kernels_ns + a.second.gap_ns, right = b.second.kernels_ns + b.second.gap_ns;
         return left != right ? left > right : a.first < b.first;
     });
-    ResultTable table("sequences", kColumns);
+    ResultTable table("sequences", kSequencesColumns);
     table.handle_prefix = "seq";
     for (const auto& [text, sequence] : order)
         table.add_row({std::string_view(text), integer(sequence.count), integer(sequence.kernels_ns + sequence.gap_ns),
@@ -106,6 +106,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSequences{"sequences", "", "Repeated kernel sequences: candidates for fusion.", kColumns, run};
+const Analysis kSequences{"sequences", "", "Repeated kernel sequences: candidates for fusion.", kSequencesColumns,
+                          sequences_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

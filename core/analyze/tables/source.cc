@@ -12,10 +12,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kSourceColumns[] = {
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information."},
     {"line", CellType::integer, Unit::none, "Source line."},
@@ -85,8 +85,8 @@ void add(ResultTable& table, const Trace& trace, const SourceLines& all, const S
                    line.device < 0 ? kAbsent : integer(line.device)});
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("source", kColumns);
+Result<ResultTable> source_table(const Facts& facts) {
+    ResultTable table("source", kSourceColumns);
     table.handle_prefix = "line";
     const SourceLines& all = facts.get<SourceLines>();
     SourceTexts texts(facts.options().sources);
@@ -109,7 +109,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSource{"source", "",  "Per kernel and source line: where warps wait and why, wasted memory accesses.",
-                       kColumns, run, {.of_kernel = true}};
+const Analysis kSource{
+    "source",       "",           "Per kernel and source line: where warps wait and why, wasted memory accesses.",
+    kSourceColumns, source_table, {.of_kernel = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

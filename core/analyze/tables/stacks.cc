@@ -15,10 +15,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStacksColumns[] = {
     {"thread", CellType::text, Unit::none, "Thread key; absent when unknown."},
     {"function", CellType::text, Unit::none, "Python or native function."},
     {"file", CellType::text, Unit::none, "Source file."},
@@ -45,18 +45,18 @@ struct Count {
     std::map<std::int64_t, std::uint64_t> lines;
 };
 using Function = std::pair<std::string_view, std::string_view>;
-struct Thread {
+struct SampledThread {
     std::uint64_t total = 0;
     std::map<Function, Count> functions;
 };
-using Threads = std::map<StringId, Thread>;
+using Threads = std::map<StringId, SampledThread>;
 
 Threads gather_samples(const Trace& trace) {
     const StackSampleTable& samples = trace.tables().stack_sample;
     Threads threads;
     for (Row row = 0; row < samples.rows; ++row) {
         if (!samples.stack.has(row)) continue;
-        Thread& thread = threads[samples.thread.value_or(row, kNoString)];
+        SampledThread& thread = threads[samples.thread.value_or(row, kNoString)];
         ++thread.total;
         std::string_view stack = trace.text(samples.stack[row]);
         std::set<Function> met;
@@ -78,7 +78,7 @@ Threads gather_samples(const Trace& trace) {
 // Adds up the calls of one thread.
 class CallSums {
 public:
-    CallSums(const Trace& trace, Thread& sums) : trace_(trace), sums_(sums) {}
+    CallSums(const Trace& trace, SampledThread& sums) : trace_(trace), sums_(sums) {}
 
     void add(const HostThread& calls) {
         if (calls.spans.empty()) return;
@@ -124,7 +124,7 @@ private:
         return found->second;
     }
     const Trace& trace_;
-    Thread& sums_;
+    SampledThread& sums_;
     std::unordered_map<std::uint32_t, Known> known_;  // by name
 };
 
@@ -143,7 +143,7 @@ auto in_order(const Map& map, auto before) {
     return order;
 }
 
-void add_row(ResultTable& table, Cell key, const Thread& thread, const Function& function, const Count& count,
+void add_row(ResultTable& table, Cell key, const SampledThread& thread, const Function& function, const Count& count,
              PythonBasis basis) {
     auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     auto line = std::max_element(count.lines.begin(), count.lines.end(), less);
@@ -155,9 +155,9 @@ void add_row(ResultTable& table, Cell key, const Thread& thread, const Function&
                    when(PythonBasis::time, count.total)});
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> stacks_table(const Facts& facts) {
     const Trace& trace = facts.trace();
-    ResultTable table("stacks", kColumns);
+    ResultTable table("stacks", kStacksColumns);
     PythonBasis basis = trace.tables().stack_sample.rows > 0 ? PythonBasis::samples : PythonBasis::time;
     Threads threads = basis == PythonBasis::samples ? gather_samples(trace) : gather_calls(trace);
     auto text = [&](StringId id) { return id == kNoString ? std::string_view() : trace.text(id); };
@@ -182,6 +182,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStacks{"stacks", "", "Per thread and Python function: self and total samples or time.", kColumns, run};
+const Analysis kStacks{"stacks", "", "Per thread and Python function: self and total samples or time.", kStacksColumns,
+                       stacks_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -13,10 +13,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStallsColumns[] = {
     {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
     {"name", CellType::text, Unit::none, "Kernel name."},
     {"reason", CellType::text, Unit::none, "Stall reason, as CUPTI names it."},
@@ -59,10 +59,10 @@ void add_sampled(ResultTable& table, const Facts& facts, const std::set<StringId
             add(table, facts.trace(), *stalls, handle_of(facts.get<KernelNames>(), function), function, kAbsent);
 }
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> stalls_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
-    ResultTable table("stalls", kColumns);
+    ResultTable table("stalls", kStallsColumns);
     std::set<StringId> names;  // with stalls
     for (const MeasuredGroup& group : measured.groups) {
         const MeasuredKernel& kernel = measured.launches[group.longest];
@@ -79,6 +79,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStalls{"stalls", "", "Per kernel with counters or samples: what its warps wait for.", kColumns, run};
+const Analysis kStalls{"stalls", "", "Per kernel with counters or samples: what its warps wait for.", kStallsColumns,
+                       stalls_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -7,10 +7,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStepEnergyColumns[] = {
     {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
@@ -23,9 +23,9 @@ constexpr ResultColumn kColumns[] = {
     {"because", CellType::text, Unit::none, "Why the energy is absent."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> step_energy_table(const Facts& facts) {
     const Steps& found = facts.get<Steps>();
-    ResultTable table("step_energy", kColumns);
+    ResultTable table("step_energy", kStepEnergyColumns);
     if (!found.note.empty()) table.notes.push_back(found.note);
     const EnergyUse& use = facts.get<EnergyUse>();
     for (const Step& step : found.steps)
@@ -51,6 +51,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStepEnergy{"step_energy", "", "Per step and device: energy, and how sure it is.", kColumns, run};
+const Analysis kStepEnergy{"step_energy", "", "Per step and device: energy, and how sure it is.", kStepEnergyColumns,
+                           step_energy_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

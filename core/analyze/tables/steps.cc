@@ -17,7 +17,7 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
 constexpr std::size_t kNameShown = 60;
@@ -163,7 +163,7 @@ void note_backlog(const Facts& facts, const Steps& found, ResultTable& table) {
                     readable_duration(after.real())));
 }
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStepsColumns[] = {
     {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
     {"dur_ns", CellType::integer, Unit::ns, "Duration."},
@@ -174,9 +174,9 @@ constexpr ResultColumn kColumns[] = {
     {"why", CellType::text, Unit::none, "Largest differences between a slow step and the median step."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> steps_table(const Facts& facts) {
     const Steps& found = facts.get<Steps>();
-    ResultTable table("steps", kColumns);
+    ResultTable table("steps", kStepsColumns);
     table.handle_prefix = "step";
     if (!found.note.empty()) table.notes.push_back(found.note);
     if (found.steps.empty()) return table;
@@ -207,7 +207,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSteps{"steps", "", "Per iteration: duration, device busy time, and why slow steps are slow.", kColumns,
-                      run};
+const Analysis kSteps{"steps", "", "Per iteration: duration, device busy time, and why slow steps are slow.",
+                      kStepsColumns, steps_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -9,10 +9,10 @@
 #include "core/analyze/tables/rank_rows.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStragglersColumns[] = {
     {"unit", CellType::text, Unit::none, "Rank, host or group; `changing ranks` if another rank is late each time."},
     {"cause", CellType::text, Unit::none,
      "slow GPU, more work, late data, pauses, slow host, slow link, slow copies or unknown."},
@@ -30,8 +30,8 @@ constexpr ResultColumn kColumns[] = {
     {"evidence", CellType::text, Unit::none, "What shows the cause."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("stragglers", kColumns);
+Result<ResultTable> stragglers_table(const Facts& facts) {
+    ResultTable table("stragglers", kStragglersColumns);
     if (!has_ranks(facts, table)) return table;
     const Stragglers& found = facts.get<Stragglers>();
     if (!found.reason.empty()) table.notes.push_back(fmt::format("No prices: {}.", found.reason));
@@ -49,7 +49,11 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStragglers{"stragglers", "",  "Who holds a distributed job up, why, and what it costs.",
-                           kColumns,     run, {.of_job = true}};
+const Analysis kStragglers{"stragglers",
+                           "",
+                           "Who holds a distributed job up, why, and what it costs.",
+                           kStragglersColumns,
+                           stragglers_table,
+                           {.of_job = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

@@ -5,10 +5,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kStreamsColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"stream", CellType::integer, Unit::none, "Stream id."},
     {"ops", CellType::integer, Unit::count, "Number of kernels, memcpys and memsets."},
@@ -17,12 +17,12 @@ constexpr ResultColumn kColumns[] = {
     {"last_ns", CellType::integer, Unit::ns, "End of the last op, relative to the window start."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> streams_table(const Facts& facts) {
     TimeNs origin = facts.trace().zero();
     std::vector<StreamWork> streams = stream_work(facts.trace(), facts.options().device);
     std::stable_sort(streams.begin(), streams.end(),
                      [](const StreamWork& a, const StreamWork& b) { return length(a.busy) > length(b.busy); });
-    ResultTable table("streams", kColumns);
+    ResultTable table("streams", kStreamsColumns);
     table.handle_prefix = "st";
     for (const StreamWork& stream : streams) {
         table.add_row({
@@ -39,7 +39,7 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kStreams{"streams", "", "Per device and stream: ops, busy time, first start and last end.", kColumns,
-                        run};
+const Analysis kStreams{"streams", "", "Per device and stream: ops, busy time, first start and last end.",
+                        kStreamsColumns, streams_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

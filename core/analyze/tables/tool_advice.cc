@@ -3,10 +3,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kToolAdviceColumns[] = {
     {"launch", CellType::integer, Unit::none, "Number of the launch."},
     {"rule", CellType::text, Unit::none, "Name of the tool's rule."},
     {"kind", CellType::text, Unit::none, "Its severity, in the tool's words."},
@@ -17,10 +17,10 @@ constexpr ResultColumn kColumns[] = {
     {"text", CellType::text, Unit::none, "The advice."},
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> tool_advice_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const KernelAdviceTable& advice = trace.tables().kernel_advice;
-    ResultTable table("tool_advice", kColumns);
+    ResultTable table("tool_advice", kToolAdviceColumns);
     for (Row row = 0; row < advice.rows; ++row)
         table.add_row({integer(advice.launch.get(row)), text_cell(trace, advice.rule.value_or(row, kNoString)),
                        text_cell(trace, advice.kind.value_or(row, kNoString)),
@@ -34,6 +34,6 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kToolAdvice{"tool_advice", "", "Per profiled launch: advice of the tool that measured it, in its words.",
-                           kColumns, run};
+                           kToolAdviceColumns, tool_advice_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

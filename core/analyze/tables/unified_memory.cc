@@ -7,10 +7,10 @@
 #include "core/analyze/tables/analysis_list.h"
 #include "core/analyze/tables/cells.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kUnifiedMemoryColumns[] = {
     {"device", CellType::integer, Unit::none, "Device ordinal."},
     {"direction", CellType::text, Unit::none,
      "HtoD: pages accessed by the device; DtoH: pages accessed by the host; DtoD."},
@@ -27,10 +27,10 @@ struct MigrationTotals {
     bool bytes_known = true;
 };
 
-Result<ResultTable> run(const Facts& facts) {
+Result<ResultTable> unified_memory_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const MemcpyTable& copies = trace.memcpy();
-    ResultTable table("unified_memory", kColumns);
+    ResultTable table("unified_memory", kUnifiedMemoryColumns);
     table.handle_prefix = "um";
     std::int64_t only = facts.options().device;
     std::map<std::pair<std::int32_t, std::string_view>, MigrationTotals> moves;
@@ -61,6 +61,7 @@ Result<ResultTable> run(const Facts& facts) {
 }  // namespace
 
 const Analysis kUnifiedMemory{"unified_memory", "um_sum um_total_sum",
-                              "Per device and direction: migrations of managed memory.", kColumns, run};
+                              "Per device and direction: migrations of managed memory.", kUnifiedMemoryColumns,
+                              unified_memory_table};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

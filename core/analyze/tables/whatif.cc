@@ -9,10 +9,10 @@
 #include "core/analyze/tables/cells.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kWhatifColumns[] = {
     {"kind", CellType::text, Unit::none,
      "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
     {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above."},
@@ -101,8 +101,8 @@ void add_usual(ResultTable& table, const Facts& facts) {
     table.notes.push_back(fmt::format("Under {:.0f} %, or possibly nothing: {}.", 100 * kWorthChanging, names));
 }
 
-Result<ResultTable> run(const Facts& facts) {
-    ResultTable table("whatif", kColumns);
+Result<ResultTable> whatif_table(const Facts& facts) {
+    ResultTable table("whatif", kWhatifColumns);
     Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
     if (!edits.ok()) return edits.error();
     const ReplayValidity& validity = facts.get<ReplayValidity>();
@@ -120,7 +120,8 @@ Result<ResultTable> run(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kWhatIf{"whatif", "",  "Predicted step time with one thing changed, by replaying the recording.",
-                       kColumns, run, {.about_idle = true, .replays = true}};
+const Analysis kWhatIf{
+    "whatif",       "",           "Predicted step time with one thing changed, by replaying the recording.",
+    kWhatifColumns, whatif_table, {.about_idle = true, .replays = true}};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::tables

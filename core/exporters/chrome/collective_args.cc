@@ -3,7 +3,7 @@
 #include "core/base/rank_list.h"
 #include "core/exporters/chrome/events.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 constexpr std::size_t kMaxListed = 30;  // kTruncateLength of torch/csrc/profiler/util.cpp
@@ -66,4 +66,4 @@ void ChromeEvents::rank_args(StringId text) {
     json_.member("Global rank stride", std::int64_t{args.stride});
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

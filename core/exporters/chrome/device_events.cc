@@ -4,7 +4,7 @@
 
 #include "core/exporters/chrome/events.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 std::string capitalised(std::string_view text) {
@@ -134,4 +134,4 @@ void ChromeEvents::device_ranges() {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -8,7 +8,7 @@
 
 #include "core/exporters/chrome/json_check.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 ChromeEvents::ChromeEvents(const Trace& trace, TimeNs base, JsonWriter& json)
     : trace_(trace), tables_(trace.tables()), base_(base), json_(json), ids_(trace) {
@@ -129,4 +129,4 @@ void ChromeEvents::profiler_span() {
     close();
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -11,7 +11,7 @@
 #include "core/exporters/chrome/identity.h"
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 class ChromeEvents {
 public:
@@ -95,4 +95,4 @@ private:
     std::unordered_map<StringId, RankArgs> rank_lists_;  // by the text of `ranks`
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -3,7 +3,7 @@
 
 #include "core/exporters/chrome/events.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 void ChromeEvents::ops() {
     const OpTable& op = tables_.op;
@@ -112,4 +112,4 @@ void ChromeEvents::flows() {
     }
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

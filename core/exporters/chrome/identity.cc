@@ -2,7 +2,7 @@
 
 #include <set>
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 // Far above any system's ids, to avoid collisions.
@@ -37,4 +37,4 @@ HostId ChromeIdentity::thread(StringId key) const {
     return found == threads_.end() ? HostId{-1, 0} : found->second;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -8,7 +8,7 @@
 
 #include "core/model/trace.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 struct HostId {
     std::int64_t pid = 0, tid = 0;
@@ -27,4 +27,4 @@ private:
     std::map<StringId, HostId> threads_;
 };
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -3,7 +3,7 @@
 #include "core/base/ascii.h"
 #include "core/base/utf8.h"
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 namespace {
 
 constexpr int kDepth = 64;
@@ -125,4 +125,4 @@ private:
 
 bool is_json(std::string_view text) { return Checker(text).document(); }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

@@ -4,9 +4,9 @@
 
 #include <string_view>
 
-namespace gpuprof {
+namespace gpuprof::inline exporters {
 
 // Nesting deeper than 64 and bytes that are not UTF-8 count as invalid JSON.
 bool is_json(std::string_view text);
 
-}  // namespace gpuprof
+}  // namespace gpuprof::exporters

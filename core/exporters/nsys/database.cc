@@ -9,7 +9,7 @@
 
 #include "core/exporters/nsys/tables.def"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline exporters::nsys {
 namespace {
 
 struct Table {
@@ -91,4 +91,4 @@ Status Writer::finish() {
     return failure_ ? Status(*failure_) : Status();
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::exporters::nsys

@@ -16,7 +16,7 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline exporters::nsys {
 
 class Writer {
 public:
@@ -74,4 +74,4 @@ private:
     std::optional<Error> failure_;
 };
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::exporters::nsys

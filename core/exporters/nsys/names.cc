@@ -4,7 +4,7 @@
 #include <cctype>
 #include <iterator>
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline exporters::nsys {
 namespace {
 
 template <std::size_t N>
@@ -37,4 +37,4 @@ std::int64_t sync_type(std::string_view word) {
     return number_of(kWords, word, 0);
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::exporters::nsys

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline exporters::nsys {
 
 // A GlobalId: host, process id, thread id.
 constexpr std::int64_t global_id(std::int64_t pid, std::int64_t tid) {
@@ -16,4 +16,4 @@ std::int64_t copy_kind(std::string_view word);
 std::int64_t memory_kind(std::string_view word);
 std::int64_t sync_type(std::string_view word);
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::exporters::nsys

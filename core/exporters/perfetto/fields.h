@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace gpuprof::perfetto {
+namespace gpuprof::inline exporters::perfetto {
 
 using Tag = std::uint32_t;
 
@@ -41,4 +41,4 @@ namespace defaults {
 inline constexpr Tag event = 11, timestamp_clock = 58;
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::exporters::perfetto

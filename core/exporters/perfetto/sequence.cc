@@ -4,7 +4,7 @@
 
 #include "core/exporters/perfetto/fields.h"
 
-namespace gpuprof::perfetto {
+namespace gpuprof::inline exporters::perfetto {
 
 using protozero::pbf_writer;
 
@@ -112,4 +112,4 @@ void Sequence::write(TimeNs time) {
     write_packet(sink_, packet_);
 }
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::exporters::perfetto

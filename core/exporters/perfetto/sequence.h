@@ -12,7 +12,7 @@
 #include "core/base/sink.h"
 #include "core/base/string_pool.h"
 
-namespace gpuprof::perfetto {
+namespace gpuprof::inline exporters::perfetto {
 
 // What is shown for an event besides its name. Keys are literals.
 struct Note {
@@ -57,4 +57,4 @@ private:
 // The packet `packet` as a piece of the file.
 void write_packet(Sink& sink, std::string_view packet);
 
-}  // namespace gpuprof::perfetto
+}  // namespace gpuprof::exporters::perfetto

@@ -7,7 +7,7 @@
 #include "core/importers/kineto/event.h"
 #include "core/importers/kineto/groups.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 void Assembly::take(ParsedPiece& piece) {
     end_offset_ = piece.offset + piece.bytes.size();
@@ -218,4 +218,4 @@ void Assembly::finish_facts() {
     if (events_ > 0) builder_.set_tool("torch.profiler");
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -9,7 +9,7 @@
 
 #include "core/importers/kineto/pipeline.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 class Assembly {
 public:
@@ -61,4 +61,4 @@ private:
     Batch::LossCount foreign_kinds_;
 };
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -10,7 +10,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Times further from zero are rejected, so that the time base can be added without overflow.
 inline constexpr TimeNs kMaxTime = TimeNs{1} << 61;
@@ -82,4 +82,4 @@ struct Block {
     }
 };
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -8,7 +8,7 @@
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 // `Rank` is the root's number in the group for these, and the own one or that of the peer for all others.
@@ -168,4 +168,4 @@ void RowWriter::put_root(CollectiveTable& collective, Row row, const Event& even
         column.set(row, listed->listed[static_cast<std::size_t>(*number)]);
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -8,7 +8,7 @@
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 // More kernels ran than Kineto kept names for.
@@ -53,4 +53,4 @@ void RowWriter::write_profiler_range(const Event& event) {
     });
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -7,7 +7,7 @@
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 // Up to three integers of a JSON array such as [16, 32, 1]. Returns how many there were; 0 if it is not such an array.
@@ -168,4 +168,4 @@ void RowWriter::write_note(const Event& event) {
     block_.notes.push_back(note);
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

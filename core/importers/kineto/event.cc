@@ -3,7 +3,7 @@
 #include "core/importers/kineto/key_table.h"
 #include "core/importers/kineto/members.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 enum class Place { event, args };
@@ -139,4 +139,4 @@ bool looks_like_event(char before, const char* p, const char* end) {
     return p < limit && *p == ':';
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -8,7 +8,7 @@
 #include "core/importers/kineto/fields.def"
 #include "core/importers/kineto/scan.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 #define GPUPROF_KINETO_ENUM(name, place, key) name,
 enum class Field : std::uint8_t { GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_ENUM) unknown };
@@ -57,4 +57,4 @@ bool looks_like_event(char before, const char* p, const char* end);
 // The last non-blank byte of [begin, p), or `otherwise` if there is none.
 char last_visible(const char* begin, const char* p, char otherwise);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -8,7 +8,7 @@
 
 #include "core/base/rank_list.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 // The rows of the host's records, by external id. The first of several with one id counts.
@@ -141,4 +141,4 @@ void complete_groups(Batch& rows, std::span<const GroupEntry> groups, std::strin
     inherit(collective.is_async, collective, hosts);
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

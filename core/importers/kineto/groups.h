@@ -7,10 +7,10 @@
 
 #include "core/importers/kineto/block.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Completes the collectives of `rows`; `groups` are those of the header. Afterwards every text in `ranks` is compact
 // (core/base/rank_list.h). Lists that cannot be completed are a loss with the first group's name.
 void complete_groups(Batch& rows, std::span<const GroupEntry> groups, std::string_view file);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -6,7 +6,7 @@
 #include "core/importers/kineto/members.h"
 #include "core/importers/kineto/number.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 enum class Property {
@@ -192,4 +192,4 @@ bool read_header_member(std::string_view key, const RawValue& value, Block& bloc
     return key != "baseTimeNanoseconds" || take_integer(value, block.base_time);
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -7,10 +7,10 @@
 #include "core/importers/kineto/block.h"
 #include "core/importers/kineto/scan.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Takes one member. Members that it does not know become meta unchanged. False if a required number is invalid, which
 // is then left absent.
 bool read_header_member(std::string_view key, const RawValue& value, Block& block);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

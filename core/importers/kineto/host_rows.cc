@@ -5,7 +5,7 @@
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
@@ -177,4 +177,4 @@ void RowWriter::write_name(const Event& event) {
     block_.names.push_back(std::move(fact));
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 template <class Enum>
 struct KeyName {
@@ -76,4 +76,4 @@ private:
 template <class Enum, std::size_t N>
 KeyTable(const KeyName<Enum> (&)[N]) -> KeyTable<Enum, N>;
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

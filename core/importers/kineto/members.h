@@ -4,7 +4,7 @@
 
 #include "core/importers/kineto/scan.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Reads `"key" :` at p.
 inline Scan scan_key(const char*& p, const char* end, RawValue& key) {
@@ -56,4 +56,4 @@ Scan scan_elements(const char*& p, const char* end, Visit visit) {
     return scan_items(p, end, ']', [&] { return p < end ? visit() : Scan::cut_off; });
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

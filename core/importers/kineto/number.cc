@@ -6,7 +6,7 @@
 
 #include "core/base/ascii.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 // By the largest scale in use: seconds as ns.
@@ -175,4 +175,4 @@ Number parse_integer(std::string_view text, std::int64_t& value, bool bits) {
     return Number::ok;
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 enum class Number {
     ok,
@@ -33,4 +33,4 @@ Number parse_padded_microseconds(std::string_view text, std::int64_t& ns);
 // An integer: decimal, or hexadecimal after 0x. If `bits` is set, unsigned values up to 2^64-1 keep their bit pattern.
 Number parse_integer(std::string_view text, std::int64_t& value, bool bits = false);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

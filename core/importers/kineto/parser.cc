@@ -5,7 +5,7 @@
 #include "core/importers/kineto/members.h"
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 class PieceParser {
@@ -186,4 +186,4 @@ const char* find_cut(const char* begin, const char* end) {
     return end;
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -12,7 +12,7 @@
 
 #include "core/importers/kineto/block.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // An item longer than this is given up, so that memory stays bounded whatever the input is.
 inline constexpr std::size_t kMaxItem = std::size_t{64} << 20;
@@ -41,4 +41,4 @@ std::size_t parse_piece(std::string_view file, const Piece& piece, State& state,
 // Where to cut the bytes [begin, end): the last place that seems to begin an event, or `end` when none does.
 const char* find_cut(const char* begin, const char* end);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -1,6 +1,6 @@
 #include "core/importers/kineto/pieces.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 Result<PieceReader::Next> PieceReader::read(PaddedBytes& bytes) {
     std::size_t carried = carry_.size();
@@ -24,4 +24,4 @@ Result<PieceReader::Next> PieceReader::read(PaddedBytes& bytes) {
     return next;
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

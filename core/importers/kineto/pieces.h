@@ -7,7 +7,7 @@
 #include "core/importers/kineto/scan.h"
 #include "core/importers/source.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Bytes followed by the padding that the scanner needs.
 class PaddedBytes {
@@ -54,4 +54,4 @@ private:
     PodVector<char> carry_;  // already read, but part of the next piece
 };
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -7,7 +7,7 @@
 #include <system_error>
 #include <thread>
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 Status read_piece(PieceReader& reader, ParsedPiece& piece) {
@@ -136,4 +136,4 @@ Status parse_all(Source& source, PipelineShape shape, const ColumnSelection& sel
     return pipeline.status();
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

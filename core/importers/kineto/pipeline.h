@@ -7,7 +7,7 @@
 
 #include "core/importers/kineto/pieces.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 struct ParsedPiece {
     PaddedBytes bytes;
@@ -31,4 +31,4 @@ PipelineShape default_shape(const ColumnSelection& selected);
 Status parse_all(Source& source, PipelineShape shape, const ColumnSelection& selected,
                  const std::function<void(ParsedPiece&)>& consume);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

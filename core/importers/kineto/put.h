@@ -5,7 +5,7 @@
 
 #include "core/importers/kineto/row_writer.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 // Puts an integer field into a column; missing or out-of-range values stay absent.
 template <class T>
@@ -18,4 +18,4 @@ void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field)
     column.set(row, static_cast<T>(*value));
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -5,7 +5,7 @@
 #include "core/importers/kineto/key_table.h"
 #include "core/importers/kineto/number.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 enum class Category {
@@ -192,4 +192,4 @@ StringId RowWriter::intern(std::string_view text) {
     return cached.id;
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

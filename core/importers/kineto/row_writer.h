@@ -11,7 +11,7 @@
 #include "core/importers/kineto/block.h"
 #include "core/importers/kineto/event.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 class RowWriter {
 public:
@@ -99,4 +99,4 @@ private:
     std::array<CachedName, 512> names_{};
 };
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

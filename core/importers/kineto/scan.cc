@@ -1,6 +1,6 @@
 #include "core/importers/kineto/scan.h"
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 namespace {
 
 int hex_digit(char c) {
@@ -109,4 +109,4 @@ std::string_view decode_string(const RawValue& value, std::string& scratch, bool
     return scratch;
 }
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

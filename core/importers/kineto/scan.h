@@ -19,7 +19,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace gpuprof::kineto {
+namespace gpuprof::inline importers::kineto {
 
 inline constexpr std::size_t kScanPadding = 64;
 
@@ -158,4 +158,4 @@ inline Scan scan_value(const char*& p, const char* end, RawValue& out, bool& too
 // unchanged.
 std::string_view decode_string(const RawValue& value, std::string& scratch, bool& clean);
 
-}  // namespace gpuprof::kineto
+}  // namespace gpuprof::importers::kineto

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-namespace gpuprof::ncu {
+namespace gpuprof::inline importers::ncu {
 namespace {
 
 // Without the instances of a sum, and without group separators other than decimal marks: blanks, no-break spaces,
@@ -76,4 +76,4 @@ std::optional<double> number_of(std::string_view text, DecimalMark mark) {
     return value;
 }
 
-}  // namespace gpuprof::ncu
+}  // namespace gpuprof::importers::ncu

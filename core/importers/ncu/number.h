@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace gpuprof::ncu {
+namespace gpuprof::inline importers::ncu {
 
 enum class DecimalMark { unknown, point, comma };  // the decimal mark
 
@@ -16,4 +16,4 @@ DecimalMark mark_of(std::string_view text);
 // in brackets ("12 (4; 8)", the values of its instances) is ignored.
 std::optional<double> number_of(std::string_view text, DecimalMark mark);
 
-}  // namespace gpuprof::ncu
+}  // namespace gpuprof::importers::ncu

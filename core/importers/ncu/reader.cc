@@ -8,7 +8,7 @@
 #include <cmath>
 #include <unordered_map>
 
-namespace gpuprof::ncu {
+namespace gpuprof::inline importers::ncu {
 namespace {
 
 // Columns that identify the launch; all other columns of the raw page are metrics.
@@ -260,4 +260,4 @@ void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers
         if (auto known = durations.find(table.launch[row]); known != durations.end()) table.dur.set(row, known->second);
 }
 
-}  // namespace gpuprof::ncu
+}  // namespace gpuprof::importers::ncu

@@ -14,7 +14,7 @@
 #include "core/importers/ncu/number.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::ncu {
+namespace gpuprof::inline importers::ncu {
 
 // Whether a line starts a table of ncu.
 bool is_header(std::string_view line);
@@ -63,4 +63,4 @@ private:
     std::vector<StringId> gains_;  // of kernel_advice, by row
 };
 
-}  // namespace gpuprof::ncu
+}  // namespace gpuprof::importers::ncu

@@ -5,7 +5,7 @@
 
 #include "core/importers/nsys/reader.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 void Reader::read_session() {
     Scan start = scan("TARGET_INFO_SESSION_START_TIME");
@@ -169,4 +169,4 @@ void Reader::read_metrics() {
     }
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

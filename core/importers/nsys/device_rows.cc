@@ -6,7 +6,7 @@
 #include "core/importers/nsys/reader.h"
 #include "core/model/cuda_memory.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 namespace {
 
 // Source: ENUM_CUDA_MEM_KIND. "Unknown" is the first number in CUPTI, the last one here.
@@ -201,4 +201,4 @@ void Reader::read_allocations() {
     }
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -8,7 +8,7 @@
 #include "core/importers/ids.h"
 #include "core/importers/nsys/reader.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 void Reader::read_calls() {
     constexpr std::int64_t kDriver = 1;
@@ -160,4 +160,4 @@ void Reader::read_ranges() {
     }
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
 #include "core/base/ascii.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 namespace {
 
 constexpr std::string_view kGroupEnd = "ncclGroupEnd";
@@ -134,4 +135,4 @@ void NcclCalls::write_call(Batch& batch, const Call& call, std::optional<std::in
     put_rank(rooted_at_receiver ? table.dst_rank : table.src_rank, row, call.peer ? std::nullopt : call.root);
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -15,7 +15,7 @@
 #include "core/importers/nsys/nvtx_payload.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 class NcclCalls {
 public:
@@ -48,4 +48,4 @@ private:
     std::map<std::pair<StringId, std::int64_t>, Member> members_;  // by process and communicator
 };
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 namespace {
 
 constexpr std::size_t kHeader = 32, kSchemaAt = 8, kSizeAt = 16;
@@ -54,4 +54,4 @@ NvtxPayloads::Values NvtxPayloads::decode(std::int64_t domain, std::string_view 
     return values;
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 class NvtxPayloads {
 public:
@@ -38,4 +38,4 @@ private:
     std::map<std::pair<std::int64_t, std::int64_t>, Schema> schemas_;  // by domain and number
 };
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

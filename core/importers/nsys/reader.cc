@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 namespace {
 
@@ -134,4 +134,4 @@ void Reader::count_unread() {
     }
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

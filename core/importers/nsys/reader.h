@@ -15,7 +15,7 @@
 #include "core/importers/nsys/nccl_calls.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 
 class Reader {
 public:
@@ -114,4 +114,4 @@ private:
     std::set<std::string> used_;
 };
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

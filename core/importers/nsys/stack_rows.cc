@@ -7,7 +7,7 @@
 #include "core/importers/native_frame.h"
 #include "core/importers/nsys/reader.h"
 
-namespace gpuprof::nsys {
+namespace gpuprof::inline importers::nsys {
 namespace {
 
 struct Frame {
@@ -99,4 +99,4 @@ void Reader::read_stacks() {
     }
 }
 
-}  // namespace gpuprof::nsys
+}  // namespace gpuprof::importers::nsys

@@ -6,7 +6,7 @@
 #include "core/base/ascii.h"
 #include "core/importers/kineto/number.h"
 
-namespace gpuprof::nsys_stats {
+namespace gpuprof::inline importers::nsys_stats {
 namespace {
 
 constexpr double kMaxValue = 1e18;  // ns and bytes; larger values are not times or sizes of a recording
@@ -102,4 +102,4 @@ std::optional<std::int64_t> Columns::bytes(const std::vector<std::string>& row, 
     return exact || near ? std::optional(static_cast<std::int64_t>(std::llround(bytes))) : std::nullopt;
 }
 
-}  // namespace gpuprof::nsys_stats
+}  // namespace gpuprof::importers::nsys_stats

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::nsys_stats {
+namespace gpuprof::inline importers::nsys_stats {
 
 enum class Report { none, gpu_trace, api_trace, other };
 
@@ -36,4 +36,4 @@ private:
     std::size_t size_ = 0;
 };
 
-}  // namespace gpuprof::nsys_stats
+}  // namespace gpuprof::importers::nsys_stats

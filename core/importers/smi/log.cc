@@ -9,7 +9,7 @@
 
 #include "core/smi/cells.h"
 
-namespace gpuprof::smi_log {
+namespace gpuprof::inline importers::smi_log {
 namespace {
 
 using Kind = LogColumn::Kind;
@@ -243,4 +243,4 @@ std::string_view Log::about_times() const {
     return untimed_ ? "no times in the log; record them with --query-gpu=timestamp,... or dmon -o DT" : "";
 }
 
-}  // namespace gpuprof::smi_log
+}  // namespace gpuprof::importers::smi_log

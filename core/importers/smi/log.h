@@ -11,7 +11,7 @@
 #include "core/model/trace_builder.h"
 #include "core/schema/metrics.h"
 
-namespace gpuprof::smi_log {
+namespace gpuprof::inline importers::smi_log {
 
 struct LogColumn {
     enum class Kind { ignored, time, date, clock, index, uuid, bus, name, metric, other } kind = Kind::ignored;
@@ -50,4 +50,4 @@ private:
     bool timed_ = false, untimed_ = false;
 };
 
-}  // namespace gpuprof::smi_log
+}  // namespace gpuprof::importers::smi_log

@@ -14,7 +14,7 @@
 #include "core/schema/plausible.h"
 #include "core/smi/cells.h"
 
-namespace gpuprof::smi_log {
+namespace gpuprof::inline importers::smi_log {
 namespace {
 
 constexpr std::size_t kMaxDepth = 32;
@@ -205,4 +205,4 @@ std::string_view read_reports(std::string_view xml, Batch& batch) {
                            : "no readable time in the output";
 }
 
-}  // namespace gpuprof::smi_log
+}  // namespace gpuprof::importers::smi_log

@@ -6,11 +6,11 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::smi_log {
+namespace gpuprof::inline importers::smi_log {
 
 inline constexpr std::string_view kReportMark = "<nvidia_smi_log>";
 
 // What the reader must know about the times; "" if nothing.
 std::string_view read_reports(std::string_view xml, Batch& batch);
 
-}  // namespace gpuprof::smi_log
+}  // namespace gpuprof::importers::smi_log

@@ -11,7 +11,7 @@
 #include "core/base/rank_list.h"
 #include "core/importers/torch/values.h"
 
-namespace gpuprof::torch {
+namespace gpuprof::inline importers::torch {
 namespace {
 
 constexpr std::size_t kMaxKeys = 256;  // of an entry; real ones have 25
@@ -285,4 +285,4 @@ FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process
     return Reader<JsonView>(process, batch, limits).read(JsonView(root));
 }
 
-}  // namespace gpuprof::torch
+}  // namespace gpuprof::importers::torch

@@ -22,7 +22,7 @@
 #include "core/importers/pickle.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::torch {
+namespace gpuprof::inline importers::torch {
 
 // What a dump says besides its rows.
 struct FlightDump {
@@ -44,4 +44,4 @@ struct FlightLimits {
 FlightDump read_flight_dump(const Pickle& pickle, StringId process, Batch& batch, FlightLimits limits);
 FlightDump read_flight_dump(const simdjson::dom::element& root, StringId process, Batch& batch, FlightLimits limits);
 
-}  // namespace gpuprof::torch
+}  // namespace gpuprof::importers::torch

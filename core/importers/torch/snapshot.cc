@@ -7,7 +7,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/torch/values.h"
 
-namespace gpuprof::torch {
+namespace gpuprof::inline importers::torch {
 
 // How an entry of the history changes the bytes in use and the bytes allocated from the driver.
 struct Action {
@@ -223,4 +223,4 @@ StringId Snapshot::stack_of(const PickleValue& frames) {
     return known->second = batch_.intern(*text);
 }
 
-}  // namespace gpuprof::torch
+}  // namespace gpuprof::importers::torch

@@ -14,7 +14,7 @@
 #include "core/importers/pickle.h"
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::torch {
+namespace gpuprof::inline importers::torch {
 
 struct Action;
 
@@ -57,4 +57,4 @@ private:
     std::map<std::int64_t, StringId> stacks_;  // by the list of frames
 };
 
-}  // namespace gpuprof::torch
+}  // namespace gpuprof::importers::torch

@@ -15,7 +15,7 @@
 
 #include "core/importers/pickle.h"
 
-namespace gpuprof::torch {
+namespace gpuprof::inline importers::torch {
 
 class PickleView {
 public:
@@ -131,4 +131,4 @@ std::optional<std::string> stack_text(const View& frames, std::size_t room) {
     return text;
 }
 
-}  // namespace gpuprof::torch
+}  // namespace gpuprof::importers::torch

@@ -8,7 +8,7 @@
 #include "core/base/ascii.h"
 #include "core/importers/ids.h"
 
-namespace gpuprof::xprof {
+namespace gpuprof::inline importers::xprof {
 namespace {
 
 template <class Int = std::int64_t>
@@ -262,4 +262,4 @@ void Rows::add(const Line& line, const Event& event) {
     if (step) tables.range.payload.set(row, static_cast<double>(*step));
 }
 
-}  // namespace gpuprof::xprof
+}  // namespace gpuprof::importers::xprof

@@ -12,7 +12,7 @@
 
 #include "core/model/trace_builder.h"
 
-namespace gpuprof::xprof {
+namespace gpuprof::inline importers::xprof {
 
 // A statistic of an event. Texts outlive the event.
 struct Stat {
@@ -68,4 +68,4 @@ private:
     std::set<std::int64_t> processes_;
 };
 
-}  // namespace gpuprof::xprof
+}  // namespace gpuprof::importers::xprof

@@ -12,7 +12,7 @@
 #include "core/importers/memory_limit.h"
 #include "core/importers/xprof/rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using namespace xprof;
@@ -122,4 +122,4 @@ Status import_xprof_json(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -12,12 +12,12 @@
 #include "core/importers/read_all.h"
 #include "core/importers/xprof/rows.h"
 
-namespace gpuprof {
+namespace gpuprof::inline importers {
 namespace {
 
 using namespace xprof;
 
-constexpr std::size_t kMaxBytes = std::size_t{4} << 30;
+constexpr std::size_t kMaxPlaneBytes = std::size_t{4} << 30;
 constexpr std::int64_t kMaxTime = std::int64_t{1} << 60;  // ns; for times of the file and their base
 
 // Field numbers of xplane.proto.
@@ -30,7 +30,7 @@ enum StatField : std::uint32_t {
     kReal = 2,
     kUnsigned = 3,
     kSigned = 4,
-    kText = 5,
+    kStatText = 5,
     kBytes = 6,
     kRef = 7
 };
@@ -86,7 +86,7 @@ private:
                 case kStatName: stat.name = name_of(names, fields.integer()); break;
                 case kUnsigned:
                 case kSigned: stat.number = fields.integer(); break;
-                case kText: stat.text = fields.bytes(); break;
+                case kStatText: stat.text = fields.bytes(); break;
                 case kRef: stat.text = name_of(names, fields.integer()); break;
                 default: break;  // reals and bytes are not used
             }
@@ -212,7 +212,7 @@ int sniff_xplane(std::string_view head) {
 }
 
 Status import_xplane(Source& source, TraceBuilder& builder) {
-    Result<std::string> bytes = read_all(source, kMaxBytes);
+    Result<std::string> bytes = read_all(source, kMaxPlaneBytes);
     if (!bytes.ok()) return bytes.error();
     Batch batch;
     XPlaneReader reader(batch, source, bytes->size());
@@ -228,4 +228,4 @@ Status import_xplane(Source& source, TraceBuilder& builder) {
     return {};
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::importers

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

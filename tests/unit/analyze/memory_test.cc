@@ -2,12 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/analyze/draft.h"
+#include "tests/unit/analyze/memory_draft.h"
 #include "tests/unit/analyze/read_table.h"
 
 namespace gpuprof {
 namespace {
-
-constexpr std::int64_t kMiB = 1 << 20;
 
 // A positive size allocates, a negative one releases; total < 0: the allocator did not say.
 void event(Draft& draft, TimeNs time, std::int64_t address, std::int64_t bytes, std::int64_t total) {

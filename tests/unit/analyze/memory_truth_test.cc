@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
@@ -15,7 +16,7 @@ namespace gpuprof {
 namespace {
 
 // What a machine does, and what recorders see of it.
-struct Scenario {
+struct MemoryScenario {
     std::string name;
     bool framework = true, calls = true, lists = true;
     bool expandable = false;     // segments are not made by cudaMalloc
@@ -29,7 +30,7 @@ struct Scenario {
 // One device, two recorded processes. Each step is a millisecond; samples every 20, lists every 1000.
 class Machine {
 public:
-    Machine(const Scenario& scenario, unsigned seed) : scenario_(scenario), random_(seed) {}
+    Machine(const MemoryScenario& scenario, unsigned seed) : scenario_(scenario), random_(seed) {}
 
     struct Truth {
         std::int64_t used = 0, allocated = 0, cached = 0, calls = 0, others = 0;
@@ -163,7 +164,7 @@ private:
     }
 
     static constexpr std::int64_t kDriver = 77 * kMiB;
-    const Scenario& scenario_;
+    const MemoryScenario& scenario_;
     std::mt19937 random_;
     MemoryDraft draft_;
     std::map<std::int64_t, Process> processes_;
@@ -191,10 +192,10 @@ Sums sums_of(const MemoryAccount& account) {
     return sums;
 }
 
-class PlantedTruth : public testing::TestWithParam<Scenario> {};
+class PlantedTruth : public testing::TestWithParam<MemoryScenario> {};
 
 TEST_P(PlantedTruth, PartsAreAsNearToItAsTheySay) {
-    const Scenario& scenario = GetParam();
+    const MemoryScenario& scenario = GetParam();
     for (unsigned seed = 1; seed <= 4; ++seed) {
         Machine machine(scenario, seed);
         Trace trace = machine.run();
@@ -234,27 +235,29 @@ TEST_P(PlantedTruth, PartsAreAsNearToItAsTheySay) {
     }
 }
 
-Scenario scenario(std::string name, void (*change)(Scenario&)) {
-    Scenario made;
+MemoryScenario scenario(std::string name, void (*change)(MemoryScenario&)) {
+    MemoryScenario made;
     made.name = std::move(name);
     change(made);
     return made;
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Recorders, PlantedTruth,
-    testing::Values(scenario("everything", [](Scenario&) {}), scenario("trims", [](Scenario& s) { s.trims = true; }),
-                    scenario("framework", [](Scenario& s) { s.calls = false; }),
-                    scenario("calls", [](Scenario& s) { s.framework = false; }),
-                    scenario("samples", [](Scenario& s) { s.framework = s.calls = false; }),
-                    scenario("no_lists", [](Scenario& s) { s.lists = false; }),
-                    scenario("expandable", [](Scenario& s) { s.expandable = true; }),
-                    scenario("others", [](Scenario& s) { s.others_change = true; }),
-                    scenario("profiled_window",
-                             [](Scenario& s) { s.framework_from = 1200 * kMs, s.framework_to = 1900 * kMs; }),
-                    scenario("recorded_late", [](Scenario& s) { s.calls_from = 800 * kMs; }),
-                    scenario("lag", [](Scenario& s) { s.lag = 7 * kMs; })),
-    [](const auto& given) { return given.param.name; });
+INSTANTIATE_TEST_SUITE_P(Recorders, PlantedTruth,
+                         testing::Values(scenario("everything", [](MemoryScenario&) {}),
+                                         scenario("trims", [](MemoryScenario& s) { s.trims = true; }),
+                                         scenario("framework", [](MemoryScenario& s) { s.calls = false; }),
+                                         scenario("calls", [](MemoryScenario& s) { s.framework = false; }),
+                                         scenario("samples", [](MemoryScenario& s) { s.framework = s.calls = false; }),
+                                         scenario("no_lists", [](MemoryScenario& s) { s.lists = false; }),
+                                         scenario("expandable", [](MemoryScenario& s) { s.expandable = true; }),
+                                         scenario("others", [](MemoryScenario& s) { s.others_change = true; }),
+                                         scenario("profiled_window",
+                                                  [](MemoryScenario& s) {
+                                                      s.framework_from = 1200 * kMs, s.framework_to = 1900 * kMs;
+                                                  }),
+                                         scenario("recorded_late", [](MemoryScenario& s) { s.calls_from = 800 * kMs; }),
+                                         scenario("lag", [](MemoryScenario& s) { s.lag = 7 * kMs; })),
+                         [](const auto& given) { return given.param.name; });
 
 }  // namespace
 }  // namespace gpuprof

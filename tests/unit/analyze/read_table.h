@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/analyze/tables/analysis.h"
+#include "core/analyze/answer/analyses.h"
 
 namespace gpuprof {
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/analyze/answer/analyses.h"
 #include "core/analyze/facts/source_texts.h"
-#include "core/analyze/tables/analysis.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/importer.h"
 #include "tests/unit/analyze/draft.h"

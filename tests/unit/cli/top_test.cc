@@ -1,6 +1,8 @@
 // What top shows, without a terminal.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cli/top/layout.h"
 #include "cli/top/plot.h"
 #include "core/report/lines.h"

@@ -15,14 +15,14 @@
 namespace gpuprof::cubin {
 namespace {
 
-struct Read {
+struct LinesRead {
     std::string bytes;
     Cubin cubin;
     LineTable lines;
 };
 
-Read read(const std::string& name) {
-    Read result{test::fixture("cubin/" + name + ".cubin.gz"), {}, {}};
+LinesRead read_lines(const std::string& name) {
+    LinesRead result{test::fixture("cubin/" + name + ".cubin.gz"), {}, {}};
     Result<Cubin> cubin = read_cubin(result.bytes);
     EXPECT_TRUE(cubin.ok());
     if (!cubin.ok()) return result;
@@ -41,7 +41,7 @@ std::vector<std::string> split(const std::string& line) {
 }
 
 TEST(LineTable, EqualsCuptiForEveryInstruction) {
-    std::map<std::string, Read> files;
+    std::map<std::string, LinesRead> files;
     std::ifstream expected(source_folder() + "/tests/fixtures/cubin/lines.csv");
     std::string line;
     std::getline(expected, line);  // the header
@@ -50,7 +50,7 @@ TEST(LineTable, EqualsCuptiForEveryInstruction) {
         std::vector<std::string> cells = split(line);
         ASSERT_EQ(cells.size(), 6u) << line;
         auto found = files.find(cells[0]);
-        if (found == files.end()) found = files.emplace(cells[0], read(cells[0])).first;
+        if (found == files.end()) found = files.emplace(cells[0], read_lines(cells[0])).first;
         const Function* function = found->second.cubin.function(cells[1]);
         ASSERT_NE(function, nullptr) << line;
         for (std::uint64_t offset = std::stoul(cells[2]); offset <= std::stoul(cells[3]); offset += 16) {
@@ -65,7 +65,7 @@ TEST(LineTable, EqualsCuptiForEveryInstruction) {
 }
 
 TEST(LineTable, GivesTheLineOutsideTheToolkitToo) {
-    Read cuda = read("kernels.sm_90a");
+    LinesRead cuda = read_lines("kernels.sm_90a");
     const Function* sum = cuda.cubin.function("_Z9block_sumILi256EEvPiPKi");
     ASSERT_NE(sum, nullptr);
     std::optional<SourcePlace> atomic = cuda.lines.place(*sum, 0x400);
@@ -73,7 +73,7 @@ TEST(LineTable, GivesTheLineOutsideTheToolkitToo) {
     EXPECT_EQ(atomic->innermost, (SourceLine{"/usr/local/cuda/include/device_atomic_functions.hpp", 107}));
     EXPECT_EQ(atomic->user, (SourceLine{"/opt/example/kernels.cu", 33}));
 
-    Read triton = read("add.sm_90a");
+    LinesRead triton = read_lines("add.sm_90a");
     const Function* add = triton.cubin.function("add_kernel");
     ASSERT_NE(add, nullptr);
     std::optional<SourcePlace> library = triton.lines.place(*add, 0x100);
@@ -83,7 +83,7 @@ TEST(LineTable, GivesTheLineOutsideTheToolkitToo) {
 }
 
 TEST(LineTable, CoversFunctionsAndNothingOutsideThem) {
-    Read file = read("kernels.sm_80");
+    LinesRead file = read_lines("kernels.sm_80");
     for (const Function& function : file.cubin.functions) {
         SCOPED_TRACE(function.name);
         EXPECT_FALSE(file.lines.place(function, function.code_bytes));

@@ -4,10 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <utility>
 
 #include "tests/unit/source_folder.h"
 
-namespace gpuprof::smi {
+namespace gpuprof::nvidia_smi {
 namespace {
 
 constexpr const char* kHeader = "index, uuid, utilization.gpu [%], memory.used [MiB], power.draw [W], temperature.gpu";
@@ -149,4 +150,4 @@ TEST(SmiCsv, MessagesAreKeptApart) {
 }
 
 }  // namespace
-}  // namespace gpuprof::smi
+}  // namespace gpuprof::nvidia_smi

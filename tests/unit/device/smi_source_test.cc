@@ -67,7 +67,7 @@ private:
         std::ofstream(script_path) << script;
         setenv("GPUPROF_FAKE_SMI", script_path.c_str(), 1);
         setenv("PATH", (source_folder() + "/tests/fakes/smi:" + path_).c_str(), 1);
-        return smi::open(
+        return nvidia_smi::open(
             request,
             // A busy machine takes over a second to start the fake program.
             {.start = 30'000'000'000, .silence = 4'000'000'000, .restart_first = 0, .restart_max = 0, .restarts = 3});

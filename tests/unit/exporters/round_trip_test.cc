@@ -1,4 +1,5 @@
 // Recorded traces, exported and imported again, are the same traces.
+#include <cctype>
 #include <filesystem>
 
 #include "core/exporters/capture.h"

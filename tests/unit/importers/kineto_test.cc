@@ -9,7 +9,7 @@ namespace gpuprof::test {
 namespace {
 
 // The dump of a trace without the rows every trace of one host thread has.
-std::string rows_of(std::string_view events, std::string_view header = "") {
+std::string kineto_rows(std::string_view events, std::string_view header = "") {
     std::string all = dump(import_text(object_trace(events, header)));
     std::string rows;
     for (std::size_t at = 0; at < all.size();) {
@@ -24,7 +24,7 @@ std::string rows_of(std::string_view events, std::string_view header = "") {
 
 TEST(Kineto, Operator) {
     EXPECT_EQ(
-        rows_of(event(
+        kineto_rows(event(
             "cpu_op", "aten::mul",
             R"("External id": 5,"Record function id": 0, "Sequence number": 9, "Fwd thread id": 1, "Input Dims": [[2, 3], []],
                                "Input type": ["float", "Scalar"], "Input Strides": [[3, 1], []], "Concrete Inputs": ["", "2"], "Ev Idx": 0)")),
@@ -32,31 +32,31 @@ TEST(Kineto, Operator) {
         "3], []] "
         "input_types=[\"float\", \"Scalar\"] input_strides=[[3, 1], []] concrete_inputs=[\"\", \"2\"]\n");
     EXPECT_EQ(
-        rows_of(event("cpu_op", "f", R"("Call stack": "a.py(1): f;b.py(2): g", "Module Hierarchy": "Net.layer")")),
+        kineto_rows(event("cpu_op", "f", R"("Call stack": "a.py(1): f;b.py(2): g", "Module Hierarchy": "Net.layer")")),
         "op start=1000 dur=2000 thread=7/8 name=f call_stack=a.py(1): f;b.py(2): g module=Net.layer\n");
 }
 
 TEST(Kineto, RangesAndPython) {
-    EXPECT_EQ(rows_of(event("user_annotation", "ProfilerStep#1", R"("External id": 3)")),
+    EXPECT_EQ(kineto_rows(event("user_annotation", "ProfilerStep#1", R"("External id": 3)")),
               "range start=1000 dur=2000 thread=7/8 name=ProfilerStep#1 domain=user_annotation external_id=3\n");
-    EXPECT_EQ(rows_of(event("gpu_user_annotation", "step", R"("External id": 3)", "1", "2", "0", "7")),
+    EXPECT_EQ(kineto_rows(event("gpu_user_annotation", "step", R"("External id": 3)", "1", "2", "0", "7")),
               "device_range start=1000 dur=2000 device=0 stream=7 name=step external_id=3\n");
-    EXPECT_EQ(rows_of(event("python_function", "a.py(1): f", R"("Python parent id": null, "Python id": 1)")),
+    EXPECT_EQ(kineto_rows(event("python_function", "a.py(1): f", R"("Python parent id": null, "Python id": 1)")),
               "python_call start=1000 dur=2000 thread=7/8 name=a.py(1): f python_id=1\n");
-    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush", "", "1", "2", "-1", "0")),
+    EXPECT_EQ(kineto_rows(event("overhead", "Buffer Flush", "", "1", "2", "-1", "0")),
               "overhead start=1000 dur=2000 name=Buffer Flush\n");
-    EXPECT_EQ(rows_of(event("overhead", "Buffer Flush")),
+    EXPECT_EQ(kineto_rows(event("overhead", "Buffer Flush")),
               "overhead start=1000 dur=2000 thread=7/8 name=Buffer Flush\n");
 }
 
 TEST(Kineto, Calls) {
     EXPECT_EQ(
-        rows_of(event("cuda_runtime", "cudaStreamSynchronize", R"("External id": 9,"cbid": 131, "correlation": 15)")),
+        kineto_rows(event("cuda_runtime", "cudaStreamSynchronize", R"("External id": 9,"cbid": 131, "correlation": 15)")),
         "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaStreamSynchronize correlation=15 "
         "external_id=9\n");
-    EXPECT_EQ(rows_of(event("cuda_driver", "cuStreamSynchronize", R"("correlation": 15)")),
+    EXPECT_EQ(kineto_rows(event("cuda_driver", "cuStreamSynchronize", R"("correlation": 15)")),
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=driver name=cuStreamSynchronize correlation=15\n");
-    EXPECT_EQ(rows_of(event("cuda_runtime", "hipDeviceSynchronize", R"("correlation": 15)")),
+    EXPECT_EQ(kineto_rows(event("cuda_runtime", "hipDeviceSynchronize", R"("correlation": 15)")),
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=hip name=hipDeviceSynchronize correlation=15\n");
 }
 
@@ -67,7 +67,7 @@ TEST(Kineto, Kernel) {
         "registers per thread": 74, "shared memory": 20480, "blocks per SM": 0.36, "grid": [8, 1, 6], "block": [128, 2, 1],
         "graph id": 3, "graph node id": 4, "est. achieved occupancy %": 2)",
         "10.5", "0.001", "1", "7");
-    EXPECT_EQ(rows_of(call + "," + kernel),
+    EXPECT_EQ(kineto_rows(call + "," + kernel),
               "kernel start=10500 dur=1 process=7 device=1 context=2 stream=7 name=k<int> correlation=15 external_id=9 "
               "grid_x=8 grid_y=1 "
               "grid_z=6 block_x=128 block_y=2 block_z=1 registers=74 shared_bytes=20480 graph_id=3 graph_node_id=4\n"
@@ -76,7 +76,7 @@ TEST(Kineto, Kernel) {
 
 TEST(Kineto, DeviceAndStreamFallBackToPidAndTid) {
     EXPECT_NE(
-        rows_of(event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
+        kineto_rows(event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
             .find("kernel start=1000 dur=2000 device=3 stream=21 name=k grid_x=1 grid_y=1 grid_z=1\n"),
         std::string::npos);
 }
@@ -86,7 +86,7 @@ TEST(Kineto, CopiesAndFills) {
         event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", R"("device": 0, "stream": 7, "bytes": 4)") + "," +
         event("gpu_memset", "Memset (Device)", R"("device": 0, "stream": 7, "bytes": 8)") + "," +
         event("gpu_memcpy", "something else", R"("device": 0, "stream": 7, "bytes": 5, "kind": "DtoH")", "2");
-    EXPECT_EQ(rows_of(copies),
+    EXPECT_EQ(kineto_rows(copies),
               "memcpy start=1000 dur=2000 device=0 stream=7 kind=HtoD src=pageable dst=device bytes=4\n"
               "memcpy start=2000 dur=2000 device=0 stream=7 kind=DtoH bytes=5\n"
               "memset start=1000 dur=2000 device=0 stream=7 kind=device bytes=8\n"
@@ -105,7 +105,7 @@ TEST(Kineto, RocmWritesSizeAndShapeOnTheCall) {
         event("cuda_runtime", "hipLaunchKernel",
               R"("correlation": 118, "grid": [3, 1, 1], "block": [128, 1, 1], "shared memory": 64)") +
         "," + event("kernel", "k", R"("device": 2, "stream": 0, "correlation": 118, "kind": "Dispatch Kernel")");
-    EXPECT_EQ(rows_of(events),
+    EXPECT_EQ(kineto_rows(events),
               "kernel start=1000 dur=2000 process=7 device=2 stream=0 name=k correlation=118 grid_x=3 grid_y=1 "
               "grid_z=1 block_x=128 "
               "block_y=1 block_z=1 shared_bytes=64\n"
@@ -117,7 +117,7 @@ TEST(Kineto, RocmWritesSizeAndShapeOnTheCall) {
 
 TEST(Kineto, Synchronisation) {
     EXPECT_EQ(
-        rows_of(
+        kineto_rows(
             event("cuda_sync", "Stream Wait Event",
                   R"("cuda_sync_kind": "Stream Wait Event", "stream": 7, "correlation": 15, "device": 0, "context": 1,
                                "wait_on_stream": 20, "wait_on_cuda_event_record_corr_id": 12, "wait_on_cuda_event_id": 3)")),
@@ -128,7 +128,7 @@ TEST(Kineto, Synchronisation) {
 TEST(Kineto, SynchronisationOfAWholeContextHasNoStream) {
     for (std::string_view none : {"4294967295", "-1"})
         EXPECT_EQ(
-            rows_of(event(
+            kineto_rows(event(
                 "cuda_sync", "Context Sync",
                 fmt::format(
                     R"("cuda_sync_kind": "Context Sync", "stream": {}, "correlation": 15, "device": 0, "context": 1)",
@@ -143,11 +143,11 @@ TEST(Kineto, MemoryEvents) {
                std::string(args) + "}}";
     };
     EXPECT_EQ(
-        rows_of(instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
+        kineto_rows(instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
                                  "Addr": 140382113366016)")),
         "memory_event time=1000 thread=7/8 device_type=1 device=0 address=140382113366016 bytes=-10 total_allocated=20 "
         "total_reserved=30\n");
-    EXPECT_EQ(rows_of(instant(R"("Bytes": 10, "Device Id": -1, "Device Type": 0, "Addr": 18446744073709551615)")),
+    EXPECT_EQ(kineto_rows(instant(R"("Bytes": 10, "Device Id": -1, "Device Type": 0, "Addr": 18446744073709551615)")),
               "memory_event time=1000 thread=7/8 device_type=0 address=-1 bytes=10\n");
 }
 
@@ -160,7 +160,7 @@ TEST(Kineto, AutogradArrowsInEitherOrder) {
            {"ph": "s", "id": 3, "pid": 7, "tid": 8, "ts": 1, "cat": "fwdbwd", "name": "fwdbwd"},
            {"ph": "s", "id": 9, "pid": 7, "tid": 8, "ts": 1, "cat": "ac2g", "name": "ac2g"},
            {"ph": "f", "id": 9, "pid": 0, "tid": 7, "ts": 1, "cat": "async_cpu_to_gpu", "name": "async_gpu", "bp": "e"})";
-    EXPECT_EQ(rows_of(flows),
+    EXPECT_EQ(kineto_rows(flows),
               "flow kind=fwdbwd from_time=1000 from_thread=7/8 to_time=5000 to_thread=7/9\n"
               "flow kind=fwdbwd from_time=2000 from_thread=7/8 to_time=4000 to_thread=7/9\n"
               "loss kind=unmatched_flow count=1 place=t\n");
@@ -258,7 +258,7 @@ TEST(Kineto, BareArrayAndFirstSchema) {
 TEST(Kineto, KeysInAnyOrderAndTwice) {
     std::string odd =
         R"({"args":{"External id":1,"External id":2},"dur":3,"tid":8,"name":"old","ts":1,"pid":7,"cat":"cpu_op","extra":{"a":[1]},"name":"new","ph":"X"})";
-    EXPECT_EQ(rows_of(event("cpu_op", "f") + "," + odd + "," + event("cpu_op", "g", R"("ph": 5, "name": "inner")")),
+    EXPECT_EQ(kineto_rows(event("cpu_op", "f") + "," + odd + "," + event("cpu_op", "g", R"("ph": 5, "name": "inner")")),
               "op start=1000 dur=3000 thread=7/8 name=new external_id=2\n"
               "op start=1000 dur=2000 thread=7/8 name=f\n"
               "op start=1000 dur=2000 thread=7/8 name=g\n");

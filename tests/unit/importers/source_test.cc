@@ -42,7 +42,7 @@ std::string long_text() {
     return text;
 }
 
-std::string zstd(std::string_view text) {
+std::string zstd_of(std::string_view text) {
     std::string packed(ZSTD_compressBound(text.size()), '\0');
     packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
     return packed;
@@ -98,7 +98,7 @@ TEST(Source, DamagedGzipGivesWhatItHas) {
 // What a cut file still holds does not depend on how much is read at a time, though little input holds much output.
 TEST(Source, ACutLosesTheSameInPiecesOfAnySize) {
     std::string zeros(3 << 20, '\0');
-    for (const std::string& whole : {gzip(zeros), zstd(zeros)}) {
+    for (const std::string& whole : {gzip(zeros), zstd_of(zeros)}) {
         std::string_view cut = std::string_view(whole).substr(0, whole.size() * 2 / 3);
         Delivered at_once = drain(cut, 1 << 20);
         EXPECT_TRUE(at_once.damaged);
@@ -109,10 +109,10 @@ TEST(Source, ACutLosesTheSameInPiecesOfAnySize) {
 
 TEST(Source, Zstd) {
     std::string text = long_text();
-    Delivered got = drain(zstd("a") + zstd(text));
+    Delivered got = drain(zstd_of("a") + zstd_of(text));
     EXPECT_TRUE(got.text == "a" + text);
     EXPECT_FALSE(got.damaged);
-    std::string whole = zstd(text);
+    std::string whole = zstd_of(text);
     Delivered half = drain(whole.substr(0, whole.size() / 2));
     EXPECT_TRUE(half.damaged);
     EXPECT_TRUE(text.starts_with(half.text));

@@ -7,10 +7,10 @@
 namespace gpuprof::measure {
 namespace {
 
-constexpr std::uint64_t kStream = 0x10;
+constexpr std::uint64_t kTimedStream = 0x10;
 
 int one_kernel(void*) { return SimStage::launch(0), 0; }
-int on_a_stream(void*) { return SimStage::launch(0, kStream); }
+int on_a_stream(void*) { return SimStage::launch(0, kTimedStream); }
 // Two kernels of 5 us; the host is busy for 20 us in between.
 int with_a_gap(void*) {
     SimStage::launch(0);
@@ -29,7 +29,7 @@ int eight_kernels(void*) {
 }
 int elsewhere(void*) {
     SimStage::launch(0);
-    SimStage::launch(1, kStream);
+    SimStage::launch(1, kTimedStream);
     return 0;
 }
 
@@ -73,7 +73,7 @@ TEST(CudaTimer, PutsShortWorkIntoBatches) {
 
 TEST(CudaTimer, ReplaysAGraph) {
     SimStage stage("kernel 0 constant 5000");
-    Measurement found = stage.measure(on_a_stream, {.stream = kStream, .cold = false, .graph = true});
+    Measurement found = stage.measure(on_a_stream, {.stream = kTimedStream, .cold = false, .graph = true});
     EXPECT_NEAR(found.statistics.median, 5000, 0.01);
     EXPECT_TRUE(found.graph);
     EXPECT_GE(SimStage::calls("cuGraphLaunch"), static_cast<std::int64_t>(found.statistics.count));
@@ -87,7 +87,7 @@ TEST(CudaTimer, SaysWhyThereIsNoGraph) {
     ASSERT_FALSE(found.ok());
     EXPECT_NE(found.error().message.find("legacy default stream"), std::string::npos) << found.error().message;
     Work other{.name = "other", .call = one_kernel};
-    found = stage.run(std::span(&other, 1), {.stream = kStream, .graph = true});
+    found = stage.run(std::span(&other, 1), {.stream = kTimedStream, .graph = true});
     ASSERT_FALSE(found.ok());
     EXPECT_NE(found.error().message.find("enqueued nothing on the stream"), std::string::npos) << found.error().message;
 }
@@ -187,7 +187,7 @@ TEST(CudaTimer, EveryFailingCallIsOneSentence) {
                 Work work{.call = on_a_stream};
                 RunOptions options;
                 options.stopping.min_time = 1'000'000;
-                auto found = stage.run(std::span(&work, 1), {.stream = kStream, .graph = true}, options);
+                auto found = stage.run(std::span(&work, 1), {.stream = kTimedStream, .graph = true}, options);
                 if (found.ok()) continue;
                 ++said;
                 const std::string& message = found.error().message;

@@ -12,7 +12,7 @@
 namespace gpuprof::measure {
 namespace {
 
-int kernel_0(void*) { return SimStage::launch(0), 0; }
+int kernel_of_run(void*) { return SimStage::launch(0), 0; }
 int kernel_1(void*) { return SimStage::launch(1), 0; }
 
 TEST(Run, SettlesOnAKernelOfTenMicrosecondsWithinTwoSeconds) {
@@ -20,7 +20,7 @@ TEST(Run, SettlesOnAKernelOfTenMicrosecondsWithinTwoSeconds) {
          {"kernel 0 normal 10000 0.01 1", "kernel 0 lognormal 10000 0.05 2", "kernel 0 bimodal 10000 0.01 3"})
         for (bool cold : {true, false}) {
             SimStage stage(kernel);
-            Measurement found = stage.measure(kernel_0, {.cold = cold});
+            Measurement found = stage.measure(kernel_of_run, {.cold = cold});
             EXPECT_LT(SimStage::now(), 2'000'000'000) << kernel;
             EXPECT_EQ(found.stopped, StopReason::precise) << kernel;
             EXPECT_TRUE(found.warmup.settled) << kernel;
@@ -31,7 +31,7 @@ TEST(Run, SettlesOnAKernelOfTenMicrosecondsWithinTwoSeconds) {
 
 TEST(Run, WarmsUpUntilTimesSettle) {
     SimStage stage("kernel 0 constant 1000000; first 0 100 30");
-    Measurement found = stage.measure(kernel_0);
+    Measurement found = stage.measure(kernel_of_run);
     EXPECT_GE(found.warmup.calls, 100U);
     EXPECT_TRUE(found.warmup.settled);
     EXPECT_NEAR(found.warmup.first_ns, 30e6, 30e6 * 1e-6);
@@ -40,7 +40,7 @@ TEST(Run, WarmsUpUntilTimesSettle) {
 
 TEST(Run, LeavesOutWhatWasTakenWhileClocksWereHeldDown) {
     SimStage stage("kernel 0 constant 10000; throttle 100000000 180000000 1.5");
-    Measurement found = stage.measure(kernel_0, {.cold = false}, {}, SimStage::state);
+    Measurement found = stage.measure(kernel_of_run, {.cold = false}, {}, SimStage::state);
     EXPECT_GT(found.throttled_left_out, 0U);
     EXPECT_EQ(found.throttled_kept, 0U);
     EXPECT_NEAR(found.statistics.max, 10'000, 10'000 * 1e-6);
@@ -52,7 +52,7 @@ TEST(Run, KeepsThemWhenAskedTo) {
     SimStage stage("kernel 0 constant 10000; throttle 100000000 180000000 1.5");
     RunOptions options;
     options.keep_throttled = true;
-    Measurement found = stage.measure(kernel_0, {.cold = false}, options, SimStage::state);
+    Measurement found = stage.measure(kernel_of_run, {.cold = false}, options, SimStage::state);
     EXPECT_EQ(found.throttled_left_out, 0U);
     EXPECT_GT(found.throttled_kept, 0U);
     EXPECT_NEAR(found.statistics.max, 15'000, 1);
@@ -60,7 +60,7 @@ TEST(Run, KeepsThemWhenAskedTo) {
 
 TEST(Run, KeepsThemAndSaysSoWhenNothingElseIsToBeHad) {
     SimStage stage("kernel 0 constant 10000; throttle 0 1e18 1.5");
-    Measurement found = stage.measure(kernel_0, {.cold = false}, {}, SimStage::state);
+    Measurement found = stage.measure(kernel_of_run, {.cold = false}, {}, SimStage::state);
     EXPECT_NEAR(found.statistics.median, 15'000, 1);
     EXPECT_GT(found.throttled_kept, 0U);
     EXPECT_NE(all_notes(found).find("clocks stayed throttled (heat)"), std::string::npos);
@@ -68,18 +68,18 @@ TEST(Run, KeepsThemAndSaysSoWhenNothingElseIsToBeHad) {
 
 TEST(Run, TellsDriftAndTwoModes) {
     SimStage drifting("kernel 0 normal 10000 0.001 4; drift 2");
-    EXPECT_NE(all_notes(drifting.measure(kernel_0)).find("times increased"), std::string::npos);
+    EXPECT_NE(all_notes(drifting.measure(kernel_of_run)).find("times increased"), std::string::npos);
     SimStage bimodal("kernel 0 bimodal 1000000 0.005 5");
-    EXPECT_NE(all_notes(bimodal.measure(kernel_0)).find("two values"), std::string::npos);
+    EXPECT_NE(all_notes(bimodal.measure(kernel_of_run)).find("two values"), std::string::npos);
     SimStage plain("kernel 0 normal 1000000 0.01 6");
-    EXPECT_EQ(all_notes(plain.measure(kernel_0)), "");
+    EXPECT_EQ(all_notes(plain.measure(kernel_of_run)), "");
 }
 
 TEST(Run, StopsAtTheTimeOutAndSaysHowPreciseItIs) {
     SimStage stage("kernel 0 lognormal 1000000 0.8 7");
     RunOptions options;
     options.stopping.timeout = 300'000'000;
-    Measurement found = stage.measure(kernel_0, {}, options);
+    Measurement found = stage.measure(kernel_of_run, {}, options);
     EXPECT_EQ(found.stopped, StopReason::timeout);
     EXPECT_NE(all_notes(found).find("timeout"), std::string::npos);
 }
@@ -88,9 +88,9 @@ TEST(Run, TakesExactlyTheSamplesAskedFor) {
     SimStage stage("kernel 0 normal 10000 0.01");
     RunOptions options;
     options.stopping.rule = StopRule::samples, options.stopping.min_samples = 123;
-    EXPECT_EQ(stage.measure(kernel_0, {}, options).samples.size(), 123U);
+    EXPECT_EQ(stage.measure(kernel_of_run, {}, options).samples.size(), 123U);
     options.stopping = {.precision = 1e-9, .min_samples = 5, .max_samples = 777};
-    Measurement found = stage.measure(kernel_0, {}, options);
+    Measurement found = stage.measure(kernel_of_run, {}, options);
     EXPECT_EQ(found.samples.size(), 777U);
     EXPECT_EQ(found.stopped, StopReason::max_samples);
 }
@@ -99,7 +99,7 @@ TEST(Run, FindsThreePercentBetweenTwoThatTakeTurns) {
     for (auto [second, verdict] : {std::pair{"9700", SpeedVerdict::faster}, std::pair{"10300", SpeedVerdict::slower},
                                    std::pair{"10000", SpeedVerdict::same}}) {
         SimStage stage(std::string("kernel 0 normal 10000 0.01 8; drift 0.2; kernel 1 normal ") + second + " 0.01 9");
-        Work works[] = {{.name = "a", .call = kernel_0}, {.name = "b", .call = kernel_1}};
+        Work works[] = {{.name = "a", .call = kernel_of_run}, {.name = "b", .call = kernel_1}};
         auto found = stage.run(works);
         ASSERT_TRUE(found.ok());
         EXPECT_EQ((*found)[0].samples.size(), (*found)[1].samples.size());
@@ -114,7 +114,7 @@ TEST(Run, SaysEnergyClocksAndRates) {
     SimStage stage("kernel 0 constant 1000000");
     RunOptions options;
     options.bytes = 2e6, options.flops = 3e6;
-    Measurement found = stage.measure(kernel_0, {.cold = false}, options, SimStage::state);
+    Measurement found = stage.measure(kernel_of_run, {.cold = false}, options, SimStage::state);
     EXPECT_NEAR(*found.cycles, 1.98e6, 1);
     EXPECT_NEAR(*found.bytes_per_s, 2e9, 1);
     EXPECT_NEAR(*found.flop_per_s, 3e9, 1);
@@ -128,7 +128,7 @@ TEST(Run, SaysEnergyClocksAndRates) {
 
 TEST(Run, IsARowAndAnObject) {
     SimStage stage("kernel 0 normal 10000 0.01");
-    Measurement found = stage.measure(kernel_0);
+    Measurement found = stage.measure(kernel_of_run);
     ResultTable table = table_of(std::span(&found, 1));
     ASSERT_EQ(table.rows(), 1U);
     EXPECT_EQ(std::get<double>(table.cell(0, table.column("median"))), found.statistics.median);

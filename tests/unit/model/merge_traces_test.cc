@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kToday = TimeNs{1'700'000'000} * 1'000'000'000;
+constexpr TimeNs kMergeDay = TimeNs{1'700'000'000} * 1'000'000'000;
 
 // A call and the kernel that it launched, at `start`.
 Draft launched_at(TimeNs start) {
@@ -57,7 +57,7 @@ std::vector<std::string> losses_of(const Trace& trace) {
 }
 
 TEST(Join, KeepsEqualKeysApart) {
-    Trace trace = join(launched_at(kToday), launched_at(kToday + 50));
+    Trace trace = join(launched_at(kMergeDay), launched_at(kMergeDay + 50));
     ASSERT_EQ(trace.tables().process.rows, 2U);
     EXPECT_EQ(trace.text(trace.tables().process.key[0]), "a:p");
     EXPECT_EQ(trace.text(trace.tables().process.name[1]), "b");
@@ -72,7 +72,7 @@ TEST(Join, KeepsEqualKeysApart) {
 }
 
 TEST(Join, AHostOrAnIdSaysWhatIsTheSame) {
-    Draft a = launched_at(kToday), b = launched_at(kToday + 500);
+    Draft a = launched_at(kMergeDay), b = launched_at(kMergeDay + 500);
     name_by_host(a, "node"), name_by_host(b, "node");
     Trace trace = join(std::move(a), std::move(b));
     ASSERT_EQ(trace.tables().process.rows, 1U);
@@ -81,7 +81,7 @@ TEST(Join, AHostOrAnIdSaysWhatIsTheSame) {
     EXPECT_EQ(losses_of(trace), std::vector<std::string>{"duplicate_correlation"});  // one process has it twice
 
     for (std::string_view other : {"GPU-1", "GPU-2"}) {
-        Draft c = launched_at(kToday), d = launched_at(kToday);
+        Draft c = launched_at(kMergeDay), d = launched_at(kMergeDay);
         set_host(c, "node"), set_host(d, "node");
         describe_device(c, "GPU-1"), describe_device(d, other);
         Trace both = join(std::move(c), std::move(d));
@@ -91,7 +91,7 @@ TEST(Join, AHostOrAnIdSaysWhatIsTheSame) {
 }
 
 TEST(Join, AHostBesideAPidDoesNotSayWho) {
-    Draft a = launched_at(kToday), b = launched_at(kToday);
+    Draft a = launched_at(kMergeDay), b = launched_at(kMergeDay);
     set_host(a, "node"), set_host(b, "node");
     Trace trace = join(std::move(a), std::move(b));
     EXPECT_EQ(trace.tables().process.rows, 2U);
@@ -100,8 +100,8 @@ TEST(Join, AHostBesideAPidDoesNotSayWho) {
 }
 
 TEST(Join, WithoutACommonClockAllBeginTogether) {
-    for (TimeNs other : {TimeNs{1000}, kToday + DurNs{30} * 24 * 3600 * 1'000'000'000}) {
-        Trace trace = join(launched_at(kToday), launched_at(other));
+    for (TimeNs other : {TimeNs{1000}, kMergeDay + DurNs{30} * 24 * 3600 * 1'000'000'000}) {
+        Trace trace = join(launched_at(kMergeDay), launched_at(other));
         EXPECT_EQ(trace.window().length(), 110);
         EXPECT_EQ(trace.kernel().start[0], trace.kernel().start[1]);
         EXPECT_EQ(losses_of(trace), std::vector<std::string>{"no_common_clock"});
@@ -128,13 +128,13 @@ TEST(Join, WorkOfNoKnownProcessIsOfItsFile) {
         Draft draft;
         KernelTable& kernel = draft.tables().kernel;
         Row row = kernel.add();
-        kernel.start.set(row, kToday);
+        kernel.start.set(row, kMergeDay);
         kernel.dur.set(row, 10);
         kernel.device.set(row, 0);
         kernel.correlation.set(row, 1);
         return draft;
     };
-    Trace trace = join(launched_at(kToday), stray());
+    Trace trace = join(launched_at(kMergeDay), stray());
     EXPECT_EQ(trace.text(trace.kernel().process[0]), "b");
     EXPECT_EQ(trace.links().kernel_launch[0], kNoRow);  // the call of the other file has that correlation too
 }

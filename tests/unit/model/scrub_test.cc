@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "core/model/trace_builder.h"
 #include "core/schema/privacy.h"

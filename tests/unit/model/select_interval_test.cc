@@ -9,7 +9,7 @@ namespace {
 
 constexpr TimeNs kBase = 1'000'000'000'000;
 
-struct Made {
+struct MadeTrace {
     Batch batch;
     void call(TimeNs start, DurNs dur, std::int64_t correlation) {
         ApiCallTable& table = batch.tables.api_call;
@@ -42,7 +42,7 @@ struct Made {
 };
 
 TEST(Part, KeepsWorkThatStartsInsideWithItsLaunch) {
-    Made made;
+    MadeTrace made;
     made.call(0, 10, 1), made.kernel(100, 50, 1);     // before
     made.call(110, 10, 2), made.kernel(300, 500, 2);  // inside, launched before
     made.call(310, 10, 3), made.kernel(900, 50, 3);   // launched inside, runs after
@@ -58,7 +58,7 @@ TEST(Part, KeepsWorkThatStartsInsideWithItsLaunch) {
 }
 
 TEST(Part, RemembersWhatWasAllocatedBefore) {
-    Made made;
+    MadeTrace made;
     made.kernel(0, 1000, 1);
     made.allocation(10, 64), made.allocation(500, 32), made.allocation(900, 16);
     Trace part = select_interval(std::move(made).trace(), {kBase + 400, kBase + 600});
@@ -66,7 +66,7 @@ TEST(Part, RemembersWhatWasAllocatedBefore) {
 }
 
 TEST(Part, OfEverythingIsEverything) {
-    Made made;
+    MadeTrace made;
     for (int i = 0; i < 100; ++i) made.call(i * 10, 5, i), made.kernel(i * 10 + 7, 2, i);
     Trace whole = std::move(made).trace();
     Interval window = whole.window();

@@ -91,7 +91,7 @@ Trace read(std::string_view text, const ColumnSelection& selected) {
     auto source = memory_source("t", text);
     TraceBuilder builder(Origin{}, selected);
     const Importer* kineto = nullptr;
-    for (const Importer& each : importers())
+    for (const Importer& each : all_importers())
         if (each.name == "kineto") kineto = &each;
     EXPECT_TRUE(kineto->import(**source, builder).ok());
     return std::move(builder).finish();

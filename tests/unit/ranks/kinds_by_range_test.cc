@@ -7,7 +7,7 @@ namespace {
 
 constexpr const char* kSendRecv = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*, unsigned long, ncclWork*)";
 constexpr const char* kGeneric = "ncclDevKernel_Generic(ncclDevComm*, channelMasks, ncclWork*)";
-constexpr const char* kReduce = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)";
+constexpr const char* kReduceKernel = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclDevComm*, unsigned long, ncclWork*)";
 
 class KindsByRange : public OneRank {
 protected:
@@ -29,7 +29,7 @@ TEST_F(KindsByRange, AKernelOfSeveralKindsIsWhatItsRangeSays) {
 }
 
 TEST_F(KindsByRange, AKernelThatNamesItsKindKeepsIt) {
-    range("main", 0, 50, "nccl:all_to_all"), launched(10, kReduce, 1);
+    range("main", 0, 50, "nccl:all_to_all"), launched(10, kReduceKernel, 1);
     EXPECT_EQ(points()[0].message.kind, CollectiveKind::all_reduce);
 }
 

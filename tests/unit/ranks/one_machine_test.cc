@@ -8,13 +8,13 @@
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
+constexpr TimeNs kMachineMs = 1'000'000;
 
 // Ranks with one clock each; their collectives end at the same times, but for what `add` says.
 struct Machines {
     RankJob job;
     std::size_t ends = 5;
-    TimeNs pause = 10 * kMs;
+    TimeNs pause = 10 * kMachineMs;
 
     Machines() { job.groups.emplace_back(); }
     void add(std::int32_t rank, std::int32_t device, TimeNs later = 0,
@@ -28,7 +28,7 @@ struct Machines {
         for (std::size_t i = 0; i < ends; ++i) {
             JobSync& sync = job.syncs.emplace_back();
             TimeNs end = static_cast<TimeNs>(i + 1) * pause + later;
-            sync.rank = index, sync.group = 0, sync.kind = kind, sync.span = {end - kMs, end};
+            sync.rank = index, sync.group = 0, sync.kind = kind, sync.span = {end - kMachineMs, end};
         }
     }
     std::vector<std::string> names() {
@@ -43,7 +43,7 @@ using Names = std::vector<std::string>;
 
 TEST(OneMachine, HasRanksThatFollowItsGpusAndEndTogether) {
     Machines machines;
-    for (std::int32_t rank = 0; rank < 6; ++rank) machines.add(rank, rank % 3, rank < 3 ? 0 : 7 * kMs);
+    for (std::int32_t rank = 0; rank < 6; ++rank) machines.add(rank, rank % 3, rank < 3 ? 0 : 7 * kMachineMs);
     EXPECT_EQ(machines.names(), (Names{"of ranks 0-2", "of ranks 3-5"}));
     EXPECT_EQ(machines.job.ranks[4].clock, 1U);
     EXPECT_EQ(machines.job.clocks[1].ranks, (std::vector<std::uint32_t>{3, 4, 5}));

@@ -1,18 +1,20 @@
 // Threads of a warp access the same bank of shared memory, one after the other.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/analyze/kernels/kernel_rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
 
-constexpr double kManyConflicts = 10;  // percent of the passes
-constexpr double kWorthIt = 3;         // percent of the duration
+constexpr double kManyConflicts = 10;          // percent of the passes
+constexpr double kMinBankConflictGainPct = 3;  // percent of the duration
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_bank_conflicts(const KernelProfile& profile) {
     // Conflicts as the hardware counts them include passes delayed by others; excess passes, by instruction, do not.
     std::optional<double> passes = profile[shared_wavefronts], conflicts = profile[excess_wavefronts];
     if (!conflicts) conflicts = profile[KernelMetric::bank_conflicts];
@@ -26,7 +28,7 @@ KernelRuling look(const KernelProfile& profile) {
     double share = 100 * std::min(1.0, *conflicts / *passes);
     KernelFinding finding;
     finding.gain_pct = share * *busy / 100;
-    if (*finding.gain_pct < kWorthIt) return KernelRuling::silent();
+    if (*finding.gain_pct < kMinBankConflictGainPct) return KernelRuling::silent();
     finding.title = fmt::format("Bank conflicts add {:.0f} % of the passes through shared memory", share);
     finding.evidence.push_back(fmt::format("{} of {} passes; the data pipe of L1 and shared memory is busy {:.0f} %",
                                            readable_count(static_cast<std::int64_t>(*conflicts)),
@@ -42,6 +44,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kBankConflictsKernel{"bank-conflicts", "Threads of a warp access the same bank of shared memory.",
-                                      "passes through shared memory, bank conflicts", look};
+                                      "passes through shared memory, bank conflicts", look_for_bank_conflicts};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

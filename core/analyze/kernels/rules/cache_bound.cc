@@ -3,7 +3,7 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 std::string_view remedy(KernelLimit limit) {
@@ -17,7 +17,7 @@ std::string_view remedy(KernelLimit limit) {
     return "Ask less of the memory system: reuse data in registers and shared memory, and coalesce accesses.";
 }
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_cache_bound(const KernelProfile& profile) {
     if (!profile.memory_bound() || profile.limit == KernelLimit::dram) return KernelRuling::silent();
     const Throughput& memory = *profile.memory;
     KernelFinding finding{.kind = KernelFindingKind::limit};
@@ -40,6 +40,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kCacheBoundKernel{"cache-bound", "A cache delivers nearly what it can.",
-                                   "throughput of the memory system", look};
+                                   "throughput of the memory system", look_for_cache_bound};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -5,7 +5,7 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
@@ -41,7 +41,7 @@ std::string_view advice(const Throughput& compute) {
            "cheaper functions.";
 }
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_compute_bound(const KernelProfile& profile) {
     if (profile.limit != KernelLimit::compute) return KernelRuling::silent();
     const Throughput& compute = *profile.compute;
     KernelFinding finding{.kind = KernelFindingKind::limit};
@@ -69,6 +69,6 @@ KernelRuling look(const KernelProfile& profile) {
 
 const KernelRule kComputeBoundKernel{"compute-bound",
                                      "A pipe, or the issue of instructions, is nearly as busy as it can be.",
-                                     "throughput of the multiprocessors", look};
+                                     "throughput of the multiprocessors", look_for_compute_bound};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

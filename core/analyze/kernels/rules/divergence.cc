@@ -5,16 +5,16 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
 
 constexpr double kWarp = 32;
-constexpr double kFew = 24;     // threads
-constexpr double kWorthIt = 5;  // percent of the duration
+constexpr double kFew = 24;                  // threads
+constexpr double kMinDivergenceGainPct = 5;  // percent of the duration
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_divergence(const KernelProfile& profile) {
     std::optional<double> threads = profile[threads_per_inst];
     if (!threads) return KernelRuling::abstain("threads per instruction were not collected");
     if (*threads > kFew) return KernelRuling::silent();
@@ -24,7 +24,7 @@ KernelRuling look(const KernelProfile& profile) {
         return KernelRuling::silent();
     KernelFinding finding;
     finding.gain_pct = 100 * (1 - *threads / kWarp) * profile.compute->pct / 100;
-    if (*finding.gain_pct < kWorthIt) return KernelRuling::silent();
+    if (*finding.gain_pct < kMinDivergenceGainPct) return KernelRuling::silent();
     finding.title = fmt::format("Branches leave {:.0f} of 32 threads active per instruction", *threads);
     if (std::optional<double> uniform = profile[branch_efficiency]; uniform && *uniform > 0)
         finding.evidence.push_back(
@@ -42,6 +42,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kDivergenceKernel{"divergence", "Threads of a warp take different branches.",
-                                   "threads per instruction", look};
+                                   "threads per instruction", look_for_divergence};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

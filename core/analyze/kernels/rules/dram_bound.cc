@@ -6,10 +6,10 @@
 #include "core/analyze/kernels/kernel_rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_dram_bound(const KernelProfile& profile) {
     if (profile.limit != KernelLimit::dram) return KernelRuling::silent();
     double pct = profile.memory->pct;
     KernelFinding finding{.kind = KernelFindingKind::limit};
@@ -40,6 +40,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kDramBoundKernel{"dram-bound", "Device memory delivers nearly what it can.",
-                                  "throughput of device memory", look};
+                                  "throughput of device memory", look_for_dram_bound};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -3,15 +3,15 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-constexpr double kMany = 15;  // percent of the latency
+constexpr double kMinInstructionWaitPct = 15;  // percent of the latency
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_instruction_cache(const KernelProfile& profile) {
     if (!profile.stalls) return KernelRuling::abstain("stall reasons were not collected");
     double share = profile.stalls->pct(KernelMetric::stall_no_instruction);
-    if (share < kMany) return KernelRuling::silent();
+    if (share < kMinInstructionWaitPct) return KernelRuling::silent();
     if (!profile.stalls->doubt.empty())  // a short kernel starts with an empty cache
         return KernelRuling::abstain("stall reasons are uncertain: " + profile.stalls->doubt);
     KernelFinding finding;
@@ -27,6 +27,7 @@ KernelRuling look(const KernelProfile& profile) {
 
 }  // namespace
 
-const KernelRule kInstructionCacheKernel{"instruction-cache", "Warps wait for instructions.", "stall reasons", look};
+const KernelRule kInstructionCacheKernel{"instruction-cache", "Warps wait for instructions.", "stall reasons",
+                                         look_for_instruction_cache};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

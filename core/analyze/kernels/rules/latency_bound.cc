@@ -5,10 +5,10 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_latency_bound(const KernelProfile& profile) {
     if (profile.limit != KernelLimit::latency)
         return profile.limit == KernelLimit::unknown
                    ? KernelRuling::abstain("throughput of compute and memory was not collected")
@@ -45,6 +45,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kLatencyBoundKernel{"latency-bound", "Nothing is near its peak: warps wait.",
-                                     "throughput of compute and memory, stall reasons", look};
+                                     "throughput of compute and memory, stall reasons", look_for_latency_bound};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

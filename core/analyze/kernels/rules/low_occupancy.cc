@@ -6,7 +6,7 @@
 #include "core/analyze/kernels/kernel_rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
@@ -37,7 +37,7 @@ std::string remedy(const LaunchFit& fit, bool few_blocks) {
     return "Use larger blocks, so that the block slots of a multiprocessor hold more warps.";
 }
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_low_occupancy(const KernelProfile& profile) {
     const LaunchFit& fit = profile.fit;
     if (profile.limit != KernelLimit::latency) return KernelRuling::silent();
     if (!fit.theoretical_pct && !fit.waves)
@@ -77,6 +77,7 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kLowOccupancyKernel{"low-occupancy", "Warps wait and there are few of them.",
-                                     "throughput of compute and memory, the launch's resources", look};
+                                     "throughput of compute and memory, the launch's resources",
+                                     look_for_low_occupancy};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

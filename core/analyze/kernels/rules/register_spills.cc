@@ -6,15 +6,15 @@
 #include "core/analyze/kernels/kernel_rule_list.h"
 #include "core/base/readable.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
 
-constexpr double kMany = 5;     // percent of the sectors
-constexpr double kWorthIt = 1;  // percent of the duration
+constexpr double kMinSpillPct = 5;      // percent of the sectors
+constexpr double kMinSpillGainPct = 1;  // percent of the duration
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_register_spills(const KernelProfile& profile) {
     std::optional<double> local = sum_of(profile.kernel, local_load_sectors, local_store_sectors),
                           global = sum_of(profile.kernel, l1_load_sectors, l1_store_sectors),
                           spills = profile[spill_requests];
@@ -22,13 +22,13 @@ KernelRuling look(const KernelProfile& profile) {
     if (local == 0 || spills == 0) return KernelRuling::silent();
     if (!local || !global) return KernelRuling::abstain("sectors of local and global memory were not collected");
     double share = 100 * *local / (*local + *global);
-    if (share < kMany) return KernelRuling::silent();
+    if (share < kMinSpillPct) return KernelRuling::silent();
     std::optional<double> busy = level_pct(profile.kernel, MemoryLevel::l1);
     if (!busy && profile.memory) busy = profile.memory->pct;
     if (!busy) return KernelRuling::abstain("throughput of the memory system was not collected");
     KernelFinding finding;
     finding.gain_pct = share * *busy / 100;
-    if (*finding.gain_pct < kWorthIt) return KernelRuling::silent();
+    if (*finding.gain_pct < kMinSpillGainPct) return KernelRuling::silent();
     finding.title = fmt::format("{:.0f} % of the sectors moved are of local memory: {}", share,
                                 spills ? "spilled registers" : "spilled registers, or arrays of threads");
     finding.evidence.push_back(fmt::format("{} sectors", readable_count(static_cast<std::int64_t>(*local))));
@@ -46,6 +46,6 @@ KernelRuling look(const KernelProfile& profile) {
 
 const KernelRule kRegisterSpillsKernel{"register-spills",
                                        "Registers do not suffice, so values go to local memory and back.",
-                                       "sectors of local and global memory", look};
+                                       "sectors of local and global memory", look_for_register_spills};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

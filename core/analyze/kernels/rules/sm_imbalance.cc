@@ -3,17 +3,17 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-constexpr double kWorthIt = 10;  // percent
+constexpr double kMinImbalancePct = 10;  // percent
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_sm_imbalance(const KernelProfile& profile) {
     const LaunchFit& fit = profile.fit;
     if (!fit.imbalance_pct)
         return KernelRuling::abstain("active cycles of the multiprocessors (mean, max) were not collected");
     bool few_blocks = fit.blocks && fit.sms && *fit.blocks < *fit.sms;  // low-occupancy says that
-    if (few_blocks || *fit.imbalance_pct < kWorthIt) return KernelRuling::silent();
+    if (few_blocks || *fit.imbalance_pct < kMinImbalancePct) return KernelRuling::silent();
     KernelFinding finding;
     finding.title =
         fmt::format("Multiprocessors work unequally: the average one is idle {:.0f} % of the longest one's time",
@@ -33,6 +33,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kSmImbalanceKernel{"sm-imbalance", "Some multiprocessors work longer than others.",
-                                    "active cycles of the multiprocessors", look};
+                                    "active cycles of the multiprocessors", look_for_sm_imbalance};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

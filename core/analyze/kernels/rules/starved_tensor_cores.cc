@@ -1,20 +1,22 @@
 // Tensor cores are used but wait for data or for other warps.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
 
-constexpr double kUsed = 5;  // percent
+constexpr double kMinTensorPct = 5;  // percent
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_starved_tensor_cores(const KernelProfile& profile) {
     if (profile.limit != KernelLimit::latency) return KernelRuling::silent();
     std::optional<double> tensor = profile[part_tensor_pipe];
     if (!tensor) return KernelRuling::abstain("activity of the tensor pipes was not collected");
-    if (*tensor < kUsed) return KernelRuling::silent();
+    if (*tensor < kMinTensorPct) return KernelRuling::silent();
     KernelFinding finding;
     finding.title = fmt::format("Tensor pipes are busy {:.0f} % of the time and wait for the rest", *tensor);
     const StallShare* top = profile.stalls ? profile.stalls->top() : nullptr;
@@ -35,8 +37,8 @@ KernelRuling look(const KernelProfile& profile) {
 
 }  // namespace
 
-const KernelRule kStarvedTensorCoresKernel{"starved-tensor-cores",
-                                           "Tensor cores are used but wait for data or for other warps.",
-                                           "throughput of compute and memory, activity of the tensor pipes", look};
+const KernelRule kStarvedTensorCoresKernel{
+    "starved-tensor-cores", "Tensor cores are used but wait for data or for other warps.",
+    "throughput of compute and memory, activity of the tensor pipes", look_for_starved_tensor_cores};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

@@ -3,15 +3,15 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-constexpr double kWorthIt = 15;  // percent of the slots of all waves
+constexpr double kMinTailPct = 15;  // percent of the slots of all waves
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_tail_effect(const KernelProfile& profile) {
     const LaunchFit& fit = profile.fit;
     if (!fit.waves) return KernelRuling::abstain("the number of waves is unknown");
-    if (*fit.waves <= 1 || !fit.tail_pct || *fit.tail_pct < kWorthIt) return KernelRuling::silent();
+    if (*fit.waves <= 1 || !fit.tail_pct || *fit.tail_pct < kMinTailPct) return KernelRuling::silent();
     KernelFinding finding;
     finding.title = fmt::format("The grid makes {:.2f} waves: the last one leaves {:.0f} % of all slots empty",
                                 *fit.waves, *fit.tail_pct);
@@ -31,6 +31,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kTailEffectKernel{"tail-effect", "The last wave of blocks is small, and most of the GPU waits for it.",
-                                   "the launch's resources", look};
+                                   "the launch's resources", look_for_tail_effect};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

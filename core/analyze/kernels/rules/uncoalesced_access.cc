@@ -5,11 +5,11 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
-constexpr double kManyExcess = 20;  // percent of the sectors
-constexpr double kWorthIt = 3;      // percent of the duration
+constexpr double kManyExcess = 20;       // percent of the sectors
+constexpr double kMinAccessGainPct = 3;  // percent of the duration
 
 // What the excess of one kind of access costs: its share of the busiest level that carries it. Loads whose neighbours
 // come soon after find the rest of a sector in L1, so L2 and memory are not burdened.
@@ -30,7 +30,7 @@ std::string line(std::string_view what, const AccessKind& kind) {
         kind.bytes_per_sector ? fmt::format(" and use {:.0f} of the 32 bytes of each", *kind.bytes_per_sector) : "");
 }
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_uncoalesced_access(const KernelProfile& profile) {
     const AccessPattern& accesses = profile.accesses;
     if (!accesses.excess_pct) {
         bool none = profile[KernelMetric::l1_load_requests] == 0 && profile[KernelMetric::l1_store_requests] == 0;
@@ -43,7 +43,7 @@ KernelRuling look(const KernelProfile& profile) {
     KernelFinding finding;
     double loads = accesses.loads ? cost(profile, *accesses.loads, true) : 0,
            stores = accesses.stores ? cost(profile, *accesses.stores, false) : 0;
-    if (loads + stores < kWorthIt) return KernelRuling::silent();
+    if (loads + stores < kMinAccessGainPct) return KernelRuling::silent();
     // What a compute-bound kernel would gain by less traffic cannot be estimated.
     if (profile.limit != KernelLimit::compute) finding.gain_pct = std::min(100.0, loads + stores);
     std::string_view which = loads > 4 * stores ? "loads" : stores > 4 * loads ? "stores" : "loads and stores";
@@ -64,6 +64,7 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kUncoalescedAccessKernel{"uncoalesced-access", "Threads of a warp access scattered addresses.",
-                                          "sectors, requests and bytes per sector of global accesses", look};
+                                          "sectors, requests and bytes per sector of global accesses",
+                                          look_for_uncoalesced_access};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

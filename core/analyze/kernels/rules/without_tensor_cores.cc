@@ -3,15 +3,15 @@
 
 #include "core/analyze/kernels/kernel_rule_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline kernels {
 namespace {
 
 using enum KernelMetric;
 
-constexpr double kUsed = 1;   // percent
-constexpr double kBusy = 10;  // percent
+constexpr double kMaxTensorPct = 1;  // percent
+constexpr double kBusyPipePct = 10;  // percent
 
-KernelRuling look(const KernelProfile& profile) {
+KernelRuling look_for_without_tensor_cores(const KernelProfile& profile) {
     bool named = profile.name.find("gemm") != std::string_view::npos || is_matrix_product(profile.traits);
     if (!named) return KernelRuling::silent();
     std::optional<double> tensor = profile[part_tensor_pipe], fp32 = profile[part_fma_pipe],
@@ -20,7 +20,7 @@ KernelRuling look(const KernelProfile& profile) {
         return KernelRuling::abstain("activity of the tensor, FP32 and FP64 pipes was not collected");
     bool is_fp64 = fp64.value_or(0) > fp32.value_or(0);
     double busy = is_fp64 ? *fp64 : *fp32;
-    if (*tensor >= kUsed || busy < kBusy) return KernelRuling::silent();
+    if (*tensor >= kMaxTensorPct || busy < kBusyPipePct) return KernelRuling::silent();
     KernelFinding finding;
     finding.title =
         fmt::format("The matrix product runs on the {} pipes, not on tensor cores", is_fp64 ? "FP64" : "FP32");
@@ -39,6 +39,6 @@ KernelRuling look(const KernelProfile& profile) {
 }  // namespace
 
 const KernelRule kWithoutTensorCoresKernel{"without-tensor-cores", "A matrix product on the FP32 or FP64 pipes.",
-                                           "activity of the pipes", look};
+                                           "activity of the pipes", look_for_without_tensor_cores};
 
-}  // namespace gpuprof
+}  // namespace gpuprof::kernels

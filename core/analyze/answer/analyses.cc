@@ -1,10 +1,14 @@
+#include "core/analyze/answer/analyses.h"
+
+#include <algorithm>
+
 #include "core/analyze/tables/analysis_list.h"
 
-namespace gpuprof {
+namespace gpuprof::inline answer {
 namespace {
 
 #define GPUPROF_ANALYSIS_ADDRESS(Name) &k##Name,
-constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES(GPUPROF_ANALYSIS_ADDRESS)};
+constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES(GPUPROF_ANALYSIS_ADDRESS) & kFindings, &kSummary};
 
 // Whether `word` is one of the space-separated words of `list`.
 bool has_word(std::string_view list, std::string_view word) {
@@ -26,4 +30,4 @@ const Analysis* find_analysis(std::string_view name) {
     return nullptr;
 }
 
-}  // namespace gpuprof
+}  // namespace gpuprof::answer

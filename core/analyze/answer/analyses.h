@@ -1,0 +1,15 @@
+// All analyses: the tables, and the two of this layer.
+#pragma once
+
+#include "core/analyze/tables/analysis.h"
+
+namespace gpuprof::inline answer {
+
+// In the order of the reference page.
+std::span<const Analysis* const> analyses();
+// Finds an analysis by name or alias; null if unknown.
+const Analysis* find_analysis(std::string_view name);
+
+extern const Analysis kFindings, kSummary;
+
+}  // namespace gpuprof::answer
