@@ -311,7 +311,7 @@ def test_file_names(tmp_path, style, pattern):
 
 
 def test_a_file_of_a_job_of_64_ranks_has_about_200_kb(tmp_path):
-    write_job(job_named("clean-64"), 1, tmp_path, ranks=(0, 63))
+    write_job(job_named("clean-64"), 1, tmp_path, ranks=(0, 63), level=6)
     assert all(150_000 < path.stat().st_size < 250_000 for path in tmp_path.glob("*.gz"))
 
 
@@ -356,7 +356,7 @@ def test_nsys_payloads_name_their_communicator(tmp_path):
 def test_gpu_profile_reads_the_files(program, tmp_path, form):
     job = job_named("experts", steps=3)
     write = write_nsys if form == "nsys" else write_job
-    write(job, 1, tmp_path)
+    write(job, 1, tmp_path, ranks=(9,))
     path = tmp_path / ("rank00009.sqlite" if form == "nsys" else "rank00009.json.gz")
     report = program.report(path, "kernels", "steps", "collectives", "losses")
     ops = simulate(job, 1).programs[1]

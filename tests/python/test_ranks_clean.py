@@ -1,17 +1,16 @@
-"""Nobody is named in jobs without a fault: 100 of them, of many shapes (tests/ranks/clean.py), and more of them at night."""
+"""Nobody is named in jobs without a fault: one of each layout (tests/ranks/clean.py), and 500 of them at night."""
 
 import json
-import os
 import subprocess
 
 import pytest
+from nightly import times
 from rank_jobs import ROOT, rows_of  # noqa: F401  (puts tests.ranks on the path)
 
 from tests.ranks import clean
 
-NIGHTLY = "GPUPROF_NIGHTLY" in os.environ
-JOBS = range(100)
-SLOW = range(5, 100, 10)  # of these, one more copy with a slow GPU, so that silence means something
+JOBS = times(range(500), clean.one_of_each_layout(range(100)))
+SLOW = times(range(5, 100, 10), (5, 15, 65))  # of these, one more copy with a slow GPU, so that silence means something
 
 
 def answer_of(program, folder, job, options, seed):
@@ -42,13 +41,6 @@ def test_a_slow_gpu_in_the_same_job_is_named(program, tmp_path, number):
     assert [row["unit"] for row in rows if row["named"]] == [f"rank {job.world // 2}"], (job, options, verdict)
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: GPUPROF_NIGHTLY=1 runs it")
-@pytest.mark.parametrize("number", range(100, 500))
-def test_nobody_is_named_in_more_jobs(program, tmp_path, number):
-    check_clean(program, tmp_path, number)
-
-
-@pytest.mark.skipif(not NIGHTLY, reason="takes minutes: GPUPROF_NIGHTLY=1 runs it")
-@pytest.mark.parametrize("number", range(500, 530))
+@pytest.mark.parametrize("number", times(range(500, 530), ()))
 def test_nobody_is_named_in_jobs_of_64_ranks(program, tmp_path, number):
     check_clean(program, tmp_path, number, clean.HUGE)

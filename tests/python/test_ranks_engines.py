@@ -142,7 +142,7 @@ def test_a_file_that_loses_its_worker_twice_costs_its_rank_only(cache):
 
 
 @pytest.mark.parametrize(("does", "reason"), [
-    ("exec sleep 60", "reading it took longer than 5 s"),
+    ("exec sleep 60", "reading it took longer than 2 s"),
     ("kill -SEGV $$", f"the process that read it was ended by {signal.strsignal(signal.SIGSEGV)}"),
     ("exit 7", "the process that read it ended with status 7"),
     ("echo 'gpu-profile: no more disk' >&2; exit 3", "no more disk"),
@@ -151,7 +151,7 @@ def test_a_file_that_stops_its_reader_costs_its_rank_only(cache, impostor, does,
     impostor(f"*reduce*rank00002*) {does} ;;")
     numbers = []
     with ThreadPoolExecutor(2) as executor:
-        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, time_out=5, progress=lambda *seen: numbers.append(seen))
+        found = gpu_profile.ranks(EXAMPLE, executor, cache=cache, time_out=2, progress=lambda *seen: numbers.append(seen))
     assert found.losses.to_dict()["rank"] == [2]
     assert found.losses.to_dict()["reason"] == [reason]
     assert numbers[-1][3] == 1

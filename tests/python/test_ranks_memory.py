@@ -88,7 +88,7 @@ def reduce(program, file, summary, memory, environment=None, limit=None):
 
 
 @pytest.mark.measures
-@pytest.mark.parametrize(("size", "memory", "parts"), [(420 * MB, 256 * MB, [(host, device)]), (200 * MB, 128 * MB, [(host,), (device,)]),
+@pytest.mark.parametrize(("size", "memory", "parts"), [(200 * MB, 128 * MB, [(host, device)]), (200 * MB, 128 * MB, [(host,), (device,)]),
                                                        (200 * MB, 128 * MB, [(device,), (host,)])], ids=["by time", "host first", "kernels first"])
 def test_a_file_larger_than_the_memory_gives_the_same_summary(program, tmp_path, size, memory, parts):
     file = write_rank(tmp_path / "rank.json", size, parts)

@@ -1,6 +1,7 @@
 """`ranks` with files that need too much memory or never end, with children that are killed, and after Ctrl-C."""
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -8,10 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
 from job_engines import EXAMPLE, ROOT, cache  # noqa: F401
+from program import Outcome
 from terminal import Terminal
 
 import gpu_profile
@@ -20,15 +23,38 @@ from gpu_profile.many_ranks import reduction
 FILES = sorted(EXAMPLE.iterdir())
 
 
+class Pipe:
+    """A file whose end comes when it is told to, and never before."""
+
+    def __init__(self, path):
+        self.path = path
+        os.mkfifo(path)
+        self.held = os.open(path, os.O_RDWR)
+        self.begin()
+
+    def begin(self):
+        os.write(self.held, b'{"traceEvents": [')
+
+    def has_been_read(self):
+        return fcntl.ioctl(self.held, termios.FIONREAD, b"\0" * 4) == b"\0" * 4
+
+    def close(self):
+        if self.held is not None:
+            os.close(self.held)
+        self.held = None
+
+
 @pytest.fixture
-def endless(tmp_path):
+def pipe(tmp_path):
+    made = Pipe(tmp_path / "rank00008.json")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def endless(pipe):
     """A file whose end never comes: a pipe that this test holds open."""
-    path = tmp_path / "rank00008.json"
-    os.mkfifo(path)
-    held = os.open(path, os.O_RDWR)
-    os.write(held, b'{"traceEvents": [')
-    yield path
-    os.close(held)
+    return pipe.path
 
 
 @pytest.fixture(scope="module")
@@ -116,29 +142,30 @@ def test_python_tries_twice_too(cache, just_enough, monkeypatch):
         gpu_profile.ranks(FILES[0], cache=cache, memory=given, progress=lambda *_: None)
 
 
-def test_a_file_that_never_ends_costs_its_rank(program, cache, endless):
-    outcome = program.run("ranks", EXAMPLE, endless, "ranks", "--cache", cache, "--time-out", 1, "--format", "json")
-    assert lost(outcome) == [(8, "unreadable", "reading it took longer than 1 s")]
+def test_a_file_that_never_ends_costs_its_rank(program, cache, endless, tmp_path):
+    """Also a pipe that is named like a summary."""
+    with contextlib.closing(Pipe(tmp_path / "rank00009.gpuprof")) as summary:
+        outcome = program.run("ranks", EXAMPLE, endless, summary.path, "ranks", "--cache", cache, "--time-out", 1, "--workers", 3, "--format", "json")
+    assert lost(outcome) == [(rank, "unreadable", "reading it took longer than 1 s") for rank in (8, 9)]
     found = gpu_profile.ranks([EXAMPLE, endless], cache=cache.parent / "python", time_out=1)
     assert found.losses.to_dict()["reason"] == ["reading it took longer than 1 s"]
 
 
-def test_a_pipe_that_is_named_like_a_summary(program, cache, endless):
-    renamed = endless.rename(endless.with_suffix(".gpuprof"))
-    outcome = program.run("ranks", EXAMPLE, renamed, "ranks", "--cache", cache, "--time-out", 1, "--format", "json")
-    assert lost(outcome) == [(8, "unreadable", "reading it took longer than 1 s")]
-
-
-def test_a_killed_child_is_started_once_more(program, cache, endless):
-    with subprocess.Popen([program.path, "ranks", EXAMPLE, endless, "ranks", "--cache", cache, "--time-out", "3", "--workers", "1",
-                           "--format", "json"], stdout=subprocess.PIPE) as process:
+def test_a_killed_child_is_started_once_more(program, cache, pipe):
+    """The first one has read the beginning of the file when it is killed; the second one reads until its end."""
+    with subprocess.Popen([program.path, "ranks", EXAMPLE, pipe.path, "ranks", "--cache", cache, "--workers", "1", "--format", "json"],
+                          stdout=subprocess.PIPE) as process:
         wait_until(lambda: kept(cache) == 8)
-        (first,) = wait_until(lambda: reading(process.pid, endless))
+        (first,) = wait_until(lambda: reading(process.pid, pipe.path))
+        wait_until(pipe.has_been_read)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: reading(process.pid, endless) not in ([], [first]))
+        wait_until(lambda: reading(process.pid, pipe.path) not in ([], [first]))
+        pipe.begin()
+        wait_until(pipe.has_been_read)
+        pipe.close()
         answer = process.stdout.read()
-    assert b"reading it took longer than 3 s" in answer
-    assert process.returncode == 0
+    ((rank, status, _),) = lost(Outcome(process.returncode, answer, b""))
+    assert (rank, status) == (8, "cut")
 
 
 def test_a_child_whose_starter_has_ended_ends(program, endless, tmp_path):
@@ -193,12 +220,13 @@ def test_ctrl_c_ends_children_and_keeps_the_cache(program, cache, endless, tmp_p
     assert {name: os.stat(cache / name).st_mtime_ns for name in os.listdir(cache)} == before
 
 
-def test_progress_on_a_terminal(program, cache, endless):
+def test_progress_on_a_terminal(program, cache, pipe):
     """Within a second, and each second: files of all, bytes, rate, ranks lost, time left."""
-    with Terminal([program.path, "ranks", EXAMPLE, endless, "--cache", cache, "--time-out", "3"], columns=200) as terminal:
+    with Terminal([program.path, "ranks", EXAMPLE, pipe.path, "--cache", cache], columns=200) as terminal:
         terminal.expect(r"8 of 9 files, 0\.2 of 0\.2 MB, 0\.00 GB/s")
         terminal.expect(r"8 of 9 files")  # again
-        terminal.expect("8 of 9 ranks: 1 unreadable")
+        pipe.close()
+        terminal.expect("9 of 9 ranks: 1 cut")
         assert terminal.end()[0] == 0
 
 

@@ -3,11 +3,13 @@
 import re
 
 import pytest
-from rank_jobs import jobs, ranks  # noqa: F401
+from rank_jobs import job_cache, jobs, ranks  # noqa: F401
 
 
-def first_answer(program, place, folder):
-    return program.run("ranks", place, "--cache", folder / "cache", seconds=120).stdout.decode()
+@pytest.fixture
+def first_answer(program, job_cache):
+    """Return a function that returns what `ranks` says first."""
+    return lambda place: program.run("ranks", place, "--cache", job_cache, seconds=120).stdout.decode()
 
 
 def check_clocks(rows, truth, half_ns):
@@ -41,34 +43,34 @@ def test_a_clock_that_wanders_is_refused_and_bends_no_other(ranks, jobs):
     assert {row["host"] for row in rows} - {row["host"] for row in aligned} == {"rank 4", "rank 5"}
 
 
-def test_hosts_without_a_chain_of_groups_are_islands(program, ranks, jobs, tmp_path):
-    place, _ = jobs("islands")
+def test_hosts_without_a_chain_of_groups_are_islands(first_answer, ranks, jobs):
+    place, _ = jobs("islands", "--steps", "8")
     rows = ranks(place, "hosts")["hosts"]
     islands = {row["island"]: [] for row in rows}
     for row in rows:
         islands[row["island"]].append(int(row["host"].split()[-1]))
     assert sorted(islands.values()) == [[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]]
-    assert "4 islands of clocks that cannot be compared" in " ".join(first_answer(program, place, tmp_path).split())
+    assert "4 islands of clocks that cannot be compared" in " ".join(first_answer(place).split())
 
 
 @pytest.mark.parametrize("lost", [["--lost", "10"], ["--lost", "10", "--no-seq"], ["--lost", "30"]])
-def test_recordings_that_lost_events_name_nobody_and_absolve_nobody(program, jobs, tmp_path, lost):
-    place, _ = jobs("gpu", *lost)
-    said = " ".join(first_answer(program, place, tmp_path).split())
+def test_recordings_that_lost_events_name_nobody_and_absolve_nobody(first_answer, jobs, lost):
+    place, _ = jobs("gpu", "--steps", "10", *lost)
+    said = " ".join(first_answer(place).split())
     assert "cannot tell" in said
     assert re.search(r"\d+ % of the collectives are missing on ranks that took part in them", said)
 
 
 def test_without_sequence_numbers_the_order_in_the_step_decides(ranks, jobs):
-    place, truth = jobs("gpu", "--no-seq")
+    place, truth = jobs("gpu", "--steps", "10", "--no-seq")
     (row,) = [row for row in ranks(place, "stragglers")["stragglers"] if row["named"]]
     assert (row["unit"], row["cost_ns"]) == ("rank 5", pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05))
 
 
-def test_a_public_job_with_an_uneven_pipeline(program, ranks, jobs, tmp_path):
+def test_a_public_job_with_an_uneven_pipeline(first_answer, ranks, jobs):
     """The published analysis finds slowdowns of 1.14 to 1.18 per step, by the last stage (tests/fixtures/ranks)."""
     place, _ = jobs("ST")
-    said = " ".join(first_answer(program, place, tmp_path).split())
+    said = " ".join(first_answer(place).split())
     assert "uneven stages" in said
     saved = float(re.search(r"stage 3 computes 1\.\d+ x their mean, and even ones would save .* per step \(([\d.]+) %", said)[1])
     assert 1.14 * 0.96 <= 1 / (1 - saved / 100) <= 1.18 * 1.04
@@ -79,9 +81,9 @@ def test_a_public_job_with_an_uneven_pipeline(program, ranks, jobs, tmp_path):
     assert all(row["theory_pct"] == pytest.approx(100 * 3 / 7) for row in stages)
 
 
-def test_a_slow_rank_is_no_uneven_stage(program, ranks, jobs, tmp_path):
+def test_a_slow_rank_is_no_uneven_stage(first_answer, ranks, jobs):
     place, _ = jobs("AR")
-    assert "uneven" not in first_answer(program, place, tmp_path).replace("uneven ranks", "")
+    assert "uneven" not in first_answer(place).replace("uneven ranks", "")
     assert all(row["over_mean"] == pytest.approx(1, abs=0.05) for row in ranks(place, "pipeline")["pipeline"])
     (row, *_) = ranks(place, "imbalance")["imbalance"]
     assert (row["ranks"], row["quantity"], row["pattern"], row["largest_rank"]) == ("0-12/4", "compute", "steady", 0)
@@ -89,7 +91,7 @@ def test_a_slow_rank_is_no_uneven_stage(program, ranks, jobs, tmp_path):
 
 def test_sequences_of_uneven_length_burden_one_rank_after_another(ranks, jobs):
     """The published analysis of this job finds uneven sequences (tests/fixtures/ranks)."""
-    place, _ = jobs("SE")
+    place, _ = jobs("SE", "--steps", "12")
     rows = [row for row in ranks(place, "imbalance")["imbalance"] if row["quantity"] == "compute"]
     assert len(rows) == 2
     for row in rows:
@@ -97,20 +99,19 @@ def test_sequences_of_uneven_length_burden_one_rank_after_another(ranks, jobs):
 
 
 def test_experts_have_uneven_messages_and_even_compute(ranks, jobs):
-    place, _ = jobs("experts")
+    place, _ = jobs("experts", "--steps", "8")
     rows = ranks(place, "imbalance")["imbalance"]
     uneven = {row["quantity"] for row in rows if row["pattern"] != "even" and row["quantity"].startswith(("bytes", "compute"))}
     assert uneven == {"bytes of all_to_all"}
 
 
 def test_a_slow_group_stands_out_among_links(ranks, jobs):
-    place, truth = jobs("link")
+    place, truth = jobs("link", "--steps", "10")
     rows = ranks(place, "links")["links"]
     slow = [row for row in rows if row["slow"]]
     assert len(slow) == 1 and rows[0] == slow[0]
     assert slow[0]["group"].startswith("DATA_PARALLEL") and slow[0]["ratio"] == pytest.approx(3, rel=0.05)
     assert all(row["ratio"] < 1.1 for row in rows[1:])
-
 
 
 @pytest.mark.parametrize("options", [
@@ -119,18 +120,18 @@ def test_a_slow_group_stands_out_among_links(ranks, jobs):
 ])
 def test_the_price_does_not_depend_on_what_describes_collectives(ranks, jobs, options):
     """Nsight Systems names communicators only, and counts their ranks; ranks that recorded other steps share the rest."""
-    place, truth = jobs("gpu", *options)
+    place, truth = jobs("gpu", "--steps", "10", *options)
     (row,) = [row for row in ranks(place, "stragglers")["stragglers"] if row["named"]]
     assert row["unit"] == "rank 5"
     assert row["cost_ns"] == pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05)
 
 
 @pytest.mark.parametrize(("steps", "named"), [(1, []), (2, []), (4, ["rank 5"])])
-def test_few_steps_name_nobody(program, ranks, jobs, tmp_path, steps, named):
+def test_few_steps_name_nobody(first_answer, ranks, jobs, steps, named):
     """In one step every delay is certain, as nothing contradicts it."""
     place, _ = jobs("gpu", "--steps", str(steps))
     rows = ranks(place, "stragglers")["stragglers"]
     assert rows[0]["unit"] == "rank 5"
     assert [row["unit"] for row in rows if row["named"]] == named
-    said = " ".join(first_answer(program, place, tmp_path).split())
+    said = " ".join(first_answer(place).split())
     assert ("too few to tell chance from habit" in said) == (named == [])

@@ -109,7 +109,7 @@ def test_a_lost_collective_is_no_other_one(dlrm, program, tmp_path):
 
 def simulated(folder, **layout):
     """A job; its files name their host, which several streams need, if `per_host` is given."""
-    return write_job(Job("undescribed", model=SMALL, **layout), 1, folder, Options(collectives=False, host_name="per_host" in layout))
+    return write_job(Job("undescribed", model=SMALL, steps=10, **layout), 1, folder, Options(collectives=False, host_name="per_host" in layout))
 
 
 @pytest.mark.parametrize("layout", [{"dp": 8}, {"dp": 16, "sync": "all_reduce", "buckets": 3}, {"dp": 1, "tp": 8},
@@ -123,7 +123,7 @@ def test_a_slow_gpu_among_all_ranks_has_its_price(ranks, tmp_path, layout):
 
 
 def test_all_ranks_may_be_those_with_a_file(ranks, tmp_path):
-    write_job(Job("plain", dp=8, model=SMALL, faults=(slow_gpu(5),)), 1, tmp_path / "job", Options(collectives=False, distributed=False))
+    write_job(Job("plain", dp=8, model=SMALL, steps=10, faults=(slow_gpu(5),)), 1, tmp_path / "job", Options(collectives=False, distributed=False))
     tables = ranks(tmp_path / "job", "stragglers", "rank_collectives")
     assert {(row["size"], row["complete_pct"]) for row in tables["rank_collectives"]} == {(8, 100)}
     assert [row["unit"] for row in tables["stragglers"] if row["named"]] == ["rank 5"]

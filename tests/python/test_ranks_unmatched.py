@@ -3,8 +3,8 @@
 They are matched where program order makes them certain, and counted with a reason where it does not; never matched wrongly.
 """
 
-
 import collections
+from dataclasses import replace
 
 import pytest
 from rank_jobs import jobs, ranks  # noqa: F401
@@ -96,10 +96,10 @@ def draw(folder, world, steps, calls_of, **options):
 
 def test_batches_with_one_neighbour_are_matched(program, ranks, jobs, tmp_path):
     """Megatron's steady state: one kernel sends to a stage and receives from it. The price is that of the truth."""
-    place, truth = jobs("gpu", "--batched")
+    place, truth = jobs("gpu", "--steps", "10", "--batched")
     (row,) = [row for row in ranks(place, "stragglers")["stragglers"] if row["named"]]
     assert (row["unit"], row["cost_ns"]) == ("rank 5", pytest.approx(truth["faults"][0]["cost_ns"], rel=0.05))
-    job = named_jobs.named()["gpu"][1]("gpu")
+    job = replace(named_jobs.named()["gpu"][1]("gpu"), steps=10)
     size, pairs, steps = 2 * job.model.activation, job.dp, job.steps
     found = {row["bytes"]: row for row in rows_of_kind(ranks, place, "send_recv")}
     # Of 4 micro-batches the first stage has 3 in the steady state; the first send and the last receive are single.
@@ -159,8 +159,8 @@ def test_records_that_launched_nothing_are_not_of_a_later_kernel(ranks, tmp_path
 
 
 def test_collectives_in_graphs_are_counted_and_the_others_matched(program, ranks, jobs, tmp_path):
-    place, truth = jobs("link", "--graphs")
-    job = named_jobs.named()["link"][1]("link")
+    place, truth = jobs("link", "--steps", "10", "--graphs")
+    job = replace(named_jobs.named()["link"][1]("link"), steps=10)
     in_graphs = sum(sum(op.group == "tp" for op in ops) * job.dp * job.tp for ops in programs(job)) * job.steps
     assert losses_of(ranks, place)["graph_collective"] == in_graphs
     kinds = {row["collective"]: row for row in ranks(place, "rank_collectives")["rank_collectives"]}

@@ -56,6 +56,16 @@ def clean_job(number, shapes=None):
     return job, options
 
 
+def one_of_each_layout(numbers):
+    """Of the numbers that have the same layout, the one whose job has the fewest operations."""
+    found = {}
+    for number in numbers:
+        job, _ = clean_job(number)
+        work = job.world * job.steps * job.micro_batches * job.model.layers * job.model.kernels
+        found.setdefault((job.dp, job.pp, job.tp), []).append((work, number))
+    return sorted(min(jobs)[1] for jobs in found.values())
+
+
 EXCHANGES = {"interleaved": ((4, 4, 1), (4, 3, 1), (2, 4, 2), (8, 2, 1), (4, 4, 2)), "ring": ((8, 1, 1), (4, 1, 2), (4, 2, 1), (6, 2, 1), (4, 1, 1)),
              "both": ((4, 4, 1), (4, 3, 1))}
 

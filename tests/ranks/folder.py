@@ -36,7 +36,7 @@ NAMES = {
 }
 
 
-def write_rank(writer, out, rank, name, damage):
+def write_rank(writer, out, rank, name, damage, level):
     """Writes one file and says what it is, as a row of truth.json."""
     row = {"rank": rank, "file": name, "host": host_name(writer.job, rank), "status": "whole"}
     if rank in damage.missing:
@@ -47,7 +47,7 @@ def write_rank(writer, out, rank, name, damage):
     if rank in damage.shifted:
         changes["steps"] = range(*damage.shifted[rank])
         row["steps"] = [writer.job.first_step + step for step in changes["steps"]]
-    writer.write(out / name, rank, **changes)
+    writer.write(out / name, rank, level, **changes)
     if rank in damage.cut:
         whole = (out / name).read_bytes()
         (out / name).write_bytes(whole[: int(len(whole) * CUT_AT)])
@@ -61,25 +61,25 @@ def write_rank(writer, out, rank, name, damage):
     return row
 
 
-def write_job(job, seed, out, options=Options(), damage=Damage(), names="rank", ranks=None, told="truth.json"):
-    """Simulates a job and writes its folder, with the truth in the file `told`; returns the truth."""
+def write_job(job, seed, out, options=Options(), damage=Damage(), names="rank", ranks=None, told="truth.json", level=1):
+    """Simulates a job and writes its folder, with the truth in the file `told`; returns the truth. `level`: of gzip, where 1 is fast and 6 what PyTorch takes."""
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     run = simulate(job, seed)
     writer = Writer(run, Recorded(job, seed), seed, options)
     true = truth(run, seed)
-    true["files"] = [write_rank(writer, out, rank, NAMES[names](job, rank), damage) for rank in (range(job.world) if ranks is None else ranks)]
+    true["files"] = [write_rank(writer, out, rank, NAMES[names](job, rank), damage, level) for rank in (range(job.world) if ranks is None else ranks)]
     (out / told).write_text(json.dumps(true, indent=1) + "\n")
     return true
 
 
-def write_nsys(job, seed, out):
+def write_nsys(job, seed, out, ranks=None):
     """The same job as Nsight Systems would export it: rankNNNNN.sqlite and truth.json."""
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     run = simulate(job, seed)
     clocks = Recorded(job, seed)
-    for rank in range(job.world):
+    for rank in range(job.world) if ranks is None else ranks:
         nsys.write(run, clocks, rank, out / f"rank{rank:05d}.sqlite")
     true = truth(run, seed)
     (out / "truth.json").write_text(json.dumps(true, indent=1) + "\n")

@@ -53,6 +53,7 @@ def parsed(arguments):
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--format", choices=("kineto", "nsys"), default="kineto", help="kineto (torch.profiler, JSON.gz) or nsys (SQLite)")
     parser.add_argument("--steps", type=int, help="number of steps (default: the job's)")
+    parser.add_argument("--level", type=int, default=6, help="of gzip: 1 is three times as fast and makes larger files")
     parser.add_argument("--names", choices=sorted(NAMES), default="rank", help="file names with the rank, the host, both, or neither")
     parser.add_argument("--ranks", type=ranks_of, metavar="RANKS", help="write only these files")
     parser.add_argument("--no-seq", action="store_true", help="older PyTorch: no sequence numbers and operation ids")
@@ -83,7 +84,7 @@ def main(arguments=None):
     if not args.out:
         parser.error("JOB and OUT are required")
     if args.job in public.SIZES:
-        public.write_job(public.load(args.job, args.steps), args.out)
+        public.write_job(public.load(args.job, args.steps), args.out, args.level)
         return 0
     base, damage = (DAMAGED[args.job][1:] if args.job in DAMAGED else (args.job, Damage()))
     if base not in named():
@@ -100,9 +101,9 @@ def main(arguments=None):
     shifted = damage.shifted | {rank: (steps, job.steps) for rank, steps in args.shifted.items()}
     damage = Damage(missing=damage.missing + args.missing, cut=damage.cut + args.cut, empty=damage.empty + args.empty, twice=damage.twice + args.twice,
                     claims=damage.claims | args.claims, shifted=shifted)
-    write_job(job, args.seed, args.out, options, damage, args.names, args.ranks)
+    write_job(job, args.seed, args.out, options, damage, args.names, args.ranks, level=args.level)
     if args.job == "foreign":
-        write_job(second("second"), args.seed + 1, args.out, options, names="plain", told="truth-second.json")
+        write_job(second("second"), args.seed + 1, args.out, options, names="plain", told="truth-second.json", level=args.level)
     return 0
 
 

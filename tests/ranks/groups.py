@@ -5,6 +5,7 @@ number; point-to-point operations by another one, which each rank counts for its
 a hash of name, number, kind and topology: it names one operation, not a communicator. Lists of more than 30 ranks are cut.
 """
 
+import functools
 import hashlib
 
 from .program import POINT_TO_POINT
@@ -43,6 +44,7 @@ def stride_of(ranks):
     return strides.pop() if len(strides) == 1 else -1
 
 
+@functools.lru_cache(100_000)  # members of a group share it
 def comms_id(name, seq, p2p, ranks):
     key = f"{name}/{seq}/{p2p}/{ranks[0]}/{stride_of(ranks)}/{len(ranks)}".encode()
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "little")

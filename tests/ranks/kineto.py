@@ -73,8 +73,8 @@ class Writer:
         """The JSON of a rank. `steps`: positions of the steps recorded. `claimed`: the rank that the file gives itself."""
         return RankFile(self, rank, steps or range(self.job.steps), rank if claimed is None else claimed).text()
 
-    def write(self, path, rank, **changes):
-        path.write_bytes(compressed(self.text(rank, **changes)))
+    def write(self, path, rank, level, **changes):
+        path.write_bytes(compressed(self.text(rank, **changes), level))
 
 
 class RankFile:

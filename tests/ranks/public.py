@@ -156,11 +156,11 @@ def rank_text(job, rank):
     return out.finish(int(begins[0]), round(job.end[rows].max()) + START_NS)
 
 
-def write_job(job, out):
+def write_job(job, out, level=1):
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
     for rank in job.recorded_ranks():
-        (out / f"rank{rank:05d}.json.gz").write_bytes(compressed(rank_text(job, rank)))
+        (out / f"rank{rank:05d}.json.gz").write_bytes(compressed(rank_text(job, rank), level))
     told = truth(job)
     (out / "truth.json").write_text(json.dumps(told, indent=1) + "\n")
     return told

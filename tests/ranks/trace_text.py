@@ -20,7 +20,7 @@ LAUNCHED = '"queued": 0, "registers per thread": {}, "shared memory": {}, "grid"
 
 
 def us(ns):
-    return "%d.%03d" % divmod(ns, 1000)
+    return f"{ns // 1000}.{ns % 1000:03d}"
 
 
 def nccl_kernel(collective, dtype):
@@ -66,7 +66,8 @@ class TraceText:
         self.pid, self.lines, self.external = pid, [], 0
 
     def event(self, category, name, pid, tid, start, duration, args):
-        self.lines.append(f'{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {pid}, "tid": {tid}, "ts": {us(start)}, "dur": {us(duration)}, "args": {{{args}}}}}')
+        self.lines.append(f'{{"ph": "X", "cat": "{category}", "name": "{name}", "pid": {pid}, "tid": {tid}, '
+                          f'"ts": {start // 1000}.{start % 1000:03d}, "dur": {duration // 1000}.{duration % 1000:03d}, "args": {{{args}}}}}')
 
     def annotation(self, name, start, end):
         self.external += 1
@@ -74,7 +75,7 @@ class TraceText:
 
     def flow(self, phase, number, pid, tid, at):
         binding = ', "bp": "e"' if phase == "f" else ""
-        self.lines.append(f'{{"ph": "{phase}", "id": {number}, "pid": {pid}, "tid": {tid}, "ts": {us(at)}, "cat": "ac2g", "name": "ac2g"{binding}}}')
+        self.lines.append(f'{{"ph": "{phase}", "id": {number}, "pid": {pid}, "tid": {tid}, "ts": {at // 1000}.{at % 1000:03d}, "cat": "ac2g", "name": "ac2g"{binding}}}')
 
     def names(self, threads, streams):
         """`threads`: id -> name."""
@@ -91,5 +92,5 @@ class TraceText:
         return json.dumps(self.head)[:-1] + ', "traceEvents": [\n' + ",\n".join(self.lines) + '\n], "traceName": "trace.json"}\n'
 
 
-def compressed(text):
-    return gzip.compress(text.encode(), 6, mtime=0)
+def compressed(text, level):
+    return gzip.compress(text.encode(), level, mtime=0)
