@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <istream>
 #include <sstream>
 
 #include "core/base/clock.h"

@@ -25,6 +25,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <istream>
 #include <limits>
 #include <map>
 #include <memory>

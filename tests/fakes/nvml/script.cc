@@ -1,6 +1,7 @@
 // Reads scripts; see script.h for the form.
 #include "tests/fakes/nvml/script.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
