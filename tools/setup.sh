@@ -90,7 +90,16 @@ build_preset() {
         cd "$root" && export LC_ALL=C
         [ -e "$dir/build.ninja" ] || cmake --preset "$preset" >"$log" 2>&1 </dev/null || exit 1
         NINJA_STATUS='[%f/%t] ' ninja -C "$dir" "$@" 2>&1 </dev/null | tee "$log" | show_progress "$preset"
-    ) 9>"$dir/.lock" || die "building $preset failed: $(first_error "$log") (log: $log)"
+    ) 9>"$dir/.lock" || die "building $preset failed: $(first_error "$log") (log: $log)
+to report it, send that log and this line: $(versions)"
+}
+
+# What a report of a failed build must say: system, compiler, cmake, and the libraries that differ most between distributions.
+versions() {
+    (. /etc/os-release && printf '%s' "${PRETTY_NAME-unknown system}") 2>/dev/null
+    printf ', commit %s' "$(git -C "$root" rev-parse --short HEAD 2>/dev/null || echo unknown)"
+    printf ', %s' "$("${CXX:-c++}" --version 2>/dev/null | head -n1)" "$(cmake --version 2>/dev/null | head -n1)"
+    dpkg-query -W -f ', ${Package} ${Version}' libfmt-dev libsimdjson-dev libcli11-dev 2>/dev/null || true
 }
 
 # The first line with the cause, from a compiler, linker, ninja or cmake (whose reason follows on the next lines).
