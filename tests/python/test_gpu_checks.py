@@ -239,9 +239,11 @@ def interrupt(own, machine, folder):
     seen = len(begun(folder)) if (folder / "count").exists() else 0
     with subprocess.Popen(command, env={**machine, "PAUSE": "60", "COUNT": str(folder / "count")}, stdout=subprocess.DEVNULL) as running:
         until = time.monotonic() + 60
-        while time.monotonic() < until and not ((folder / "count").exists() and "interrupted" in begun(folder)[seen:]):
+        while not (waits := (folder / "count").exists() and "interrupted" in begun(folder)[seen:]) and running.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
+        status = running.poll()
         processes.end(running.pid, timeout_s=0)
+    assert waits and status is None, f"the part ended with {status} before its check waited"
 
 
 def test_a_part_that_was_killed_goes_on(own, machine, tmp_path):

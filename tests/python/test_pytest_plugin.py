@@ -20,6 +20,7 @@ def run(pytester, program, monkeypatch):
     """Run the tests of a module text; the history is in the folder of the run."""
     monkeypatch.setenv("GPUPROF_BIN", str(program.path))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # every run would import Hypothesis anew, a second or two
 
     def run(source, *options, history="history.sqlite", start=pytester.runpytest_inprocess):
         pytester.makepyfile(test_it=source)
@@ -97,24 +98,27 @@ def test_what_is_added_can_be_chosen(run, when, added):
 
 def test_steps_are_timed_without_a_gpu(run):
     source = """
-import time, pytest
-calls = []
+import random, types, pytest
+from gpu_profile import regression
+calls, now, noise = [], 0.0, random.Random({seed})
 @pytest.mark.gpu_regression("step_p50>20%")
-def test_step(gpu_regression):
+def test_step(gpu_regression, monkeypatch):
+    global now
+    monkeypatch.setattr(regression, "time", types.SimpleNamespace(perf_counter=lambda: now))
     for number in gpu_regression.steps(10, warmup=2, sync_fn=lambda: calls.append("sync")):
         calls.append(number)
-        time.sleep({sleep})
+        now += {step_s} * noise.gauss(1, 0.01)
     assert [each for each in calls if each != "sync"] == [-1, -1, *range(10)] and calls.count("sync") == 11
 def test_left(gpu_regression):
     for number in gpu_regression.steps(10):
         break
 """
-    for _ in range(5):
-        outcome = run(source.format(sleep=0.02))
+    for seed in range(5):
+        outcome = run(source.format(step_s=0.02, seed=seed))
         outcome.assert_outcomes(passed=2)
     outcome.stdout.re_match_lines([r"test_it\.py::test_step: .*(median|mean) step.*4 earlier runs"])  # the mean, if it is the surer one
     assert "test_left:" not in outcome.stdout.str()
-    outcome = run(source.format(sleep=0.2))
+    outcome = run(source.format(step_s=0.2, seed=5))
     outcome.assert_outcomes(failed=1, passed=1)
     outcome.stdout.fnmatch_lines(["performance regression: slower*"])
 
@@ -123,15 +127,15 @@ def test_workers_of_xdist_share_a_history(run):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     source = """
 import pytest
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(4))
 def test_step(gpu_regression, number):
     for _ in gpu_regression.steps(3, warmup=0):
         pass
 """
     for earlier in range(2):
-        outcome = run(source, "-n", "3", start=run.apart)
-        outcome.assert_outcomes(passed=6)
-        assert outcome.stdout.str().count(f", {earlier} earlier run{'s' * (earlier != 1)}; ") == 6
+        outcome = run(source, "-p", "xdist", "-n", "2", start=run.apart)
+        outcome.assert_outcomes(passed=4)
+        assert outcome.stdout.str().count(f", {earlier} earlier run{'s' * (earlier != 1)}; ") == 4
 
 
 def test_a_program_that_fails_is_no_regression(run):

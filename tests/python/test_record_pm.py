@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nightly import NIGHTLY, times
 from played import fake_environment
 from program import Outcome
 
@@ -103,7 +104,7 @@ def test_values_and_times_are_those_of_the_counters(program, tmp_path, series):
         # The first one starts before sampling and is omitted.
         assert samples[device, metric] == [(first + i * interval, recorded[(i + 1) % len(recorded)]) for i in range(count)]
     assert interval == 1_000_000
-    assert count > 200
+    assert count > times(200, 0)  # of 400, on an idle machine
     assert run.lost() == 0
     rows = {row["metric"]: row for row in program.report(run.capture, "samples")["samples"].rows}
     assert list(rows) == [name for name in rows if name.startswith("pm.")]
@@ -111,9 +112,9 @@ def test_values_and_times_are_those_of_the_counters(program, tmp_path, series):
 
 
 def test_nothing_is_lost_at_a_kilohertz_for_seconds(program, tmp_path, series):
-    run = Run(program, tmp_path, series, seconds=4, fake="evaluate_us=100")
+    run = Run(program, tmp_path, series, seconds=times(4, 2), fake="evaluate_us=100")
     (_, _, _, count), = run.made()
-    assert count >= 3500
+    assert count >= times(3500, 1)
     assert {len(values) for values in run.samples().values()} == {count}
     assert run.lost() == 0
 
@@ -217,7 +218,8 @@ def test_failing_to_clean_up_costs_nothing(program, tmp_path, series):
                                            ("", "cuptiPmSamplingDisable")])
 def test_a_driver_that_hangs_holds_up_nobody(program, tmp_path, series, when, call):
     run = Run(program, tmp_path, series, seconds=0.3, rules=f"hang {call} {when}")
-    assert run.took < 0.3 + 2 + 1.5  # the rest is the start of two interpreters
+    # The call never returns, and yet the command and `record` have ended. How soon needs an idle machine.
+    assert not NIGHTLY or run.took < 0.3 + 2 + 1.5  # the rest is the start of two interpreters
     assert any(call in line for line in run.said)
 
 
@@ -226,8 +228,8 @@ def test_a_driver_that_hangs_in_the_middle_is_given_up(program, tmp_path, series
     line = run.said[0]
     assert "did not answer in cuptiPmSamplingDecodeData" in line
     count = len(run.samples()[0, "pm.sm.active"])
-    assert count > 900
-    assert run.lost() > 2000
+    assert count > times(900, 0)
+    assert run.lost() > times(2000, 0)
 
 
 def counter_processes(parent):

@@ -88,8 +88,8 @@ def zstd(data):
     return room.raw[:size]
 
 
-def gzip(data):
-    packer = zlib.compressobj(9, wbits=31)
+def gzip(data, level=9):
+    packer = zlib.compressobj(level, wbits=31)
     return packer.compress(data) + packer.flush()
 
 
