@@ -44,7 +44,7 @@ def cupti(request):
 
 
 def pairs(chips):
-    """(version, chip): all of them by night; by day each chip once, the versions in turns."""
+    """(version, chip): all of them by night; by day each chip once, the versions alternating."""
     versions = list(LIBRARIES)
     return [(version, chip) for row, chip in enumerate(chips) for version in (versions if NIGHTLY else [versions[row % len(versions)]])]
 

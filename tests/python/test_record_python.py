@@ -9,6 +9,7 @@ import textwrap
 from collections import Counter
 
 import pytest
+from lengthened import lengthened
 
 MINORS = range(9, 14)
 
@@ -30,8 +31,10 @@ def interpreters():
 
 INTERPRETERS = interpreters()
 
+# Its arguments: how deep the thread recurses, and how many times as long all of it takes.
 PROGRAM = """
 import sys, threading, time
+length = int(sys.argv[2])
 def spin(seconds):
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -45,7 +48,7 @@ def generator():
         yield 1
 def recurse(depth):
     if depth == 0:
-        time.sleep(0.6)
+        time.sleep(0.6 * length)
     else:
         recurse(depth - 1)
 def main():
@@ -53,7 +56,7 @@ def main():
     thread = threading.Thread(target=recurse, args=(int(sys.argv[1]),))
     thread.start()
     numbers = generator()
-    for _ in range(14):
+    for _ in range(14 * length):
         next(numbers)
     thread.join()
 main()
@@ -76,9 +79,17 @@ def test_functions_lines_and_threads_of_every_version(program, tmp_path, minor):
         pytest.skip(f"no CPython 3.{minor} on this machine")
     path = tmp_path / "work.py"
     path.write_text(PROGRAM)
-    outcome, capture = record(program, tmp_path, INTERPRETERS[minor], path, 20)
-    assert outcome.status == 0, outcome.errors
-    rows = program.stored(capture, "stack_sample")
+
+    def sample(length):
+        outcome, capture = record(program, tmp_path, INTERPRETERS[minor], path, 20, length)
+        assert outcome.status == 0, outcome.errors
+        return capture, program.stored(capture, "stack_sample")
+
+    def has_enough(sampled):
+        of_work, of_sleep = (sum(call in row["stack"] for row in sampled[1]) for call in (";spin (work.py", "recurse (work.py"))
+        return min(of_work, of_sleep) > 25
+
+    capture, rows = lengthened(sample, has_enough)
     assert len(rows) > 40
     # 3.11 and later have qualified names.
     method = "Loader.größe" if minor >= 11 else "größe"
@@ -90,7 +101,7 @@ def test_functions_lines_and_threads_of_every_version(program, tmp_path, minor):
     assert len(whole) >= 0.9 * len(working)  # a stack may mix two moments that are microseconds apart
     deep = [row for row in rows if row["stack"].count(f"recurse (work.py:{line_of('recurse(depth - 1)')})") == 20]
     assert len(deep) > 20
-    assert deep[0]["stack"].endswith(f"recurse (work.py:{line_of('time.sleep(0.6)')})")
+    assert deep[0]["stack"].endswith(f"recurse (work.py:{line_of('time.sleep(0.6 * length)')})")
     assert Counter(row["thread"] for row in deep).most_common(1)[0][0] not in {row["thread"] for row in working}
     assert all(re.fullmatch(r".*:\d+/\d+", row["thread"]) for row in rows)
     # The thread that works holds the interpreter lock, the one that sleeps does not.
@@ -103,7 +114,7 @@ def test_functions_lines_and_threads_of_every_version(program, tmp_path, minor):
 def test_the_analysis_names_the_function(program, tmp_path):
     path = tmp_path / "work.py"
     path.write_text(PROGRAM)
-    _, capture = record(program, tmp_path, sys.executable, path, 3)
+    _, capture = record(program, tmp_path, sys.executable, path, 3, 1)
     rows = program.report(capture, "stacks")["stacks"].rows
     top = rows[0] if rows[0]["function"] == "spin" else next(row for row in rows if row["function"] == "spin")
     assert top["file"] == "work.py"
@@ -114,9 +125,13 @@ def test_the_analysis_names_the_function(program, tmp_path):
 def test_very_deep_stacks_are_cut_and_said(program, tmp_path):
     path = tmp_path / "work.py"
     path.write_text("import sys\nsys.setrecursionlimit(5000)\n" + PROGRAM)
-    outcome, capture = record(program, tmp_path, sys.executable, path, 900)
-    assert outcome.status == 0
-    cut = [row for row in program.stored(capture, "stack_sample") if row["cut"] == "1"]
+
+    def sample(length):
+        outcome, capture = record(program, tmp_path, sys.executable, path, 900, length)
+        assert outcome.status == 0
+        return capture, [row for row in program.stored(capture, "stack_sample") if row["cut"] == "1"]
+
+    capture, cut = lengthened(sample, lambda sampled: sampled[1])
     assert cut
     assert all(row["depth"] == "256" for row in cut)
     assert "deep_stack" in {row["kind"] for row in program.report(capture, "losses")["losses"].rows}
@@ -125,18 +140,21 @@ def test_very_deep_stacks_are_cut_and_said(program, tmp_path):
 def test_children_are_sampled_too(program, tmp_path):
     path = tmp_path / "parent.py"
     path.write_text(textwrap.dedent("""
-        import multiprocessing, time
+        import multiprocessing, sys, time
         def child_work():
-            time.sleep(0.5)
+            time.sleep(0.5 * int(sys.argv[1]))
         if __name__ == "__main__":
             context = multiprocessing.get_context("spawn")
             workers = [context.Process(target=child_work) for _ in range(2)]
             [w.start() for w in workers]
             [w.join() for w in workers]
     """))
-    _, capture = record(program, tmp_path, sys.executable, path)
-    rows = [row for row in program.stored(capture, "stack_sample") if "child_work (parent.py" in row["stack"]]
-    assert len({row["process"] for row in rows}) == 2
+
+    def children(length):
+        _, capture = record(program, tmp_path, sys.executable, path, length)
+        return {row["process"] for row in program.stored(capture, "stack_sample") if "child_work (parent.py" in row["stack"]}
+
+    assert len(lengthened(children, lambda found: len(found) == 2)) == 2
 
 
 def test_a_program_that_is_not_python_is_said(program, tmp_path):
@@ -161,11 +179,16 @@ def test_wrong_rates_are_refused(program, tmp_path, hz):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give rights up")
 def test_no_permission_is_one_sentence_and_all_else_goes_on(program, tmp_path):
     """The command runs as another user than the recorder: its memory may not be read."""
-    reader = subprocess.run(
-        ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "-o",
-         tmp_path / "run.gpuprof", "--sample", "0", "--python", "50", "--quiet", "--", sys.executable, "-c",
-         "import os, time; os.setuid(65534); time.sleep(2)"],
-        capture_output=True, text=True, check=False, timeout=20)
+
+    def recorded(length):
+        return subprocess.run(
+            ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "-o",
+             tmp_path / "run.gpuprof", "--sample", "0", "--python", "50", "--quiet", "--", sys.executable, "-c",
+             f"import os, time; os.setuid(65534); time.sleep({2 * length})"],
+            capture_output=True, text=True, check=False, timeout=120)
+
+    # Where Python takes seconds to start, the next look at the process may come seconds later.
+    reader = lengthened(recorded, lambda done: "SYS_PTRACE" in done.stderr)
     assert reader.returncode == 0
     assert "SYS_PTRACE" in reader.stderr
     assert "recorded in" in reader.stderr

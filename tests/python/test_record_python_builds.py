@@ -4,12 +4,14 @@ import subprocess
 
 import pytest
 
+from lengthened import lengthened
 from python_builds import WHEELS, find_build
 from wheels import Unavailable
 
 # Two threads run at once. No module but those that are part of the interpreter.
 PROGRAM = """
 import _thread, sys, time
+length = int(sys.argv[1])
 def spin(seconds):
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
@@ -25,7 +27,7 @@ ended = _thread.allocate_lock()
 ended.acquire()
 def recurse(depth):
     if depth == 0:
-        spin(0.7)
+        spin(0.7 * length)
     else:
         recurse(depth - 1)
 def other(depth):
@@ -34,7 +36,7 @@ def other(depth):
 def main():
     _thread.start_new_thread(other, (20,))
     numbers = generator()
-    for _ in range(14):
+    for _ in range(14 * length):
         next(numbers)
     ended.acquire()
 main()
@@ -56,9 +58,16 @@ def build(request):
 def sampled(program, build, tmp_path):
     path, capture = tmp_path / "work.py", tmp_path / "run.gpuprof"
     path.write_text(PROGRAM)
-    outcome = program.run("record", "-o", capture, "--sample", "0", "--python", "100", "--quiet", "--", build, path)
-    assert outcome.status == 0, outcome.errors
-    return program.stored(capture, "stack_sample"), program.report(capture, "losses")["losses"].rows
+
+    def sample(length):
+        outcome = program.run("record", "-o", capture, "--sample", "0", "--python", "100", "--quiet", "--", build, path, length)
+        assert outcome.status == 0, outcome.errors
+        return program.stored(capture, "stack_sample")
+
+    def has_enough(rows):
+        return all(sum(call in row["stack"] for row in rows) > 20 for call in ("generator (work.py", "recurse (work.py"))
+
+    return lengthened(sample, has_enough), program.report(capture, "losses")["losses"].rows
 
 
 def test_lines_and_threads(program, build, tmp_path):
@@ -67,7 +76,7 @@ def test_lines_and_threads(program, build, tmp_path):
              f"Loader.batch (work.py:{line_of('spin(0.05)')})", f"spin (work.py:{line_of('while time')})"]
     first = [row for row in rows if row["stack"].endswith(";".join(chain))]
     # The second thread runs its own copy of the instructions in 3.14t.
-    deep = ";".join(20 * [f"recurse (work.py:{line_of('recurse(depth - 1)')})"] + [f"recurse (work.py:{line_of('spin(0.7)')})"])
+    deep = ";".join(20 * [f"recurse (work.py:{line_of('recurse(depth - 1)')})"] + [f"recurse (work.py:{line_of('spin(0.7 * length)')})"])
     second = [row for row in rows if f"other (work.py:{line_of('    recurse(depth)')});{deep};spin (work.py:" in row["stack"]]
     assert len(first) > 15 and len(second) > 15
     assert len({row["thread"] for row in first}) == len({row["thread"] for row in second}) == 1

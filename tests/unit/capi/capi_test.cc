@@ -2,14 +2,21 @@
 #include "capi/gpuprof.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "core/base/clock.h"
+#include "core/base/ids.h"
 #include "tests/unit/source_folder.h"
 
 namespace {
+
+using gpuprof::kSecond;
+using gpuprof::monotonic_ns;
+using gpuprof::TimeNs;
 
 const std::string kSeries = "replay:" + gpuprof::source_folder() + "/tests/fixtures/nvml/bursty.csv@max";
 
@@ -26,6 +33,10 @@ TEST(CApi, OneRegion) {
     gpuprof_monitor* monitor = nullptr;
     ASSERT_EQ(gpuprof_monitor_open(&wanted, &monitor), 0) << gpuprof_last_error();
     ASSERT_EQ(gpuprof_monitor_start(monitor), 0) << gpuprof_last_error();
+    // start() waits for the first readings, and stop() gives up on a sampler that gets no CPU for most of a second.
+    for (TimeNs end = monotonic_ns() + 60 * kSecond;
+         gpuprof_monitor_sample_count(monitor, 0) < 566 && monotonic_ns() < end;)
+        usleep(1000);
     ASSERT_EQ(gpuprof_monitor_stop(monitor), 0);
     EXPECT_EQ(gpuprof_monitor_device_count(monitor), 1u);
     std::string json = gpuprof_monitor_summary_json(monitor, 0);

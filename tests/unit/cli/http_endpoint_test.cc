@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 #include "core/base/clock.h"
@@ -20,6 +21,7 @@ namespace gpuprof {
 namespace {
 
 constexpr DurNs kMs = 1'000'000;
+constexpr DurNs kSoonEnough = 60'000 * kMs;  // even on a busy machine
 
 class Client {
 public:
@@ -38,11 +40,11 @@ public:
     bool send(std::string_view text) const {
         return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
     }
-    // What comes until the end, at most `bytes`; nothing when none comes for 5 s.
+    // What comes until the end, at most `bytes`; nothing when none comes for a minute.
     std::string receive(std::size_t bytes = SIZE_MAX) const {
         std::string text;
         char part[4096];
-        for (pollfd ready{socket_, POLLIN, 0}; text.size() < bytes && poll(&ready, 1, 5000) == 1;) {
+        for (pollfd ready{socket_, POLLIN, 0}; text.size() < bytes && poll(&ready, 1, 60'000) == 1;) {
             ssize_t got = recv(socket_, part, std::min(sizeof part, bytes - text.size()), 0);
             if (got <= 0) return text;
             text.append(part, static_cast<std::size_t>(got));
@@ -103,23 +105,32 @@ TEST(HttpEndpoint, ARequestHasADeadlineInAll) {
     Client slow(serving.port()), silent(serving.port());
     slow.send("GET / HTTP/1.1\r\n");
     bool cut = false;
-    for (TimeNs until = monotonic_ns() + 3000 * kMs; !cut && monotonic_ns() < until;) {
+    for (TimeNs until = monotonic_ns() + kSoonEnough; !cut && monotonic_ns() < until;) {
         slow.send("X");
         cut = slow.closed_within(50 * kMs);
     }
     EXPECT_TRUE(cut);
-    EXPECT_TRUE(silent.closed_within(1000 * kMs));
-    EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
+    EXPECT_TRUE(silent.closed_within(kSoonEnough));
+    // On a busy machine, this client too may stall beyond the deadline.
+    bool served = false;
+    for (TimeNs until = monotonic_ns() + kSoonEnough; !served && monotonic_ns() < until;)
+        served = serving.get("/").find("hello") != std::string::npos;
+    EXPECT_TRUE(served);
 }
 
 TEST(HttpEndpoint, AReplyThatIsNotTakenHasADeadline) {
     Serving serving({.reply = 300 * kMs, .slowest_bytes_per_s = 1e9});
-    Client slow(serving.port(), 4096);
-    slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
-    EXPECT_NE(slow.receive(15).find("200"), std::string::npos);
-    EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
-    usleep(1'000'000);
-    EXPECT_LT(slow.receive().size(), 64U << 20);  // the end comes after what the kernel had taken
+    // The client cannot see the end before it takes the data. On a busy machine the server may be late, so it pauses longer.
+    std::size_t taken = SIZE_MAX;
+    for (DurNs pause = 1000 * kMs; taken >= 64U << 20 && pause <= kSoonEnough; pause *= 4) {
+        Client slow(serving.port(), 4096);
+        slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
+        EXPECT_NE(slow.receive(15).find("200"), std::string::npos);
+        EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
+        std::this_thread::sleep_for(std::chrono::nanoseconds(pause));
+        taken = slow.receive().size();  // the end comes after what the kernel had taken
+    }
+    EXPECT_LT(taken, 64U << 20);
 }
 
 // Without the size in it, this deadline would be over at once.
@@ -134,7 +145,7 @@ TEST(HttpEndpoint, TheOldestWithoutARequestMakesRoom) {
     first.send("GET / HT"), second.send("GET"), third.send("G");
     usleep(50'000);
     EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
-    EXPECT_TRUE(first.closed_within(1000 * kMs));
+    EXPECT_TRUE(first.closed_within(kSoonEnough));
     EXPECT_FALSE(third.closed_within(20 * kMs));
 }
 
@@ -170,7 +181,7 @@ TEST(HttpEndpoint, AConnectionEndsAfterItsReply) {
     Client client(serving.port());
     client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n");
     EXPECT_NE(client.receive().find("Connection: close"), std::string::npos);
-    EXPECT_TRUE(client.closed_within(1000 * kMs));
+    EXPECT_TRUE(client.closed_within(kSoonEnough));
 }
 
 }  // namespace

@@ -19,10 +19,10 @@ TEST(RankFiles, RanksInNames) {
 }
 
 TEST(RankFiles, WhatEndedAChildIsSaid) {
-    EXPECT_TRUE(run_child("/bin/sh", {"-c", "exit 0"}, 10).ok);
-    EXPECT_EQ(run_child("/bin/sh", {"-c", "echo one >&2; echo 'gpu-profile: two' >&2; exit 3"}, 10).problem, "two");
-    EXPECT_EQ(run_child("/bin/sh", {"-c", "exit 4"}, 10).status, 4);
-    EXPECT_NE(run_child("/bin/sh", {"-c", "kill -SEGV $$"}, 10).problem.find("ended by"), std::string::npos);
+    EXPECT_TRUE(run_child("/bin/sh", {"-c", "exit 0"}, 60).ok);
+    EXPECT_EQ(run_child("/bin/sh", {"-c", "echo one >&2; echo 'gpu-profile: two' >&2; exit 3"}, 60).problem, "two");
+    EXPECT_EQ(run_child("/bin/sh", {"-c", "exit 4"}, 60).status, 4);
+    EXPECT_NE(run_child("/bin/sh", {"-c", "kill -SEGV $$"}, 60).problem.find("ended by"), std::string::npos);
     EXPECT_NE(run_child("/bin/sh", {"-c", "exec sleep 30"}, 0.2).problem.find("longer than 0.2 s"), std::string::npos);
     EXPECT_NE(run_child("/no/such/program", {}, 10).problem.find("cannot start"), std::string::npos);
 }

@@ -8,7 +8,9 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
+#include "core/base/clock.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof {
@@ -24,10 +26,18 @@ MonitorOptions replay(std::string_view speed) {
     return options;
 }
 
+// start() waits for the first readings only, and stop() gives up on a sampler that gets no CPU for most of a second.
+bool has_samples(const Monitor& monitor, std::int64_t count) {
+    for (TimeNs end = monotonic_ns() + 60 * kSecond; monotonic_ns() < end; usleep(1000))
+        if (std::vector<GpuSummary> now = monitor.summaries(); !now.empty() && now[0].n_samples >= count) return true;
+    return false;
+}
+
 TEST(Monitor, ARegionHasItsSamples) {
     Monitor monitor(replay("@max"));
     ASSERT_TRUE(monitor.start().ok());
     EXPECT_TRUE(monitor.running());
+    EXPECT_TRUE(has_samples(monitor, 566));
     monitor.stop();
     EXPECT_FALSE(monitor.running());
     ASSERT_EQ(monitor.summaries().size(), 1u);
@@ -41,6 +51,7 @@ TEST(Monitor, BeginsAnewAtEachStart) {
     Monitor monitor(replay("@max"));
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(monitor.start().ok());
+        EXPECT_TRUE(has_samples(monitor, 566));
         monitor.stop();
         EXPECT_EQ(monitor.summaries()[0].n_samples, 566);
     }
@@ -53,7 +64,7 @@ TEST(Monitor, ManyAtOnceFromManyThreads) {
         threads.emplace_back([&right] {
             for (int round = 0; round < 5; ++round) {
                 Monitor monitor(replay("@max"));
-                if (monitor.start().ok() && !monitor.summaries().empty()) monitor.stop();
+                if (monitor.start().ok() && has_samples(monitor, 566)) monitor.stop();
                 right += monitor.summaries()[0].n_samples == 566;
             }
         });
@@ -64,16 +75,18 @@ TEST(Monitor, ManyAtOnceFromManyThreads) {
 TEST(Monitor, AnyThreadMayAskWhileItRuns) {
     Monitor monitor(replay(""));
     ASSERT_TRUE(monitor.start().ok());
-    std::thread asks([&monitor] {
-        for (int i = 0; i < 50; ++i) {
+    std::atomic<bool> stopped = false;
+    std::thread asks([&monitor, &stopped] {
+        for (int after = 0; after < 20; after += stopped) {
             monitor.summaries();
             monitor.samples(0);
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
     });
-    std::thread stops([&monitor] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    std::thread stops([&monitor, &stopped] {
+        EXPECT_TRUE(has_samples(monitor, 1));
         monitor.stop();
+        stopped = true;
     });
     asks.join();
     stops.join();
@@ -83,6 +96,7 @@ TEST(Monitor, AnyThreadMayAskWhileItRuns) {
 TEST(Monitor, WithoutDeviceTheReasonIsANoteAndStrictRefuses) {
     MonitorOptions options;
     options.request.backend = "replay:/no/such/file.csv";
+    options.start_timeout = 60'000'000'000;
     Monitor monitor(options);
     ASSERT_TRUE(monitor.start().ok());
     monitor.stop();
@@ -91,7 +105,6 @@ TEST(Monitor, WithoutDeviceTheReasonIsANoteAndStrictRefuses) {
     ASSERT_FALSE(summary.notes.empty());
     EXPECT_NE(summary.notes[0].find("/no/such/file.csv"), std::string::npos);
     options.strict = true;
-    options.start_timeout = 60'000'000'000;
     Monitor strict(options);
     Status status = strict.start();
     ASSERT_FALSE(status.ok());
@@ -112,7 +125,7 @@ TEST(Monitor, InAChildOfForkItIsDeadAndNothingHangs) {
     ASSERT_TRUE(monitor.start().ok());
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(60);
         bool dead = !monitor.running() && monitor.summaries()[0].n_samples == 0;
         monitor.stop();
         _exit(dead ? 0 : 1);
@@ -121,6 +134,7 @@ TEST(Monitor, InAChildOfForkItIsDeadAndNothingHangs) {
     waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
     EXPECT_TRUE(monitor.running());
+    EXPECT_TRUE(has_samples(monitor, 1));
     monitor.stop();
     EXPECT_GT(monitor.summaries()[0].n_samples, 0);
 }
