@@ -142,7 +142,7 @@ TEST(SmiSource, WhatIsNotSupportedIsSaidInOneSentence) {
 }
 
 TEST(SmiSource, AGpuThatNeedsAResetAndOneThatIsGone) {
-    // Where the fake program gets no CPU for so long, the source says that it was silent, and the script begins anew:
+    // Where the fake program gets no CPU that long, the source says that it was silent, and the script begins anew:
     // then it plays once more, with more patience.
     for (DurNs silence = kSoonSilent;; silence *= 4) {
         SmiStage stage("gpu\ngpu\nseries 0 power.draw 100 [GPU_requires_reset] 100\ndrop 1 after 3\n",
