@@ -6,6 +6,7 @@ percentiles between closest ranks), sharing no code with the program. `write()` 
 
 import csv
 import statistics
+import time
 from pathlib import Path
 
 BURSTY = Path(__file__).resolve().parents[1] / "fixtures" / "nvml" / "bursty.csv"
@@ -96,3 +97,11 @@ def expected(path):
     }
     figures |= {f"util_gpu_p{p}": percentile(util, p) for p in (5, 50, 95, 99)}
     return figures
+
+
+def until(condition, seconds=60):
+    """Wait until the condition holds and return True, or False where it does not within a time that is long on a busy machine too."""
+    deadline = time.monotonic() + seconds
+    while not (holds := condition()) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return bool(holds)

@@ -1,7 +1,7 @@
 """`async with GpuMonitor`: the region of `with`, while other tasks of the event loop continue."""
 
 import asyncio
-import time
+import threading
 
 import pytest
 import replayed
@@ -23,21 +23,25 @@ def test_the_same_figures_as_with():
 
 
 def test_other_tasks_continue_while_it_starts_and_stops():
-    async def count_ticks():
-        ticks = []
+    async def continued():
+        ticks, during = [], []
 
         async def tick():
             while True:
-                ticks.append(time.monotonic())
+                ticks.append(1)
                 await asyncio.sleep(0.01)
 
+        def until_it_ticks():  # never, if the event loop is blocked
+            before = len(ticks)
+            during.append(replayed.until(lambda: len(ticks) > before + 10))
+
         ticking = asyncio.ensure_future(tick())
-        async with GpuMonitor(backend="none", sync_fn=lambda: time.sleep(0.5)):
+        async with GpuMonitor(backend="none", sync_fn=until_it_ticks):
             pass
         ticking.cancel()
-        return len(ticks)
+        return during
 
-    assert asyncio.run(count_ticks()) > 10  # about 100, or 0 if the event loop is blocked
+    assert asyncio.run(continued()) == [True, True]
 
 
 def test_an_exception_of_the_block_is_raised_and_the_region_ends():
@@ -53,8 +57,8 @@ def test_an_exception_of_the_block_is_raised_and_the_region_ends():
 
 
 def test_a_task_cancelled_during_the_start_leaves_no_region():
-    calls = []
-    monitor = GpuMonitor(backend="none", sync_fn=lambda: (time.sleep(0.2), calls.append(1)))
+    calls, starting, cancelling = [], threading.Event(), threading.Event()
+    monitor = GpuMonitor(backend="none", sync_fn=lambda: (starting.set(), cancelling.wait(60), calls.append(1)))
 
     async def cancelled():
         async def enter():
@@ -62,8 +66,11 @@ def test_a_task_cancelled_during_the_start_leaves_no_region():
                 raise AssertionError("the task was cancelled before")
 
         task = asyncio.ensure_future(enter())
-        await asyncio.sleep(0.05)
+        while not starting.is_set():
+            await asyncio.sleep(0.001)
         task.cancel()
+        await asyncio.sleep(0)  # it is delivered
+        cancelling.set()
         with pytest.raises(asyncio.CancelledError):
             await task
 

@@ -355,7 +355,9 @@ def test_sampling_goes_on_while_python_is_busy(tmp_path):
     file = tmp_path / "live.csv"
     replayed.write(file, time_s=[i / 100 for i in range(3000)], util_gpu=[50] * 3000)
     with GpuMonitor(backend=f"replay:{file}", interval_s=0.01, store_samples=True) as monitor:
-        end = time.monotonic() + 0.5
-        while time.monotonic() < end:
-            sum(range(100))
+        end = time.monotonic() + TIMEOUT_S
+        while monitor.summary.n_samples <= 10 and time.monotonic() < end:
+            work = time.monotonic() + 0.5
+            while time.monotonic() < work:
+                sum(range(100))
     assert monitor.summary.n_samples > 10

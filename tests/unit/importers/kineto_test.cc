@@ -50,10 +50,10 @@ TEST(Kineto, RangesAndPython) {
 }
 
 TEST(Kineto, Calls) {
-    EXPECT_EQ(
-        kineto_rows(event("cuda_runtime", "cudaStreamSynchronize", R"("External id": 9,"cbid": 131, "correlation": 15)")),
-        "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaStreamSynchronize correlation=15 "
-        "external_id=9\n");
+    EXPECT_EQ(kineto_rows(
+                  event("cuda_runtime", "cudaStreamSynchronize", R"("External id": 9,"cbid": 131, "correlation": 15)")),
+              "api_call start=1000 dur=2000 thread=7/8 process=7 api=runtime name=cudaStreamSynchronize correlation=15 "
+              "external_id=9\n");
     EXPECT_EQ(kineto_rows(event("cuda_driver", "cuStreamSynchronize", R"("correlation": 15)")),
               "api_call start=1000 dur=2000 thread=7/8 process=7 api=driver name=cuStreamSynchronize correlation=15\n");
     EXPECT_EQ(kineto_rows(event("cuda_runtime", "hipDeviceSynchronize", R"("correlation": 15)")),
@@ -75,10 +75,10 @@ TEST(Kineto, Kernel) {
 }
 
 TEST(Kineto, DeviceAndStreamFallBackToPidAndTid) {
-    EXPECT_NE(
-        kineto_rows(event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
-            .find("kernel start=1000 dur=2000 device=3 stream=21 name=k grid_x=1 grid_y=1 grid_z=1\n"),
-        std::string::npos);
+    EXPECT_NE(kineto_rows(
+                  event("kernel", "k", R"("grid": [1, 1, 1], "graph id": 0, "graph node id": 0)", "1", "2", "3", "21"))
+                  .find("kernel start=1000 dur=2000 device=3 stream=21 name=k grid_x=1 grid_y=1 grid_z=1\n"),
+              std::string::npos);
 }
 
 TEST(Kineto, CopiesAndFills) {
@@ -143,7 +143,8 @@ TEST(Kineto, MemoryEvents) {
                std::string(args) + "}}";
     };
     EXPECT_EQ(
-        kineto_rows(instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
+        kineto_rows(
+            instant(R"("Total Reserved": 30, "Total Allocated": 20, "Bytes": -10, "Device Id": 0, "Device Type": 1,
                                  "Addr": 140382113366016)")),
         "memory_event time=1000 thread=7/8 device_type=1 device=0 address=140382113366016 bytes=-10 total_allocated=20 "
         "total_reserved=30\n");
