@@ -57,7 +57,7 @@ class Driver:
         raise AssertionError(f"every run took longer than {seconds} s")
 
     def sample_while(self, seconds, enough, script, *options):
-        """The summary of a command that takes so many seconds, or longer until the summary has enough."""
+        """The summary of a command that takes as many seconds, or longer until the summary has enough."""
         return lengthened(lambda length: self.sample(script, *options, command=("sleep", str(length * seconds))), enough)
 
 
