@@ -19,31 +19,29 @@ def configured(folder, path):
     return sorted(command["command"] for command in commands)
 
 
-def tools_in(folder, leave_out=()):
+def tools_but(folder, *left_out):
+    """A folder with links to all tools in PATH but some."""
     folder.mkdir()
     for place in reversed(os.environ["PATH"].split(os.pathsep)):
         for tool in Path(place).iterdir() if Path(place).is_dir() else ():
-            link = folder / tool.name
-            if tool.name not in leave_out:
-                link.unlink(missing_ok=True)
-                link.symlink_to(tool)
+            if tool.name not in left_out:
+                (folder / tool.name).unlink(missing_ok=True)
+                (folder / tool.name).symlink_to(tool)
     return folder
 
 
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
 def test_a_compiler_cache_that_is_installed_later_changes_no_command(tmp_path):
-    with_cache = tools_in(tmp_path / "with", leave_out=["mold"])
-    (with_cache / "ccache").unlink(missing_ok=True)
-    (with_cache / "ccache").symlink_to("/bin/true")
-    build = tmp_path / "build"
-    before = configured(build, tools_in(tmp_path / "without", leave_out=["ccache", "mold"]))
+    tools, build = tools_but(tmp_path / "tools", "ccache", "mold"), tmp_path / "build"
+    before = configured(build, tools)
     shutil.rmtree(build)
-    assert configured(build, with_cache) == before and len(before) > 50
+    (tools / "ccache").symlink_to("/bin/true")
+    assert configured(build, tools) == before and len(before) > 50
 
 
 def test_the_launcher_compiles_without_a_cache_and_with_one(tmp_path):
     launcher, called = ROOT / "cmake" / "launcher", tmp_path / "called"
-    plain = tools_in(tmp_path / "plain", leave_out=["ccache"])
+    plain = tools_but(tmp_path / "plain", "ccache")
     run = subprocess.run([launcher, "sh", "-c", f"echo $0 $CCACHE_BASEDIR >{called}"], env={"PATH": str(plain)}, check=False)
     assert run.returncode == 0 and called.read_text() == "sh\n"
     cache = plain / "ccache"

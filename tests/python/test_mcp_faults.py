@@ -155,7 +155,7 @@ def test_calls_run_side_by_side(program, stand_in):
     assert all(json.loads(text)["data"].get("together") for text in texts), texts
 
 
-def ended(pid, within=5):
+def ended(pid, within=60):
     deadline = time.monotonic() + within
     while time.monotonic() < deadline:
         try:
