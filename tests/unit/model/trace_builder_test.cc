@@ -8,7 +8,7 @@
 namespace gpuprof {
 namespace {
 
-struct Made {
+struct BuiltTrace {
     Batch batch;
 
     void kernel(std::string_view process, TimeNs start, DurNs dur, std::int64_t correlation) {
@@ -36,7 +36,7 @@ struct Made {
 };
 
 TEST(TraceBuilder, RemovesSecretsThatTheRecorderStored) {
-    Made made;
+    BuiltTrace made;
     ProcessTable& process = made.batch.tables.process;
     Row row = process.add();
     process.key.set(row, made.batch.intern("1"));
@@ -57,7 +57,7 @@ TEST(TraceBuilder, RemovesSecretsThatTheRecorderStored) {
 }
 
 TEST(TraceBuilder, SortsAndLinksWithinAProcess) {
-    Made made;
+    BuiltTrace made;
     made.kernel("1", 300, 10, 5);
     made.kernel("2", 100, 10, 5);
     made.kernel("1", 200, 10, 6);
@@ -96,7 +96,7 @@ TEST(TraceBuilder, TimesWeeksOffAndTotalsOfAgesAreLosses) {
 }
 
 TEST(TraceBuilder, CountsWhatItRepairs) {
-    Made made;
+    BuiltTrace made;
     made.kernel("1", 100, -5, 1);
     made.kernel("1", INT64_MAX - 1, 10, 2);
     made.kernel("1", 50, INT64_MAX, 3);
@@ -112,7 +112,7 @@ TEST(TraceBuilder, CountsWhatItRepairs) {
 }
 
 TEST(TraceBuilder, ScatteredCorrelationIdsAreFound) {
-    Made made;
+    BuiltTrace made;
     for (std::int64_t i = 0; i < 100; ++i) {
         made.call("1", i, 1, i * 1'000'000'007);
         made.kernel("1", i + 1000, 1, i * 1'000'000'007);
