@@ -1,4 +1,4 @@
-"""The wheel in an empty environment of every Python that can be found: it works from another directory, carries what
+"""The wheel in an empty environment of every Python that can be found (by day the oldest and the newest): it works from another directory, carries what
 it needs, and its console script is the program. `./test` builds it into build/wheel from what is compiled already."""
 
 import os
