@@ -25,7 +25,7 @@ Result<ExitCode> evaluate(const EvaluateArguments& arguments) {
     return become_python("evaluate", std::move(*words));
 }
 
-constexpr PassedOption kPassed[] = {
+constexpr PassedOption kPassedByEvaluate[] = {
     {"--inputs", "FILE", "Python file whose inputs(seed) returns the arguments of one call."},
     {"--entry", "NAME", "Name of the function in both files (default: kernel)."},
     {"--shape", "NxM", "Shape of generated inputs (default: 1024x1024); may be repeated."},
@@ -45,7 +45,7 @@ std::function<Result<ExitCode>()> declare_evaluate(CommandLine& line) {
     auto arguments = std::make_shared<EvaluateArguments>();
     line.option("BASELINE", arguments->baseline, "Python file with the reference function.").required();
     line.option("OPTIMIZED", arguments->optimized, "Python file with the function to judge.").required();
-    declare_passed(line, kPassed, arguments->passed);
+    declare_passed(line, kPassedByEvaluate, arguments->passed);
     return [arguments] { return evaluate(*arguments); };
 }
 

@@ -33,7 +33,7 @@ struct HistoryArguments {
     ReadLimits limits;
 };
 
-constexpr std::string_view kActions[] = {"add", "list", "check"};
+constexpr std::string_view kHistoryActions[] = {"add", "list", "check"};
 
 Result<compare::Run> read_run(const HistoryArguments& arguments) {
     if (arguments.file.empty() || arguments.label.empty())
@@ -133,7 +133,7 @@ Result<ExitCode> run_history(const HistoryArguments& arguments) {
     if (arguments.action == "add") return add(arguments);
     if (arguments.action == "list") return list(arguments);
     if (arguments.action == "check") return check(arguments, *conditions);
-    return unknown_choice("action", arguments.action, {std::begin(kActions), std::end(kActions)});
+    return unknown_choice("action", arguments.action, {std::begin(kHistoryActions), std::end(kHistoryActions)});
 }
 
 std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
@@ -170,9 +170,10 @@ const Command kHistoryCommand{"history",
                               "Keep summaries of runs, and check a new run against them.",
                               declare_history,
                               [] {
-                                  return std::vector<Choices>{{"ACTION", {std::begin(kActions), std::end(kActions)}},
-                                                              {"--format", names_of(report_formats())},
-                                                              {"--fail-on", names_of(compare::kMetrics)}};
+                                  return std::vector<Choices>{
+                                      {"ACTION", {std::begin(kHistoryActions), std::end(kHistoryActions)}},
+                                      {"--format", names_of(report_formats())},
+                                      {"--fail-on", names_of(compare::kMetrics)}};
                               }};
 
 }  // namespace gpuprof::cli

@@ -12,7 +12,7 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr PassedOption kPassed[] = {
+constexpr PassedOption kPassedByMcp[] = {
     {"--root", "FOLDER", "Folder whose files tools may read; may be repeated (default: the working directory)."},
     {"--time-out", "S", "Timeout of one call, in seconds (default: 120).", PassedOption::seconds},
     {"--max-bytes", "N", "Size of an answer, in bytes; longer ones are shortened and say so (default: 32000).",
@@ -22,7 +22,7 @@ constexpr PassedOption kPassed[] = {
 
 std::function<Result<ExitCode>()> declare_mcp(CommandLine& line) {
     auto passed = std::make_shared<std::vector<std::string>>();
-    declare_passed(line, kPassed, passed);
+    declare_passed(line, kPassedByMcp, passed);
     return [passed]() -> Result<ExitCode> {
         Result<std::vector<std::string>> words = python_words("mcp", "mcp_server");
         if (!words.ok()) return words.error();

@@ -16,14 +16,14 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr std::string_view kActions[] = {"begin", "trial", "status", "next", "again", "report", "accept", "reject"};
+constexpr std::string_view kTuneWords[] = {"begin", "trial", "status", "next", "again", "report", "accept", "reject"};
 
 struct TuneArguments {
     std::vector<std::string> words;
     std::shared_ptr<std::vector<std::string>> passed = std::make_shared<std::vector<std::string>>();
 };
 
-bool is_action(std::string_view word) { return std::ranges::find(kActions, word) != std::end(kActions); }
+bool is_action(std::string_view word) { return std::ranges::find(kTuneWords, word) != std::end(kTuneWords); }
 
 Result<ExitCode> tune(const TuneArguments& arguments, const CommandLine& line) {
     std::vector<std::string> extras = line.remaining(), given = arguments.words;
@@ -34,7 +34,7 @@ Result<ExitCode> tune(const TuneArguments& arguments, const CommandLine& line) {
                                                   given[0])};
     if (!is_command && given.empty()) given = {"status"};
     if (!is_command && !is_action(given[0]))
-        return unknown_choice("word", given[0], {std::begin(kActions), std::end(kActions)});
+        return unknown_choice("word", given[0], {std::begin(kTuneWords), std::end(kTuneWords)});
     Result<std::vector<std::string>> words = python_words("tune", "tuning");
     if (!words.ok()) return words.error();
     words->push_back(is_command ? "begin" : given[0]);
@@ -44,7 +44,7 @@ Result<ExitCode> tune(const TuneArguments& arguments, const CommandLine& line) {
     return become_python("tune", std::move(*words));
 }
 
-constexpr PassedOption kPassed[] = {
+constexpr PassedOption kPassedByTune[] = {
     {"--folder", "FOLDER", "Folder of the investigation (default: tune)."},
     {"--project", "FILE", "JSON file with the command and options; a new investigation takes them from it."},
     {"--record", "OPTIONS", "Options of record for every recording, as one word: '--memory --steps 10:20'."},
@@ -66,7 +66,7 @@ std::function<Result<ExitCode>()> declare_tune(CommandLine& line) {
                 "A new investigation (-- CMD..., or begin with --recording), a trial (trial NOTE), status, next, "
                 "again (measure what is kept anew), report, or a decision of your own (accept N, reject N).")
         .value("");
-    declare_passed(line, kPassed, arguments->passed);
+    declare_passed(line, kPassedByTune, arguments->passed);
     return [arguments, &line] { return tune(*arguments, line); };
 }
 
@@ -79,7 +79,7 @@ const Command kTuneCommand{"tune",
                            "Keep an investigation: noise, what to try, what each change gave, what was kept.",
                            declare_tune,
                            [] {
-                               return std::vector<Choices>{{"WHAT", {std::begin(kActions), std::end(kActions)}},
+                               return std::vector<Choices>{{"WHAT", {std::begin(kTuneWords), std::end(kTuneWords)}},
                                                            {"--format", {"text", "json"}}};
                            },
                            "WHAT"};

@@ -12,7 +12,7 @@ endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# -O3 makes no benchmark faster (docs/how-it-works/benchmarks/building.md) and takes longer to compile.
+# What handles every event is compiled with -O3 (gpuprof_every_event).
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 
 # The same command lines whether or not ccache is installed: installing it later must not make every object outdated.

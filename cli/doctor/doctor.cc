@@ -21,7 +21,7 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr ResultColumn kColumns[] = {
+constexpr ResultColumn kDoctorColumns[] = {
     {"check", CellType::text, Unit::none, "What was checked."},
     {"health", CellType::text, Unit::none, "ok, limited or missing."},
     {"found", CellType::text, Unit::none, "What was found, or what is missing."},
@@ -43,7 +43,7 @@ std::vector<Check> all_checks() {
 }
 
 ResultTable table_of(const std::vector<Check>& checks) {
-    ResultTable table("doctor", kColumns);
+    ResultTable table("doctor", kDoctorColumns);
     for (const Check& check : checks)
         table.add_row({std::string_view(check.name), name_of(check.health), std::string_view(check.found),
                        check.remedy.empty() ? kAbsent : Cell(std::string_view(check.remedy))});

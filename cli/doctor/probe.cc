@@ -24,7 +24,7 @@ namespace gpuprof::inline cli {
 namespace {
 
 // The first `most` bytes of a file; absent if it cannot be read.
-std::optional<std::string> read_text(const std::string& path, std::size_t max_bytes = 64 * 1024) {
+std::optional<std::string> read_start(const std::string& path, std::size_t max_bytes = 64 * 1024) {
     std::ifstream file(path, std::ios::binary);
     if (!file) return std::nullopt;
     std::string text(max_bytes, '\0');
@@ -59,7 +59,7 @@ constexpr std::string_view kInContainer = "start a container with --gpus all (NV
 
 // The driver's version; "" without a driver.
 std::string driver_version(const Machine& machine) {
-    std::string text = read_text(machine.root + "/proc/driver/nvidia/version").value_or("");
+    std::string text = read_start(machine.root + "/proc/driver/nvidia/version").value_or("");
     // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159  ...": the first number with a point
     std::istringstream words(text.substr(0, text.find('\n')));
     for (std::string word; words >> word;)
@@ -85,7 +85,7 @@ Check check_gpus(const Machine& machine) {
     std::size_t known = 0;
     for (const std::string& path : matching(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
         ++known;
-        models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_text(path).value_or(""), "Model"));
+        models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_start(path).value_or(""), "Model"));
     }
     std::size_t usable = 0;
     for (const std::string& path : matching(machine.root + "/dev/nvidia[0-9]*"))
@@ -184,7 +184,7 @@ Check check_cupti(const Machine& machine) {
 // Whether the process has CAP_SYS_ADMIN (bit 21 of CapEff, capabilities(7)) or CAP_PERFMON (38), which is enough from
 // driver R565.
 bool is_admin(const Machine& machine) {
-    std::string mask = value_of(read_text(machine.root + "/proc/self/status").value_or(""), "CapEff");
+    std::string mask = value_of(read_start(machine.root + "/proc/self/status").value_or(""), "CapEff");
     unsigned long long held = std::strtoull(mask.c_str(), nullptr, 16);
     return (held >> 21 & 1) != 0 || ((held >> 38 & 1) != 0 && std::atoi(driver_version(machine).c_str()) >= 565);
 }
@@ -193,7 +193,7 @@ bool is_admin(const Machine& machine) {
 // (https://developer.nvidia.com/ERR_NVGPUCTRPERM).
 Check check_counters(const Machine& machine) {
     Check check{.name = "hardware counters", .found = {}, .remedy = {}};
-    std::optional<std::string> parameters = read_text(machine.root + "/proc/driver/nvidia/params");
+    std::optional<std::string> parameters = read_start(machine.root + "/proc/driver/nvidia/params");
     std::string restricted = value_of(parameters.value_or(""), "RmProfilingAdminOnly");
     if (restricted.empty()) {
         check.found = "unknown: no RmProfilingAdminOnly in /proc/driver/nvidia/params";
@@ -217,7 +217,7 @@ Check check_counters_over_time(const Machine& machine) {
     // Function names are near the beginning of a library.
     constexpr std::size_t kNames = std::size_t{1} << 20;
     auto able = std::find_if(files.begin(), files.end(), [](const std::string& file) {
-        return read_text(file, kNames).value_or("").find("cuptiPmSamplingEnable") != std::string::npos;
+        return read_start(file, kNames).value_or("").find("cuptiPmSamplingEnable") != std::string::npos;
     });
     Check permission = check_counters(machine);
     if (check_gpus(machine).health == Health::missing) {
@@ -246,10 +246,10 @@ Check check_smi(const Machine& machine) {
 Check check_limits(const Machine& machine) {
     unsigned cpus = std::thread::hardware_concurrency();
     std::string limits;
-    std::istringstream quota(read_text(machine.root + "/sys/fs/cgroup/cpu.max").value_or("max"));
+    std::istringstream quota(read_start(machine.root + "/sys/fs/cgroup/cpu.max").value_or("max"));
     double time = 0, period = 0;
     if (quota >> time >> period && period > 0) limits = fmt::format("{:.1f} of {} CPUs", time / period, cpus);
-    std::istringstream memory(read_text(machine.root + "/sys/fs/cgroup/memory.max").value_or("max"));
+    std::istringstream memory(read_start(machine.root + "/sys/fs/cgroup/memory.max").value_or("max"));
     if (double bytes = 0; memory >> bytes)
         limits += fmt::format("{}{} of memory", limits.empty() ? "" : ", ", readable_bytes(bytes));
     bool container = access((machine.root + "/.dockerenv").c_str(), F_OK) == 0 ||

@@ -206,7 +206,7 @@ private:
     std::vector<int> widths_;  // empty: still measuring
 };
 
-constexpr AnswerFormat kFormats[] = {
+constexpr AnswerFormat kAnswerFormats[] = {
     {"text", 1000,
      [](const Trace&, const Style& style, Sink& sink) -> std::unique_ptr<AnswerWriter> {
          return std::make_unique<TextWriter>(style, sink);
@@ -221,10 +221,10 @@ constexpr AnswerFormat kFormats[] = {
 
 }  // namespace
 
-std::span<const AnswerFormat> answer_formats() { return kFormats; }
+std::span<const AnswerFormat> answer_formats() { return kAnswerFormats; }
 
 const AnswerFormat* find_answer_format(std::string_view name) {
-    for (const AnswerFormat& format : kFormats)
+    for (const AnswerFormat& format : kAnswerFormats)
         if (format.name == name) return &format;
     return nullptr;
 }

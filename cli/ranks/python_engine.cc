@@ -49,9 +49,9 @@ Result<std::vector<std::string>> words_of(const std::vector<std::string>& paths,
     return words;
 }
 
-class Listener {
+class EngineListener {
 public:
-    Listener(std::vector<ReducedFile>& files, JobProgress& progress) : files_(files), progress_(progress) {}
+    EngineListener(std::vector<ReducedFile>& files, JobProgress& progress) : files_(files), progress_(progress) {}
 
     // Until the other end is closed.
     void read_all(int fd) {
@@ -151,7 +151,7 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
         return no_python("ranks", words->front(), started.error().message);
     }
     JobProgress counted;
-    Listener listener(files, counted);
+    EngineListener listener(files, counted);
     TargetExit ended;
     {
         std::optional<Progress> progress;

@@ -62,10 +62,10 @@ void write_as_json(const Style& style, Sink& sink) {
     write_json({.version = program_version(), .origin = {}, .window = {}, .trust = {}, .tables = tables}, style, sink);
 }
 
-constexpr std::string_view kFormats[] = {"text", "md", "json", "json-schema"};
+constexpr std::string_view kSchemaFormats[] = {"text", "md", "json", "json-schema"};
 
 Result<ExitCode> run_schema(const SchemaArguments& arguments) {
-    std::vector<std::string_view> formats(std::begin(kFormats), std::end(kFormats));
+    std::vector<std::string_view> formats(std::begin(kSchemaFormats), std::end(kSchemaFormats));
     if (std::find(formats.begin(), formats.end(), arguments.format) == formats.end())
         return unknown_choice("format", arguments.format, formats);
     Result<Output> output = Output::open(arguments.output);
@@ -95,13 +95,14 @@ std::function<Result<ExitCode>()> declare_schema(CommandLine& line) {
 }  // namespace
 
 extern const Command kSchemaCommand;
-const Command kSchemaCommand{"schema",
-                             "Setup and reference",
-                             "",
-                             "List every table, column, analysis, option, metric, kind of loss and exit code.",
-                             declare_schema,
-                             [] {
-                                 return std::vector<Choices>{{"--format", {std::begin(kFormats), std::end(kFormats)}}};
-                             }};
+const Command kSchemaCommand{
+    "schema",
+    "Setup and reference",
+    "",
+    "List every table, column, analysis, option, metric, kind of loss and exit code.",
+    declare_schema,
+    [] {
+        return std::vector<Choices>{{"--format", {std::begin(kSchemaFormats), std::end(kSchemaFormats)}}};
+    }};
 
 }  // namespace gpuprof::cli

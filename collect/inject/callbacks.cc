@@ -36,7 +36,7 @@ struct Search {
     unsigned long long mapped = 0;  // when it was searched last
     const Rival* found = nullptr;
 };
-int look_at(dl_phdr_info* library, std::size_t, void* about) noexcept {
+int look_for_rival(dl_phdr_info* library, std::size_t, void* about) noexcept {
     auto* search = static_cast<Search*>(about);
     if (library->dlpi_adds == search->mapped) return 1;  // nothing was mapped since
     for (const Rival& rival : kRivals)
@@ -55,7 +55,7 @@ const Rival* find_rival(unsigned long long& mapped) noexcept {
     unsigned long long now = 0;
     dl_iterate_phdr(read_count, &now);  // first: what is mapped during the search is searched next time
     Search search{mapped};
-    dl_iterate_phdr(look_at, &search);
+    dl_iterate_phdr(look_for_rival, &search);
     mapped = now;
     return search.found;
 }

@@ -33,12 +33,12 @@ using spool::CounterSkip;
 using Verdict = KernelChoice::Verdict;
 
 constexpr std::uint32_t kContextDestroyed = 2;
-constexpr std::size_t kMaxContexts = 64;
-constexpr int kMaxFailures = 3;          // in a row; then nothing more is tried
+constexpr std::size_t kMaxCountedContexts = 64;
+constexpr int kMaxCounterFailures = 3;   // in a row; then nothing more is tried
 constexpr std::uint64_t kSlowdown = 50;  // of a kernel under replay, at most: passes, and saving of memory
 
 // Of the whole process; never destroyed.
-struct State {
+struct CounterState {
     CounterPlan plan;
     const Cupti* cupti = nullptr;
     std::uint32_t version = 0;
@@ -51,7 +51,7 @@ struct State {
     // The thread that measures; 0: none. A lock that another thread may release: a range may end on another one.
     std::atomic<pid_t> owner{0};
     // Guarded by it.
-    RangeSession sessions[kMaxContexts];
+    RangeSession sessions[kMaxCountedContexts];
     RangeSession* session = nullptr;  // of the running measurement
     SassSession instructions;         // if the plan measures these
     Scratch payload;
@@ -70,21 +70,23 @@ struct State {
     bool told = false;
     char refusal[512] = {};
 };
-State* state = nullptr;
+CounterState* state = nullptr;
 
-enum : int { kUnread, kReading, kAbsent, kPresent };
+enum : int { kUnread, kReading, kNoPlan, kPlanned };
 std::atomic<int> plan_state{kUnread};
 
 // Null without a plan; from any thread.
-State* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPresent ? state : nullptr; }
+CounterState* shared_state() noexcept {
+    return plan_state.load(std::memory_order_acquire) == kPlanned ? state : nullptr;
+}
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 bool read_plan() noexcept {
     std::optional<CounterPlan> plan = map_counter_plan(settings().folder);
-    void* room = plan ? std::calloc(1, sizeof(State)) : nullptr;
+    void* room = plan ? std::calloc(1, sizeof(CounterState)) : nullptr;
     if (room == nullptr) return false;
-    state = new (room) State;
+    state = new (room) CounterState;
     state->plan = std::move(*plan);
     return true;
 }
@@ -132,11 +134,12 @@ void release() noexcept {
 }
 
 void count_failure(int code) noexcept {
-    if (holds_for_all(code) || ++state->failures >= kMaxFailures) state->ended.store(true, std::memory_order_relaxed);
+    if (holds_for_all(code) || ++state->failures >= kMaxCounterFailures)
+        state->ended.store(true, std::memory_order_relaxed);
 }
 
 CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     if (s.plan.scope == CounterScope::instructions)
         return s.instructions.begin(*s.cupti, s.plan, session.context(), session.device());
     CuptiFailure failure;
@@ -147,7 +150,7 @@ CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
 // As the owner. Returns whether a measurement runs; its end must follow.
 bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* context,
                        std::uint64_t typical_ns) noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     RangeSession* session = session_of(context);
     if (session == nullptr) return s.spool.skip(CounterSkip::ended, name), false;
     CuptiFailure failure;
@@ -173,7 +176,7 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
 }
 
 void end_measurement() noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     bool instructions = s.plan.scope == CounterScope::instructions;
     // CUPTI's data are those of ended kernels.
     if (instructions && s.driver.synchronize != nullptr) s.driver.synchronize();
@@ -201,7 +204,7 @@ CounterSkip obstacle(const CounterFunctions::Watched& watched, Verdict verdict, 
 }
 
 void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& call) noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     const char* name = call.symbol != nullptr ? call.symbol : "";
     if (watched.kind == LaunchKind::graph) return s.spool.skip(CounterSkip::graph, "");
     if (watched.kind == LaunchKind::multi_device) return s.spool.skip(CounterSkip::multi_device, name);
@@ -236,7 +239,7 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
 }
 
 void leave_launch(const CallbackData& call) noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     if (s.session == nullptr || s.correlation != call.correlation) return;
     end_measurement();
     release();
@@ -244,7 +247,7 @@ void leave_launch(const CallbackData& call) noexcept {
 
 // On a thread of the program, within its call.
 void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     if (domain == kResourceDomain) {
         const auto* resource = static_cast<const pcs::Resource*>(about);
         if (resource == nullptr) return;
@@ -277,7 +280,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about)
 }
 
 bool subscribe() noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     const Cupti& cupti = *s.cupti;
     if (cupti.cuptiSubscribe == nullptr || cupti.cuptiEnableCallback == nullptr ||
         cupti.cuptiGetCallbackName == nullptr)
@@ -297,13 +300,13 @@ bool subscribe() noexcept {
 bool counters_planned() noexcept {
     int unread = kUnread;
     if (plan_state.compare_exchange_strong(unread, kReading))
-        plan_state.store(settings().active && read_plan() ? kPresent : kAbsent, std::memory_order_release);
+        plan_state.store(settings().active && read_plan() ? kPlanned : kNoPlan, std::memory_order_release);
     while (plan_state.load(std::memory_order_acquire) == kReading) sched_yield();
-    return plan_state.load(std::memory_order_acquire) == kPresent;
+    return plan_state.load(std::memory_order_acquire) == kPlanned;
 }
 
 void start_counters() noexcept {
-    State& s = *state;
+    CounterState& s = *state;
     if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
     s.cupti = cupti_multiplexer().cupti();
     if (s.cupti == nullptr) {
@@ -336,15 +339,15 @@ void start_counters() noexcept {
 }
 
 const char* counters_refusal() noexcept {
-    const State* s = shared_state();
+    const CounterState* s = shared_state();
     return s != nullptr ? s->refusal : "";
 }
 
 // Earlier work of the context is not the range's, and the range's work ends in it.
 void switch_counter_range(bool open) noexcept {
-    State* shared = shared_state();
+    CounterState* shared = shared_state();
     if (shared == nullptr) return;
-    State& s = *shared;
+    CounterState& s = *shared;
     if (!s.active.load(std::memory_order_acquire) || s.plan.scope != CounterScope::range) return;
     char name[256];
     std::snprintf(name, sizeof name, "%.*s", static_cast<int>(s.plan.range.size()), s.plan.range.data());
@@ -369,9 +372,9 @@ void switch_counter_range(bool open) noexcept {
 }
 
 void watch_counters(std::int64_t now) noexcept {
-    State* shared = shared_state();
+    CounterState* shared = shared_state();
     if (shared == nullptr || !shared->active.load(std::memory_order_acquire)) return;
-    State& s = *shared;
+    CounterState& s = *shared;
     s.spool.write_skips();
     std::int64_t since = s.since.load(std::memory_order_acquire), limit = s.limit.load(std::memory_order_relaxed);
     // A range lasts as long as the program wants.
@@ -382,7 +385,7 @@ void watch_counters(std::int64_t now) noexcept {
 }
 
 void finish_counters() noexcept {
-    State* s = shared_state();
+    CounterState* s = shared_state();
     if (s == nullptr || !s->active.load(std::memory_order_acquire)) return;
     s->spool.finish();
     s->modules.finish();
@@ -393,7 +396,7 @@ void forget_counters() noexcept {
     state->active.store(false, std::memory_order_relaxed);
     state->spool.forget();
     state->modules.forget();
-    plan_state.store(kAbsent, std::memory_order_relaxed);
+    plan_state.store(kNoPlan, std::memory_order_relaxed);
     state = nullptr;
 }
 

@@ -11,7 +11,7 @@ struct Named {
     const char* name;  // without "cu"
     LaunchKind kind;
 };
-constexpr Named kFunctions[] = {
+constexpr Named kLaunchFunctions[] = {
     {"LaunchKernel", LaunchKind::kernel},
     {"LaunchCooperativeKernel", LaunchKind::kernel},
     {"LaunchKernelEx", LaunchKind::kernel_ex},
@@ -64,7 +64,7 @@ void copy(const Arguments& from, LaunchFacts& to) noexcept {
 }  // namespace
 
 LaunchKind launch_kind(const char* function) noexcept {
-    for (const Named& each : kFunctions)
+    for (const Named& each : kLaunchFunctions)
         if (end_of_function(function, each.name) != nullptr) return each.kind;
     return LaunchKind::none;
 }

@@ -32,7 +32,7 @@ void copy_first(char (&to)[Size], const char* from, std::size_t length) noexcept
     to[length] = '\0';
 }
 
-int look_at(dl_phdr_info* library, std::size_t, void* found) noexcept {
+int look_for_cupti(dl_phdr_info* library, std::size_t, void* found) noexcept {
     auto* mapped = static_cast<MappedPaths*>(found);
     const char* name = library->dlpi_name;
     if (name == nullptr) return 0;
@@ -126,7 +126,7 @@ void* open_newest_mapped(const MappedPaths& mapped) noexcept {
 
 void* find_library(const char* named, const RefusedLibraries& refused, bool& was_mapped) noexcept {
     MappedPaths mapped;
-    dl_iterate_phdr(look_at, &mapped);
+    dl_iterate_phdr(look_for_cupti, &mapped);
     if (refused.count == 0)
         if (void* library = open_newest_mapped(mapped)) return was_mapped = true, library;
     if (void* library = accept(open_library(named), refused)) return library;

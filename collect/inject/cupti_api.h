@@ -54,7 +54,9 @@ struct Cupti {
     bool loaded() const noexcept { return cuptiActivityEnable != nullptr; }
 };
 
-inline constexpr int kCuptiSuccess = 0, kCuptiEndOfBuffer = 12, kCuptiNotInitialized = 15, kCuptiUnknown = 999;
+// CUptiResult.
+inline constexpr int kCuptiSuccess = 0, kCuptiInvalidParameter = 1, kCuptiEndOfBuffer = 12, kCuptiNotInitialized = 15,
+                     kCuptiInvalidKind = 21, kCuptiNotSupported = 27, kCuptiUnknown = 999;
 inline constexpr std::uint32_t kDriverDomain = 1, kRuntimeDomain = 2,
                                kResourceDomain = 3;  // CUpti_CallbackDomain
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::uint32_t kDriverKind = static_cast<std::uint32_t>(cupti::Kind::driver),
                         kRuntimeKind = static_cast<std::uint32_t>(cupti::Kind::runtime);
-constexpr int kInvalidKind = 21, kInvalidParameter = 1, kNotInitialized = 15;
 
 enum Step : int { kNotDone, kDoing, kDone };
 // On the first thread that comes; others wait for it.
@@ -118,8 +117,8 @@ bool CuptiMultiplexer::wants_anything(ClientId client) const noexcept {
 
 int CuptiMultiplexer::set_kind(ClientId client, std::uint32_t kind, bool on) noexcept {
     const Cupti* real = cupti();
-    if (real == nullptr) return kNotInitialized;
-    if (kind >= kKinds) return kInvalidKind;
+    if (real == nullptr) return kCuptiNotInitialized;
+    if (kind >= kKinds) return kCuptiInvalidKind;
     if (separate()) return set_own_kind(client, kind, on);
     std::atomic<bool>& request = kinds_[static_cast<unsigned>(client)][kind];
     bool had = request.exchange(on);
@@ -159,8 +158,8 @@ int CuptiMultiplexer::apply_kind(const Cupti& real, std::uint32_t kind) noexcept
 
 int CuptiMultiplexer::set_function(ClientId client, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
     const Cupti* table = cupti(client);
-    if (table == nullptr) return kNotInitialized;
-    if (cbid >= kFunctions) return kInvalidParameter;
+    if (table == nullptr) return kCuptiNotInitialized;
+    if (cbid >= kFunctions) return kCuptiInvalidParameter;
     std::atomic<std::uint8_t>& request = functions_[static_cast<unsigned>(client)][domain == kRuntimeDomain][cbid];
     std::uint8_t had = request.exchange(on ? wanted : unwanted);
     SwitchLock turn(lock_);
@@ -171,7 +170,7 @@ int CuptiMultiplexer::set_function(ClientId client, std::uint32_t domain, std::u
 
 int CuptiMultiplexer::apply_function(const Cupti& real, std::uint32_t domain, std::uint32_t cbid, bool on) noexcept {
     auto* enable = domain == kDriverDomain ? real.cuptiActivityEnableDriverApi : real.cuptiActivityEnableRuntimeApi;
-    return enable != nullptr ? enable(cbid, on ? 1 : 0) : kNotInitialized;
+    return enable != nullptr ? enable(cbid, on ? 1 : 0) : kCuptiNotInitialized;
 }
 
 // After a whole kind was switched, the settings of single functions are applied again.

@@ -12,7 +12,6 @@ namespace {
 
 constinit CuptiV2 second_interface;
 
-constexpr int kInvalidParameter = 1;
 constexpr std::uint32_t kDomains = 6;  // CUpti_CallbackDomain: driver, runtime, resource, synchronize, nvtx, state
 
 }  // namespace
@@ -59,7 +58,7 @@ struct V1Adapters {
     }
 
     static int register_callbacks(RequestBuffer to_request, CompleteBuffer to_complete) {
-        if (to_request == nullptr || to_complete == nullptr) return kInvalidParameter;
+        if (to_request == nullptr || to_complete == nullptr) return kCuptiInvalidParameter;
         self().complete.store(to_complete, std::memory_order_release);
         self().request.store(to_request, std::memory_order_release);
         return call(second_interface.cuptiActivityRegisterCallbacks_v2, request, complete);
@@ -115,7 +114,7 @@ struct V1Adapters {
 
     // A subscription of V1 is for callbacks only. Here it shares the one for records, which has the same handle.
     static int subscribe(void** subscriber, ApiCallback callback, void* data) {
-        if (subscriber == nullptr || callback == nullptr) return kInvalidParameter;
+        if (subscriber == nullptr || callback == nullptr) return kCuptiInvalidParameter;
         int code = kCuptiSuccess;
         void* known = handle(code);
         if (code != kCuptiSuccess) return code;
@@ -127,7 +126,7 @@ struct V1Adapters {
     }
     static int unsubscribe(void* subscriber) {
         if (subscriber == nullptr || subscriber != self().handle.load(std::memory_order_acquire))
-            return kInvalidParameter;
+            return kCuptiInvalidParameter;
         second_interface.end_callbacks(self());
         return kCuptiSuccess;
     }

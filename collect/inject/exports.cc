@@ -18,8 +18,6 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr int kNotInitialized = 15;
-constexpr int kNotSupported = 27;
 constexpr std::uint32_t kZeroedBuffers = 5, kBufferPerThread = 9, kUserDefinedRecords = 11;
 constexpr int kMaxForcedWaits = 10;
 constexpr long kForcedWait = 10'000'000;  // ns
@@ -37,7 +35,7 @@ ClientMode client_mode() noexcept {
 template <class Function, class... Arguments>
 int pass(Function Cupti::*function, Arguments... arguments) noexcept {
     const Cupti* cupti = cupti_multiplexer().cupti(ClientId::other);
-    return cupti != nullptr && cupti->*function != nullptr ? (cupti->*function)(arguments...) : kNotInitialized;
+    return cupti != nullptr && cupti->*function != nullptr ? (cupti->*function)(arguments...) : kCuptiNotInitialized;
 }
 // For functions that switch something.
 template <class Function, class... Arguments>
@@ -55,7 +53,7 @@ void yield_if_wanted() noexcept {
 // return on other threads while that takes place, and their content belongs to the client from the moment of its call,
 // or until then.
 int set_kind(std::uint32_t kind, bool on) noexcept {
-    if (cupti_multiplexer().cupti() == nullptr) return kNotInitialized;
+    if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
     on ? other_client().note_on(kind) : other_client().note_off(kind);
     int code = cupti_multiplexer().set_kind(ClientId::other, kind, on);
@@ -68,7 +66,7 @@ int set_kind(std::uint32_t kind, bool on) noexcept {
 }
 
 int set_function(std::uint32_t domain, std::uint32_t kind, std::uint32_t cbid, std::uint8_t enable) noexcept {
-    if (cupti_multiplexer().cupti() == nullptr) return kNotInitialized;
+    if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
     if (enable != 0) other_client().note_on(kind);
     return cupti_multiplexer().set_function(ClientId::other, domain, cbid, enable != 0);
@@ -84,7 +82,7 @@ using gpuprof::CuptiPolicy;
 using gpuprof::cupti::Kind;
 
 EXPORT int cuptiActivityRegisterCallbacks(RequestBuffer request, CompleteBuffer complete) {
-    if (cupti_multiplexer().cupti() == nullptr) return kNotInitialized;
+    if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
     yield_if_wanted();
     if (!cupti_multiplexer().separate()) other_client().set_callbacks(request, complete);
@@ -101,14 +99,14 @@ EXPORT int cuptiUnsubscribe(void* subscriber) {
     bool translated = cupti_multiplexer().separate() && cupti_v2().is_of(ClientId::other, subscriber);
     const Cupti* cupti = translated ? cupti_multiplexer().cupti(ClientId::other) : cupti_multiplexer().real();
     return cupti != nullptr && cupti->cuptiUnsubscribe != nullptr ? cupti->cuptiUnsubscribe(subscriber)
-                                                                  : kNotInitialized;
+                                                                  : kCuptiNotInitialized;
 }
 // A client of V2, or of V1 with a name. Nothing of V2 is translated, so its other functions are not exported.
 EXPORT int cuptiSubscribe_v2(void** subscriber, ApiCallback callback, void* data, void* parameters) {
     // The first subscriber decides whether others are allowed, unless the launcher wants CUPTI for us.
     if (settings().cupti == CuptiPolicy::own) cupti_multiplexer().cupti();
     const Cupti* real = cupti_multiplexer().real();
-    if (real == nullptr || real->cuptiSubscribe_v2 == nullptr) return kNotInitialized;
+    if (real == nullptr || real->cuptiSubscribe_v2 == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
     if (client_mode() == ClientMode::shared) yield_callbacks();
     if (cupti_multiplexer().separate()) yield_if_wanted();
@@ -170,7 +168,7 @@ EXPORT int cuptiActivityFlushPeriod(std::uint32_t ms) {
 }
 
 EXPORT int cuptiActivityRegisterTimestampCallback(ClientClock::Function function) {
-    if (cupti_multiplexer().cupti() == nullptr) return kNotInitialized;
+    if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
     if (!cupti_multiplexer().separate() && will_record_device() && settings().cupti == CuptiPolicy::share)
         return other_client().set_clock(function), kCuptiSuccess;
@@ -195,7 +193,7 @@ EXPORT int cuptiActivityGetNumDroppedRecords(void* context, std::uint32_t stream
 EXPORT int cuptiActivitySetAttribute(std::uint32_t attribute, std::size_t* bytes, void* value) {
     if (client_mode() == ClientMode::shared && (attribute == kZeroedBuffers || attribute == kBufferPerThread))
         return kCuptiSuccess;
-    if (client_mode() == ClientMode::shared && attribute == kUserDefinedRecords) return kNotSupported;
+    if (client_mode() == ClientMode::shared && attribute == kUserDefinedRecords) return kCuptiNotSupported;
     return pass(&Cupti::cuptiActivitySetAttribute, attribute, bytes, value);
 }
 
@@ -217,7 +215,7 @@ EXPORT_FLAG(cuptiActivityEnableDeviceGraph)
 
 // If one CUPTI serves both clients, records identify threads by system ids for both.
 EXPORT int cuptiSetThreadIdType(std::uint32_t type) {
-    if (cupti_multiplexer().cupti() == nullptr) return kNotInitialized;
+    if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     return client_mode() == ClientMode::pass_through ? pass(&Cupti::cuptiSetThreadIdType, type) : kCuptiSuccess;
 }
 EXPORT int cuptiGetThreadIdType(std::uint32_t* type) { return pass(&Cupti::cuptiGetThreadIdType, type); }

@@ -8,14 +8,14 @@
 namespace gpuprof::inject {
 namespace {
 
-constinit KernelNames names;
+constinit KernelNames all_kernel_names;
 
 std::size_t place_of(std::uint64_t key) noexcept { return (key * 0x9E3779B97F4A7C15u) >> 50; }
 static_assert(KernelNames::kTexts == std::size_t{1} << (64 - 50));
 
 }  // namespace
 
-KernelNames& kernel_names() noexcept { return names; }
+KernelNames& kernel_names() noexcept { return all_kernel_names; }
 
 void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
     std::uint8_t* record = nullptr;

@@ -33,7 +33,7 @@ constexpr std::size_t kStacks = 1 << 14, kProbes = 16;
 constinit std::atomic<std::uint64_t> written[kStacks] = {};
 constinit std::atomic<std::uint64_t> without_stack{0};
 
-thread_local OuterCall entered __attribute__((tls_model("initial-exec")));
+thread_local OuterCall entered_launch __attribute__((tls_model("initial-exec")));
 
 // Without "cuda" and "cu".
 constexpr const char* kNames[] = {"LaunchKernel",
@@ -46,8 +46,8 @@ constexpr const char* kNames[] = {"LaunchKernel",
                                   "LaunchCooperativeKernel",
                                   "LaunchCooperativeKernelMultiDevice"};
 
-// Text with an end: what does not fit is omitted.
-class Text {
+// FrameText with an end: what does not fit is omitted.
+class FrameText {
 public:
     bool add(std::string_view more) noexcept {
         if (more.size() > sizeof bytes_ - size_) return false;
@@ -91,7 +91,7 @@ int look_for(dl_phdr_info* library, std::size_t, void* about) noexcept {
     return 0;
 }
 
-void add_native(Text& text, void* const* frames, int count) noexcept {
+void add_native(FrameText& text, void* const* frames, int count) noexcept {
     char program[kMaxPathBytes];
     Place last{};
     for (int i = 0; i < count; ++i) {
@@ -150,7 +150,7 @@ spool::NvtxEvent event_of(spool::NvtxOp op, std::uint64_t stack) noexcept {
 
 struct LaunchReader {
     PythonStack* python = nullptr;
-    Text text;
+    FrameText text;
 
     // The id of the thread's stack, which is written if it is new; 0 if there is none.
     std::uint64_t read(EventRing& ring) noexcept {
@@ -190,7 +190,7 @@ void prepare_launch_stacks() noexcept {
 }
 
 void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    if (!entered.enter(call, domain, opening) || !window().open()) return;
+    if (!entered_launch.enter(call, domain, opening) || !window().open()) return;
     EventRing* ring = EventRing::of_this_thread();
     if (ring == nullptr) return;
     OverheadTimer timed;
@@ -207,7 +207,7 @@ void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t 
 }
 
 void leave_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    entered.leave(call, domain, opening);
+    entered_launch.leave(call, domain, opening);
 }
 
 std::uint64_t launches_without_stack() noexcept { return without_stack.load(std::memory_order_relaxed); }

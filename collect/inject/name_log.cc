@@ -6,11 +6,11 @@
 namespace gpuprof::inject {
 namespace {
 
-constinit NameLog names;
+constinit NameLog shared_name_log;
 
 }  // namespace
 
-NameLog& name_log() noexcept { return names; }
+NameLog& name_log() noexcept { return shared_name_log; }
 
 void NameLog::add(const spool::NvtxEvent& event, std::string_view text) noexcept {
     void* memory = arena_.room((sizeof(Entry) + text.size() + 7) / 8 * 8);

@@ -12,13 +12,14 @@ namespace {
 using namespace nvtx;
 
 // A text of the program in UTF-8: a narrow one unchanged, a wide one converted (invalid characters become '?').
-class Text {
+class NvtxText {
 public:
-    explicit Text(const char* text) noexcept : view_(text != nullptr ? std::string_view(text) : std::string_view()) {}
-    explicit Text(const wchar_t* text) noexcept { set(text); }
-    Text() noexcept = default;
-    Text(const Text&) = delete;  // the view may refer to its own bytes
-    Text& operator=(const Text&) = delete;
+    explicit NvtxText(const char* text) noexcept
+        : view_(text != nullptr ? std::string_view(text) : std::string_view()) {}
+    explicit NvtxText(const wchar_t* text) noexcept { set(text); }
+    NvtxText() noexcept = default;
+    NvtxText(const NvtxText&) = delete;  // the view may refer to its own bytes
+    NvtxText& operator=(const NvtxText&) = delete;
     std::string_view set(const wchar_t* text) noexcept {
         std::size_t at = 0;
         for (; text != nullptr && *text != 0 && at + 4 <= sizeof bytes_; ++text)
@@ -52,7 +53,7 @@ public:
         annotation_.payload_type = static_cast<std::uint16_t>(from->payload_type);
         annotation_.payload = from->payload_type != 0 ? from->payload : 0;
         switch (from->message_type) {
-            case kAscii: annotation_.text = Text(from->message.ascii).view(); break;
+            case kAscii: annotation_.text = NvtxText(from->message.ascii).view(); break;
             case kUnicode: annotation_.text = wide_.set(from->message.unicode); break;
             case kRegistered: annotation_.registered = reinterpret_cast<std::uint64_t>(from->message.registered); break;
             default: break;
@@ -62,7 +63,7 @@ public:
 
 private:
     Annotation annotation_;
-    Text wide_;
+    NvtxText wide_;
 };
 
 std::uint64_t number(const void* handle) noexcept { return reinterpret_cast<std::uint64_t>(handle); }
@@ -71,43 +72,43 @@ void* handle(std::uint64_t number) noexcept { return reinterpret_cast<void*>(num
 // The functions of the tables, for narrow and wide texts.
 template <class Char>
 void mark_text(const Char* text) noexcept {
-    Text copy(text);
+    NvtxText copy(text);
     mark(0, {.text = copy.view()});
 }
 template <class Char>
 std::uint64_t start_text(const Char* text) noexcept {
-    Text copy(text);
+    NvtxText copy(text);
     return start_range(0, {.text = copy.view()});
 }
 template <class Char>
 int push_text(const Char* text) noexcept {
-    Text copy(text);
+    NvtxText copy(text);
     return push_range(0, {.text = copy.view()});
 }
 template <class Char>
 void name_thread_text(std::uint32_t thread, const Char* text) noexcept {
-    name_thread(thread, Text(text).view());
+    name_thread(thread, NvtxText(text).view());
 }
 template <class Char>
 void name_category_text(std::uint32_t category, const Char* text) noexcept {
-    name_category(0, category, Text(text).view());
+    name_category(0, category, NvtxText(text).view());
 }
 template <class Char>
 void* create_domain(const Char* text) noexcept {
-    return handle(make_domain(Text(text).view()));
+    return handle(make_domain(NvtxText(text).view()));
 }
 template <class Char>
 void* register_text(void* domain, const Char* text) noexcept {
-    return handle(register_string(number(domain), Text(text).view()));
+    return handle(register_string(number(domain), NvtxText(text).view()));
 }
 template <class Char>
 void name_domain_category(void* domain, std::uint32_t category, const Char* text) noexcept {
-    name_category(number(domain), category, Text(text).view());
+    name_category(number(domain), category, NvtxText(text).view());
 }
 template <class Char>
 void name_stream_text(void* stream, const Char* text) noexcept {
     std::uint32_t id = 0;
-    if (stream_id(stream, id)) name_stream(id, Text(text).view());
+    if (stream_id(stream, id)) name_stream(id, NvtxText(text).view());
 }
 
 void mark_ex(const EventAttributes* e) noexcept { mark(0, *Event(e)); }

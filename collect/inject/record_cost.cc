@@ -17,7 +17,7 @@ namespace {
 using GetVersion = int (*)(int*);
 
 constexpr std::int64_t kMaxTime = 5'000'000;  // ns
-constexpr auto kDriverKind = static_cast<std::uint32_t>(cupti::Kind::driver);
+constexpr auto kPricedKind = static_cast<std::uint32_t>(cupti::Kind::driver);
 
 struct Batches {
     std::int64_t ns[RecordCost::kBatches];  // per batch, sorted
@@ -54,8 +54,8 @@ void RecordCost::measure() noexcept {
 // The function stays recorded: programs hardly call it, and switching it off would be one more call of CUPTI.
 const char* RecordCost::try_to_measure() noexcept {
     CuptiMultiplexer& cupti = cupti_multiplexer();
-    if (settings().all_api || cbid_ == 0 || cupti.wants(ClientId::ours, kDriverKind, cbid_) ||
-        cupti.wants(ClientId::other, kDriverKind, cbid_) || (cupti.separate() && cupti_v2().anyone_wants(kDriverKind)))
+    if (settings().all_api || cbid_ == 0 || cupti.wants(ClientId::ours, kPricedKind, cbid_) ||
+        cupti.wants(ClientId::other, kPricedKind, cbid_) || (cupti.separate() && cupti_v2().anyone_wants(kPricedKind)))
         return "all calls are recorded, so none shows the time without a record";
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     auto call = driver != nullptr ? reinterpret_cast<GetVersion>(dlsym(driver, "cuDriverGetVersion")) : nullptr;

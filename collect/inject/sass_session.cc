@@ -9,7 +9,7 @@ namespace gpuprof::inject {
 namespace {
 
 constexpr std::size_t kMaxRecords = 1 << 20;  // instructions of one launch; more is not a kernel
-constexpr std::size_t kMaxName = 4096;
+constexpr std::size_t kMaxKernelName = 4096;
 constexpr std::uint64_t kUnwritten = ~std::uint64_t{0};  // no metric's id
 
 }  // namespace
@@ -103,7 +103,7 @@ void SassSession::add_record(const sass::Record& record, std::size_t values, Scr
             if (record.values[i].metric == ids_[metric]) sums[metric] += record.values[i].value;
     std::size_t before = payload.size();
     std::string_view name;
-    if (record.name != nullptr) name = {record.name, strnlen(record.name, kMaxName)};
+    if (record.name != nullptr) name = {record.name, strnlen(record.name, kMaxKernelName)};
     bool added = payload.add(std::uint64_t{record.cubin}) && payload.add(std::uint64_t{record.offset}) &&
                  payload.add_text(name) && payload.add(sums, count_ * sizeof sums[0]);
     if (!added) payload.cut(before);

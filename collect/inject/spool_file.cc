@@ -17,7 +17,7 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr int kMaxFailures = 8;
+constexpr int kMaxWriteFailures = 8;
 constexpr std::int64_t kRetryAfter = 1'000'000'000;
 
 void store_u32(char* to, std::uint32_t value) noexcept { std::memcpy(to, &value, sizeof value); }
@@ -112,7 +112,7 @@ void SpoolFile::remove_if_empty() noexcept {
 
 // On a full disk each attempt costs writing what still fits, so after several failures writing pauses for a while.
 bool SpoolFile::should_retry(ChunkKind kind) const noexcept {
-    if (failures_ < kMaxFailures || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
+    if (failures_ < kMaxWriteFailures || kind == ChunkKind::spool_lost || kind == ChunkKind::end) return true;
     return monotonic_ns() - failed_at_ >= kRetryAfter;
 }
 

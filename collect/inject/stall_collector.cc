@@ -24,11 +24,11 @@ namespace {
 
 using pcs::Resource;
 
-constexpr std::size_t kMaxContexts = 64, kMaxReads = 4096;
+constexpr std::size_t kMaxSampledContexts = 64, kMaxReads = 4096;
 constexpr std::int64_t kSpan = 10 * kSecond, kPatience = 2 * kSecond;
 
 // Of the whole process; never destroyed.
-struct State {
+struct StallState {
     const Cupti* cupti = nullptr;
     std::uint32_t version = 0, period = 0;
     Driver driver;
@@ -39,21 +39,21 @@ struct State {
     bool exit_watched = false;
     bool refused = false;  // no context will be sampled
     std::uint32_t idle_contexts = 0;
-    StallSession sessions[kMaxContexts];
+    StallSession sessions[kMaxSampledContexts];
     Scratch payload;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 };
-std::atomic<State*> shared{nullptr};
+std::atomic<StallState*> shared{nullptr};
 
-State* active_state() noexcept {
-    State* s = shared.load(std::memory_order_acquire);
+StallState* active_state() noexcept {
+    StallState* s = shared.load(std::memory_order_acquire);
     return s != nullptr && s->active.load(std::memory_order_acquire) ? s : nullptr;
 }
 
 // The threads of the program may hold locks of the driver, which the spool thread needs in CUPTI, so no thread waits forever.
 class Turn {
 public:
-    explicit Turn(State& state) noexcept : lock_(state.lock) {
+    explicit Turn(StallState& state) noexcept : lock_(state.lock) {
         for (std::int64_t until = monotonic_ns() + kPatience; !held_ && monotonic_ns() < until;) {
             held_ = pthread_mutex_trylock(&lock_) == 0;
             constexpr timespec kPause{0, 50'000};
@@ -71,16 +71,16 @@ private:
     bool held_ = false;
 };
 
-void note_failure(State& s, const StallSession::Failure& failure, std::uint32_t device) noexcept {
+void note_failure(StallState& s, const StallSession::Failure& failure, std::uint32_t device) noexcept {
     if (failure) s.spool.write_failure(failure.function, failure.code, device);
 }
 
-void start(State& s, StallSession& session) noexcept {
+void start(StallState& s, StallSession& session) noexcept {
     if (session.is_open() && !session.running()) note_failure(s, session.start(*s.cupti), session.device());
 }
 
 // Ends the span and writes what it had.
-void end_span(State& s, StallSession& session) noexcept {
+void end_span(StallState& s, StallSession& session) noexcept {
     if (!session.running()) return;
     note_failure(s, session.stop(*s.cupti), session.device());
     for (std::size_t i = 0; i < kMaxReads && session.more(); ++i) {
@@ -90,7 +90,7 @@ void end_span(State& s, StallSession& session) noexcept {
     }
 }
 
-void close(State& s, StallSession& session) noexcept {
+void close(StallState& s, StallSession& session) noexcept {
     end_span(s, session);
     if (session.is_open()) {
         note_failure(s, session.close(*s.cupti, s.payload), session.device());
@@ -99,7 +99,7 @@ void close(State& s, StallSession& session) noexcept {
     session.forget();
 }
 
-void add_context(State& s, void* context) noexcept {
+void add_context(StallState& s, void* context) noexcept {
     if (s.refused || context == nullptr) return;
     std::uint32_t device = 0;
     if (s.cupti->cuptiGetDeviceId == nullptr || s.cupti->cuptiGetDeviceId(context, &device) != kCuptiSuccess)
@@ -130,12 +130,12 @@ void add_context(State& s, void* context) noexcept {
     if (s.window_open) start(s, *free);
 }
 
-void remove_context(State& s, const void* context) noexcept {
+void remove_context(StallState& s, const void* context) noexcept {
     for (StallSession& session : s.sessions)
         if (context != nullptr && session.context() == context) close(s, session);
 }
 
-void give_up(State& s, const char* sentence) noexcept {
+void give_up(StallState& s, const char* sentence) noexcept {
     s.spool.write_refusal(sentence);
     s.spool.finish();
 }
@@ -145,10 +145,10 @@ void give_up(State& s, const char* sentence) noexcept {
 bool stalls_wanted() noexcept { return settings().active && settings().stall_period > 0; }
 
 void start_stalls(bool callbacks) noexcept {
-    void* room = std::calloc(1, sizeof(State));
+    void* room = std::calloc(1, sizeof(StallState));
     if (room == nullptr) return;
-    auto* made = new (room) State;
-    State& s = *made;
+    auto* made = new (room) StallState;
+    StallState& s = *made;
     s.period = static_cast<std::uint32_t>(settings().stall_period);
     if (!s.spool.open(settings().folder)) return;
     s.cupti = cupti_multiplexer().cupti();
@@ -171,7 +171,7 @@ void start_stalls(bool callbacks) noexcept {
 }
 
 void on_stall_resource(std::uint32_t cbid, const void* about) noexcept {
-    State* s = active_state();
+    StallState* s = active_state();
     if (s == nullptr || about == nullptr) return;
     OverheadTimer timed;
     const auto& resource = *static_cast<const Resource*>(about);
@@ -184,7 +184,7 @@ void on_stall_resource(std::uint32_t cbid, const void* about) noexcept {
 }
 
 void lose_stall_callbacks() noexcept {
-    if (State* s = active_state())
+    if (StallState* s = active_state())
         s->spool.write_refusal(
             "warp samples from then on: CUPTI's only subscription was left to another client; new contexts are not "
             "sampled, and code loaded later has no source lines");
@@ -192,7 +192,7 @@ void lose_stall_callbacks() noexcept {
 
 // Earlier work of the context is not the window's, and the window's work ends in it.
 void switch_stalls(bool open) noexcept {
-    State* s = active_state();
+    StallState* s = active_state();
     if (s == nullptr) return;
     void* context = nullptr;
     bool current = s->driver.current_context != nullptr && s->driver.current_context(&context) == 0;
@@ -205,7 +205,7 @@ void switch_stalls(bool open) noexcept {
 }
 
 void drain_stalls(std::int64_t now) noexcept {
-    State* s = active_state();
+    StallState* s = active_state();
     if (s == nullptr || now - s->read_at.load(std::memory_order_relaxed) < kSpan) return;
     Turn turn(*s);
     if (!turn) return;
@@ -218,7 +218,7 @@ void drain_stalls(std::int64_t now) noexcept {
 }
 
 void finish_stalls() noexcept {
-    State* s = active_state();
+    StallState* s = active_state();
     if (s == nullptr) return;
     Turn turn(*s);
     if (!turn) return;
@@ -228,7 +228,7 @@ void finish_stalls() noexcept {
 }
 
 void forget_stalls() noexcept {
-    State* s = shared.load(std::memory_order_relaxed);
+    StallState* s = shared.load(std::memory_order_relaxed);
     if (s == nullptr) return;
     s->active.store(false, std::memory_order_relaxed);
     s->spool.forget();

@@ -13,7 +13,7 @@ constexpr std::size_t kRoom = 4096;       // records of one call of GetData; it 
 constexpr std::size_t kHardwareBytes = std::size_t{64} << 20;
 constexpr std::size_t kScratchBytes = std::size_t{8} << 20;  // of the host: about 45,000 instructions between two reads
 constexpr std::uint32_t kWorkerMs = 20;
-constexpr std::size_t kMaxName = 4096;  // longer names are cut, and do not resolve
+constexpr std::size_t kMaxFunctionName = 4096;  // longer names are cut, and do not resolve
 
 }  // namespace
 
@@ -178,12 +178,12 @@ void StallSession::add_records(Scratch& payload, bool full) noexcept {
         std::memcpy(&record, records_ + i * bytes, bytes);
         if (record.stalls == nullptr || record.count > reason_count_) continue;
         std::size_t before = payload.size();
-        bool added =
-            payload.add(record.cubin) && payload.add(record.offset) && payload.add(record.correlation) &&
-            payload.add_text(record.name == nullptr ? std::string_view()
-                                                    : std::string_view(record.name, strnlen(record.name, kMaxName))) &&
-            payload.add(static_cast<std::uint32_t>(record.count)) &&
-            payload.add(record.stalls, record.count * sizeof(pcs::StallCount));
+        bool added = payload.add(record.cubin) && payload.add(record.offset) && payload.add(record.correlation) &&
+                     payload.add_text(record.name == nullptr
+                                          ? std::string_view()
+                                          : std::string_view(record.name, strnlen(record.name, kMaxFunctionName))) &&
+                     payload.add(static_cast<std::uint32_t>(record.count)) &&
+                     payload.add(record.stalls, record.count * sizeof(pcs::StallCount));
         if (added) continue;
         payload.cut(before);
         return;

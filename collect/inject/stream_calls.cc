@@ -21,7 +21,7 @@ struct NamedFunction {
     std::uint8_t stream, event;
 };
 // The names of both APIs, without "cuda" and "cu". BeginCaptureToGraph has the stream first, too.
-constexpr NamedFunction kFunctions[] = {
+constexpr NamedFunction kStreamFunctions[] = {
     {"EventRecord", StreamCallKind::record_event, 1, 0},
     {"EventRecordWithFlags", StreamCallKind::record_event, 1, 0},
     {"StreamWaitEvent", StreamCallKind::wait_event, 0, 1},
@@ -32,8 +32,8 @@ constexpr NamedFunction kFunctions[] = {
     {"StreamEndCapture", StreamCallKind::end_capture, 0, kAbsent},
 };
 
-thread_local OuterCall entered __attribute__((tls_model("initial-exec")));
-thread_local std::uint64_t entered_at __attribute__((tls_model("initial-exec"))) = 0;
+thread_local OuterCall entered_stream_call __attribute__((tls_model("initial-exec")));
+thread_local std::uint64_t entered_stream_call_at __attribute__((tls_model("initial-exec"))) = 0;
 
 // The argument at a place; arguments are pointers.
 std::uint64_t argument(const CallbackData& call, std::uint8_t place) noexcept {
@@ -46,7 +46,7 @@ std::uint64_t argument(const CallbackData& call, std::uint8_t place) noexcept {
 }  // namespace
 
 bool find_stream_function(const char* name, StreamFunction& function) noexcept {
-    for (const NamedFunction& each : kFunctions) {
+    for (const NamedFunction& each : kStreamFunctions) {
         const char* rest = end_of_function(name, each.name);
         if (rest == nullptr) continue;
         function = {each.kind, each.stream, each.event, std::strstr(rest, "_ptsz") != nullptr};
@@ -56,12 +56,13 @@ bool find_stream_function(const char* name, StreamFunction& function) noexcept {
 }
 
 void enter_stream_call(const CallbackData& call, std::uint32_t domain, std::uint32_t opening) noexcept {
-    if (entered.enter(call, domain, opening)) entered_at = static_cast<std::uint64_t>(realtime_ns());
+    if (entered_stream_call.enter(call, domain, opening))
+        entered_stream_call_at = static_cast<std::uint64_t>(realtime_ns());
 }
 
 void leave_stream_call(const Cupti& cupti, const StreamFunction& function, const CallbackData& call,
                        std::uint32_t domain, std::uint32_t opening) noexcept {
-    if (!entered.leave(call, domain, opening)) return;
+    if (!entered_stream_call.leave(call, domain, opening)) return;
     int result = 0;
     if (call.result != nullptr) std::memcpy(&result, call.result, sizeof result);
     if (result != 0 || !recording() || !window().open()) return;
@@ -72,7 +73,7 @@ void leave_stream_call(const Cupti& cupti, const StreamFunction& function, const
     record.bytes = sizeof record;
     record.op = spool::NvtxOp::stream_call;
     record.kind = function.kind;
-    record.time = entered_at;
+    record.time = entered_stream_call_at;
     record.end = static_cast<std::uint64_t>(realtime_ns());
     record.event = argument(call, function.event);
     record.stream = spool::StreamCall::kNoStream;

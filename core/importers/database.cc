@@ -73,7 +73,7 @@ std::string unfinished(const std::string& path) {
     return "";
 }
 
-std::string quoted(std::string_view name) {
+std::string quoted_identifier(std::string_view name) {
     std::string text = "\"";
     for (char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
     return text + '"';
@@ -163,7 +163,7 @@ Scan::Scan(const Database& database, std::string table, Batch& losses)
 
 Scan::Field Scan::column(const char* name) {
     if (known_ == nullptr || !known_->contains(name)) return {-1};
-    wanted_.push_back(quoted(name));
+    wanted_.push_back(quoted_identifier(name));
     return {static_cast<int>(wanted_.size()) - 1};
 }
 
@@ -176,7 +176,7 @@ std::unique_ptr<sqlite3_stmt, Scan::Finalize> Scan::statement(const std::string&
 // In the order of the table itself, with the row id if rows have one.
 bool Scan::prepare() {
     if (known_ == nullptr || wanted_.empty() || database_.over_memory()) return false;
-    std::string columns = fmt::format("{}", fmt::join(wanted_, ",")), table = quoted(table_);
+    std::string columns = fmt::format("{}", fmt::join(wanted_, ",")), table = quoted_identifier(table_);
     statement_ = statement(fmt::format("SELECT {}, _rowid_ FROM {} NOT INDEXED WHERE _rowid_ > ?1", columns, table));
     has_ids_ = statement_ != nullptr && !known_->contains("_rowid_");
     if (has_ids_) return start_at(std::numeric_limits<std::int64_t>::min());
@@ -199,7 +199,7 @@ void Scan::lose_rest(std::string_view why) {
 Scan::ScanStep Scan::look(std::int64_t row_id) {
     if (!look_)
         look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
-                                      quoted(table_)));
+                                      quoted_identifier(table_)));
     sqlite3_reset(look_.get());
     sqlite3_bind_int64(look_.get(), 1, row_id);
     int code = sqlite3_step(look_.get());

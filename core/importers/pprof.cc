@@ -29,7 +29,7 @@ enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
 enum Sample : std::uint32_t { kLocations = 1, kValues = 2, kLabel = 3 };
 enum Label : std::uint32_t { kLabelKey = 1, kLabelText = 2 };
 enum Location : std::uint32_t { kLocationId = 1, kAddress = 3, kLine = 4 };
-enum LineField : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
+enum CodeLine : std::uint32_t { kLineFunction = 1, kLineNumber = 2 };
 enum Function : std::uint32_t { kFunctionId = 1, kFunctionName = 2, kFileName = 4 };
 
 // "cuda:0" and the like.

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <optional>
 
 #include "core/base/ids.h"
@@ -17,6 +16,14 @@ template <class T>
 class Column {
 public:
     using value_type = T;
+
+    // Not inline: traces have hundreds of columns, and many functions have traces.
+    Column();
+    Column(const Column&);
+    Column(Column&&) noexcept;
+    Column& operator=(const Column&);
+    Column& operator=(Column&&) noexcept;
+    ~Column();
 
     // Sets row `row`, which must be size() or later.
     void set(Row row, T value) {
@@ -32,11 +39,7 @@ public:
     // Replaces the value of a row that has one.
     void change(Row row, T value) { values_[row] = value; }
     // Drops all values, those of rows still to come too.
-    void skip() {
-        values_ = {};
-        valid_ = {};
-        skipped_ = blank_ = absent_ = true;
-    }
+    void skip();
     bool is_skipped() const { return skipped_; }
     // Reserves space for `rows` rows in total, so that filling them moves nothing.
     void reserve(std::size_t rows) {
@@ -97,86 +100,9 @@ private:
     bool skipped_ = false;
 };
 
-template <class T>
-void Column<T>::pad(std::size_t rows) {
-    if (rows <= size_) return;
-    if (size_ == 0) blank_ = absent_ = true;
-    if (!blank_) {
-        if (!absent_) begin_absence();
-        values_.resize(rows, T{});
-        valid_.resize((rows + 63) / 64, 0);
-    }
-    size_ = rows;
-}
-
-template <class T>
-void Column<T>::materialize() {
-    values_.resize(size_, T{});
-    valid_.resize((size_ + 63) / 64, 0);
-    blank_ = false;
-}
-
-template <class T>
-void Column<T>::begin_absence() {
-    absent_ = true;
-    valid_.resize((size_ + 63) / 64, ~std::uint64_t{0});
-    if (size_ % 64 != 0) valid_.back() = (std::uint64_t{1} << (size_ % 64)) - 1;
-}
-
-template <class T>
-void Column<T>::append(const Column& other) {
-    if (other.blank_ || skipped_) return pad(size_ + other.size_);
-    append(other.values(), other.validity(), other.size());
-}
-
-template <class T>
-void Column<T>::append(const T* values, const std::uint64_t* validity, std::size_t n) {
-    if (n == 0) return;
-    if (skipped_) return pad(size_ + n);
-    std::size_t old = size_;
-    extend(validity, n);
-    std::memcpy(static_cast<void*>(values_.data() + old), values, n * sizeof(T));
-}
-
-template <class T>
-void Column<T>::extend(const std::uint64_t* validity, std::size_t n) {
-    if (n == 0) return;
-    if (skipped_) return pad(size_ + n);
-    if (blank_) materialize();
-    if (validity != nullptr && !absent_) begin_absence();
-    if (absent_) push_bits(validity, n);
-    values_.resize(size_ + n);
-    size_ += n;
-}
-
-template <class T>
-void Column<T>::push_bits(const std::uint64_t* validity, std::size_t n) {
-    valid_.resize((size_ + n + 63) / 64, 0);
-    std::uint64_t* out = valid_.data() + size_ / 64;
-    std::size_t shift = size_ % 64;
-    for (std::size_t at = 0; at < n; at += 64, ++out) {
-        std::uint64_t bits = validity == nullptr ? ~std::uint64_t{0} : validity[at / 64];
-        if (n - at < 64) bits &= (std::uint64_t{1} << (n - at)) - 1;
-        *out |= bits << shift;
-        if (shift != 0 && bits >> (64 - shift) != 0) out[1] |= bits >> (64 - shift);
-    }
-}
-
-template <class T>
-void Column<T>::gather(const PodVector<Row>& order) {
-    std::size_t n = order.size();
-    size_ = n;
-    if (blank_) return;
-    PodVector<T> values(n);
-    for (std::size_t i = 0; i < n; ++i) values[i] = values_[order[i]];
-    values_.swap(values);
-    if (!absent_) return;
-    PodVector<std::uint64_t> valid((n + 63) / 64, 0);
-    for (std::size_t i = 0; i < n; ++i) {
-        std::uint64_t bit = (valid_[order[i] / 64] >> (order[i] % 64)) & 1u;
-        valid[i / 64] |= bit << (i % 64);
-    }
-    valid_.swap(valid);
-}
+extern template class Column<std::int64_t>;
+extern template class Column<std::int32_t>;
+extern template class Column<double>;
+extern template class Column<StringId>;
 
 }  // namespace gpuprof::model

@@ -4,8 +4,9 @@ namespace gpuprof::inline model {
 
 namespace {
 
+// Not inlined: there are hundreds of columns of four types.
 template <class T>
-void append_column(Column<T>& into, const Column<T>& from, const std::vector<StringId>& ids) {
+[[gnu::noinline]] void append_column(Column<T>& into, const Column<T>& from, const std::vector<StringId>& ids) {
     std::size_t old = into.size();
     into.append(from);
     if constexpr (std::is_same_v<T, StringId>) {
@@ -15,6 +16,14 @@ void append_column(Column<T>& into, const Column<T>& from, const std::vector<Str
             if (into.has(static_cast<Row>(i))) values[i] = ids[index_of(values[i])];
     }
 }
+
+[[gnu::noinline]] void shift_column(const ColumnSpec& spec, Column<std::int64_t>& column, DurNs by) {
+    if (spec.type != ColumnType::Time || column.none_present()) return;
+    for (Row row = 0; row < column.size(); ++row)
+        if (column.has(row)) column.change(row, span_between(-by, column[row]));
+}
+template <class T>
+void shift_column(const ColumnSpec&, Column<T>&, DurNs) {}
 
 }  // namespace
 
@@ -74,13 +83,7 @@ void skip_unselected(Tables& tables, const ColumnSelection& selected) {
 void shift_times(Tables& tables, DurNs by) {
     if (by == 0) return;
     tables.each_table([by](const TableSpec&, auto& table) {
-        table.each_column([by](const ColumnSpec& spec, auto& column) {
-            if constexpr (std::is_same_v<std::remove_reference_t<decltype(column)>, Column<std::int64_t>>) {
-                if (spec.type != ColumnType::Time || column.none_present()) return;
-                for (Row row = 0; row < column.size(); ++row)
-                    if (column.has(row)) column.change(row, span_between(-by, column[row]));
-            }
-        });
+        table.each_column([by](const ColumnSpec& spec, auto& column) { shift_column(spec, column, by); });
     });
 }
 

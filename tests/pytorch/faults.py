@@ -1,4 +1,7 @@
-"""A job of four processes with one fault, or none: torchrun --nproc-per-node 4 faults.py TRACES FAULT
+"""Jobs of four processes with one fault each, or none: torchrun --nproc-per-node 4 faults.py TRACES
+
+The same processes run one job after the other, because the import of PyTorch takes longer than all of them. The traces of each are in
+TRACES/FAULT/RUN, and how long the fault really took in each step, in ms, in delay.json.
 
     slow_host   rank 2 works 20 ms longer on its host, in each step
     pause       rank 3 stops for 100 ms in two of the ten recorded steps
@@ -7,8 +10,10 @@
     subgroups   none; all collectives are of two ranks, which the traces do not say
 """
 
+import json
 import sys
 import time
+from pathlib import Path
 
 import torch
 import torch.distributed as dist
@@ -18,6 +23,7 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
 STEPS, SKIPPED = 14, 4
+RUNS = {"slow_host": 5, "pause": 5, "buckets": 3, "sharded": 3, "subgroups": 1}
 WIDTH = 256
 
 
@@ -33,20 +39,27 @@ def model_of(fault):
     return fully_shard(layers, mesh=mesh)
 
 
-def main(folder, fault):
-    torch.set_num_threads(1)
-    dist.init_process_group("gloo")
+def delay_of(fault, rank, step):
+    if fault == "slow_host" and rank == 2:
+        return 0.02
+    if fault == "pause" and rank == 3 and step in (SKIPPED + 2, SKIPPED + 5):
+        return 0.1
+    return 0
+
+
+def job(folder, fault):
     rank = dist.get_rank()
+    delayed = 0.0
     model = model_of(fault)
     pairs = [dist.new_group([0, 1]), dist.new_group([2, 3])] if fault == "subgroups" else []
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     write = tensorboard_trace_handler(folder, worker_name=f"rank{rank}")
     with profile(activities=[ProfilerActivity.CPU], schedule=schedule(wait=2, warmup=2, active=10), on_trace_ready=write) as profiler:
         for step in range(STEPS):
-            if fault == "slow_host" and rank == 2:
-                time.sleep(0.02)
-            if fault == "pause" and rank == 3 and step in (SKIPPED + 2, SKIPPED + 5):
-                time.sleep(0.1)
+            if delay := delay_of(fault, rank, step):
+                begun = time.perf_counter()
+                time.sleep(delay)
+                delayed += time.perf_counter() - begun if step >= SKIPPED else 0
             optimizer.zero_grad()
             model(torch.randn(64, WIDTH)).sum().backward()
             if pairs:
@@ -55,6 +68,17 @@ def main(folder, fault):
                 time.sleep(0.005 * (rank // 2))
             optimizer.step()
             profiler.step()
+    if delayed:
+        Path(folder, "delay.json").write_text(json.dumps(1000 * delayed / (STEPS - SKIPPED)))
+
+
+def main(folder):
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo")
+    for fault, runs in RUNS.items():
+        for run in range(runs):
+            job(f"{folder}/{fault}/{run}", fault)
+            dist.barrier()
     dist.destroy_process_group()
 
 

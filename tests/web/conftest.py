@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from waiting import LIMIT
+from waiting import LIMIT, reaches
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for tests.ranks
@@ -127,15 +127,22 @@ def address(served):
 
 @pytest.fixture
 def is_accessible(viewer_built):
-    """Check a page with axe-core: no violation of its rules."""
+    """Check a page with axe-core: no violation of its rules, in the other theme of the system none of those about colours."""
     script = WEB / "node_modules" / "axe-core" / "axe.min.js"
     if not script.exists():
         pytest.skip("axe-core is not installed: npm ci in web/")
 
+    def violations(page, **options):
+        found = page.evaluate("(options) => axe.run(document, {resultTypes: ['violations'], ...options})", options)["violations"]
+        return [(each["id"], each["nodes"][0]["html"]) for each in found]
+
     def check(page):
         page.evaluate(script.read_text())
-        found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+        assert violations(page) == []
+        is_dark = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+        page.emulate_media(color_scheme="light" if is_dark else "dark")
+        reaches(lambda: violations(page, runOnly=["color-contrast", "link-in-text-block"]), [])
+        page.emulate_media(color_scheme="dark" if is_dark else "light")
 
     return check
 

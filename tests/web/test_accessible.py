@@ -41,24 +41,21 @@ def checked_pages(page, is_accessible):
     return names
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", RECORDINGS)
-def test_every_page_is_accessible(visit, exported, is_accessible, kind, scheme):
+def test_every_page_is_accessible(visit, exported, is_accessible, kind):
     arguments, pages = RECORDINGS[kind]
-    assert checked_pages(visit(exported(*arguments), color_scheme=scheme), is_accessible) == pages
+    assert checked_pages(visit(exported(*arguments)), is_accessible) == pages
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_pages_of_a_job_are_accessible(visit, exported, program, is_accessible, tmp_path, scheme):
+def test_pages_of_a_job_are_accessible(visit, exported, program, is_accessible, tmp_path):
     job = tmp_path / "job.gpuprof"
     assert program.run("ranks", ROOT / "examples/ranks", "--save", job).status == 0
-    page = visit(exported(job), color_scheme=scheme)
+    page = visit(exported(job))
     assert checked_pages(page, is_accessible) == ["Job", "Tables", "SQL"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_timeline_in_use_is_accessible(visit, exported, is_accessible, scheme):
-    page = visit(exported(RECORDINGS["stacks and memory"][0][0]), "page=timeline", color_scheme=scheme)
+def test_the_timeline_in_use_is_accessible(visit, exported, is_accessible):
+    page = visit(exported(RECORDINGS["stacks and memory"][0][0]), "page=timeline")
     canvas = page.locator(".lanes canvas")
     page.wait_for_selector("canvas[data-complete]")
     canvas.press("ArrowRight")  # from a cold start

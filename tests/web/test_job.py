@@ -128,10 +128,9 @@ def test_each_quantity_is_drawn(page_of):
     assert len(seen) == len(titles)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["gpu", "cut", "link"])
-def test_the_page_is_accessible(page_of, is_accessible, name, scheme):
-    page = page_of(name, color_scheme=scheme)
+def test_the_page_is_accessible(page_of, is_accessible, name):
+    page = page_of(name)
     is_accessible(page)
 
 

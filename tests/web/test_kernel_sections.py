@@ -156,10 +156,9 @@ def test_a_kernel_of_an_exported_timeline_leads_to_its_counters_and_back(visit, 
         expect(page.locator(".kernel .full")).to_have_text(name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("fragment", PAGES)
-def test_pages_of_kernels_are_accessible(kernels, is_accessible, fragment, scheme):
-    page = kernels(fragment, color_scheme=scheme)
+def test_pages_of_kernels_are_accessible(kernels, is_accessible, fragment):
+    page = kernels(fragment)
     for summary in page.locator(".kernel summary").all():
         summary.click()
     is_accessible(page)

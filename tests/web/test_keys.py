@@ -78,22 +78,21 @@ def test_arrows_select_from_a_cold_start_and_the_selection_is_read_out(visit, sa
 
 
 def test_a_question_mark_shows_all_keys(visit, sample_page, is_accessible):
-    for scheme in ("light", "dark"):
-        page = timeline(visit, sample_page, "sel=kernel:1", color_scheme=scheme)
-        expect(page.locator("section.details")).to_have_count(1)
-        press(page, "?")
-        dialog = page.get_by_role("dialog", name="Keys")
-        for line in ("Next / previous match", "Show the whole recording", "Ctrl+K", "Zoom to the box"):
-            expect(dialog).to_contain_text(line)
-        is_accessible(page)
-        before = window(page)
-        press(page, "w")
-        assert window(page) == before
-        press(page, "Escape")
-        expect(dialog).to_have_count(0)
-        expect(page.locator("section.details")).to_have_count(1)
-        press(page, "w")
-        assert window(page) != before
+    page = timeline(visit, sample_page, "sel=kernel:1")
+    expect(page.locator("section.details")).to_have_count(1)
+    press(page, "?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    for line in ("Next / previous match", "Show the whole recording", "Ctrl+K", "Zoom to the box"):
+        expect(dialog).to_contain_text(line)
+    is_accessible(page)
+    before = window(page)
+    press(page, "w")
+    assert window(page) == before
+    press(page, "Escape")
+    expect(dialog).to_have_count(0)
+    expect(page.locator("section.details")).to_have_count(1)
+    press(page, "w")
+    assert window(page) != before
 
 
 @pytest.mark.parametrize(

@@ -207,9 +207,8 @@ def test_pictures_of_a_kernel_name_it(visit, exported):
         assert name.split("(")[0].strip() in texts(svg)[1]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_menu_works_with_the_keyboard_and_is_accessible(visit, exported, is_accessible, scheme):
-    page = visit(exported(KERNELS), "page=kernels", color_scheme=scheme)
+def test_the_menu_works_with_the_keyboard_and_is_accessible(visit, exported, is_accessible):
+    page = visit(exported(KERNELS), "page=kernels")
     menu = page.locator("section[aria-label=Roofline] .menu.save")
     menu.locator("summary").focus()
     page.keyboard.press("Enter")

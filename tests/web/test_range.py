@@ -234,9 +234,8 @@ def test_the_flame_graph_of_a_range(visit, exported, program, is_accessible):
     expect(page.locator("section.details .full")).to_have_text(name)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_answer_is_accessible(visit, exported, is_accessible, scheme):
-    page = visit(exported(INPUT_BOUND), "page=timeline&keep=1:1000000-90000000:first", color_scheme=scheme)
+def test_the_answer_is_accessible(visit, exported, is_accessible):
+    page = visit(exported(INPUT_BOUND), "page=timeline&keep=1:1000000-90000000:first")
     answered(page, 1_000_000, 90_000_000)
     is_accessible(page)
     page.get_by_role("button", name="Hide", exact=True).click()

@@ -134,10 +134,8 @@ def test_the_text_is_in_the_address(sql_page):
     expect(page.get_by_label("SQL", exact=True)).to_have_value("SELECT 'a&b=c' AS text")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_accessible(sql_page, scheme, is_accessible):
+def test_it_is_accessible(sql_page, is_accessible):
     page = sql_page
-    page.emulate_media(color_scheme=scheme)
     page.keyboard.type("SELECT na")
     expect(page.get_by_role("listbox", name="Completions")).to_be_visible()
     is_accessible(page)
@@ -146,9 +144,8 @@ def test_it_is_accessible(sql_page, scheme, is_accessible):
     is_accessible(page)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_file_says_that_sql_needs_the_program(visit, exported, scheme, is_accessible):
-    page = visit(exported(EXAMPLE), "page=sql", color_scheme=scheme)
+def test_a_file_says_that_sql_needs_the_program(visit, exported, is_accessible):
+    page = visit(exported(EXAMPLE), "page=sql")
     expect(page.get_by_text("SQL needs the program")).to_be_visible()
     expect(page.locator(".only-served code")).to_have_text("gpu-profile view input_bound.json.gz")
     is_accessible(page)

@@ -111,8 +111,7 @@ def test_each_side_of_a_comparison_can_show_its_own_step(visit, program, tmp_pat
     is_accessible(page)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_page_of_steps_is_accessible(visit, exported, is_accessible, theme):
-    page = visit(exported(INPUT_BOUND), "page=steps", color_scheme=theme)
+def test_the_page_of_steps_is_accessible(visit, exported, is_accessible):
+    page = visit(exported(INPUT_BOUND), "page=steps")
     page.locator(".differences-of-ranges").wait_for()
     is_accessible(page)

@@ -112,9 +112,8 @@ def test_two_fingers_zoom_the_heat_map_and_one_scrolls(page_of):
     reaches(said.inner_text, lambda text: text != selected and "outside" not in text)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_help_names_gestures(visit, sample_page, is_accessible, scheme):
-    page = timeline(visit, sample_page, has_touch=True, color_scheme=scheme)
+def test_the_help_names_gestures(visit, sample_page, is_accessible):
+    page = timeline(visit, sample_page, has_touch=True)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog").get_by_role("row", name="Long press, then drag")).to_contain_text("Measure a time range")
     is_accessible(page)

@@ -2,6 +2,7 @@
 #include "core/analyze/knowledge/kernel_class.h"
 
 #include "core/analyze/knowledge/math_path.h"
+#include "core/base/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {
@@ -14,7 +15,6 @@ struct Rule {
 constexpr Rule kRules[] = {
 #define KERNEL_RULE(part, kind) {part, KernelClass::kind},
 #include "core/analyze/knowledge/kernel_rules.def"
-#include "core/base/ascii.h"
 #undef KERNEL_RULE
 };
 
