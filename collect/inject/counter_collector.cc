@@ -34,11 +34,11 @@ using Verdict = KernelChoice::Verdict;
 
 constexpr std::uint32_t kContextDestroyed = 2;
 constexpr std::size_t kMaxCountedContexts = 64;
-constexpr int kMaxCounterFailures = 3;   // in a row; then nothing more is tried
+constexpr int kMaxRefusals = 3;          // in a row; then nothing more is tried
 constexpr std::uint64_t kSlowdown = 50;  // of a kernel under replay, at most: passes, and saving of memory
 
 // Of the whole process; never destroyed.
-struct CounterState {
+struct Shared {
     CounterPlan plan;
     const Cupti* cupti = nullptr;
     std::uint32_t version = 0;
@@ -70,23 +70,21 @@ struct CounterState {
     bool told = false;
     char refusal[512] = {};
 };
-CounterState* state = nullptr;
+Shared* state = nullptr;
 
 enum : int { kUnread, kReading, kNoPlan, kPlanned };
 std::atomic<int> plan_state{kUnread};
 
 // Null without a plan; from any thread.
-CounterState* shared_state() noexcept {
-    return plan_state.load(std::memory_order_acquire) == kPlanned ? state : nullptr;
-}
+Shared* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPlanned ? state : nullptr; }
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 bool read_plan() noexcept {
     std::optional<CounterPlan> plan = map_counter_plan(settings().folder);
-    void* room = plan ? std::calloc(1, sizeof(CounterState)) : nullptr;
+    void* room = plan ? std::calloc(1, sizeof(Shared)) : nullptr;
     if (room == nullptr) return false;
-    state = new (room) CounterState;
+    state = new (room) Shared;
     state->plan = std::move(*plan);
     return true;
 }
@@ -134,12 +132,11 @@ void release() noexcept {
 }
 
 void count_failure(int code) noexcept {
-    if (holds_for_all(code) || ++state->failures >= kMaxCounterFailures)
-        state->ended.store(true, std::memory_order_relaxed);
+    if (holds_for_all(code) || ++state->failures >= kMaxRefusals) state->ended.store(true, std::memory_order_relaxed);
 }
 
 CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     if (s.plan.scope == CounterScope::instructions)
         return s.instructions.begin(*s.cupti, s.plan, session.context(), session.device());
     CuptiFailure failure;
@@ -150,7 +147,7 @@ CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
 // As the owner. Returns whether a measurement runs; its end must follow.
 bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* context,
                        std::uint64_t typical_ns) noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     RangeSession* session = session_of(context);
     if (session == nullptr) return s.spool.skip(CounterSkip::ended, name), false;
     CuptiFailure failure;
@@ -176,7 +173,7 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
 }
 
 void end_measurement() noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     bool instructions = s.plan.scope == CounterScope::instructions;
     // CUPTI's data are those of ended kernels.
     if (instructions && s.driver.synchronize != nullptr) s.driver.synchronize();
@@ -204,7 +201,7 @@ CounterSkip obstacle(const CounterFunctions::Watched& watched, Verdict verdict, 
 }
 
 void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& call) noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     const char* name = call.symbol != nullptr ? call.symbol : "";
     if (watched.kind == LaunchKind::graph) return s.spool.skip(CounterSkip::graph, "");
     if (watched.kind == LaunchKind::multi_device) return s.spool.skip(CounterSkip::multi_device, name);
@@ -239,7 +236,7 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
 }
 
 void leave_launch(const CallbackData& call) noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     if (s.session == nullptr || s.correlation != call.correlation) return;
     end_measurement();
     release();
@@ -247,7 +244,7 @@ void leave_launch(const CallbackData& call) noexcept {
 
 // On a thread of the program, within its call.
 void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     if (domain == kResourceDomain) {
         const auto* resource = static_cast<const pcs::Resource*>(about);
         if (resource == nullptr) return;
@@ -280,7 +277,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about)
 }
 
 bool subscribe() noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     const Cupti& cupti = *s.cupti;
     if (cupti.cuptiSubscribe == nullptr || cupti.cuptiEnableCallback == nullptr ||
         cupti.cuptiGetCallbackName == nullptr)
@@ -306,7 +303,7 @@ bool counters_planned() noexcept {
 }
 
 void start_counters() noexcept {
-    CounterState& s = *state;
+    Shared& s = *state;
     if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
     s.cupti = cupti_multiplexer().cupti();
     if (s.cupti == nullptr) {
@@ -339,15 +336,15 @@ void start_counters() noexcept {
 }
 
 const char* counters_refusal() noexcept {
-    const CounterState* s = shared_state();
+    const Shared* s = shared_state();
     return s != nullptr ? s->refusal : "";
 }
 
 // Earlier work of the context is not the range's, and the range's work ends in it.
 void switch_counter_range(bool open) noexcept {
-    CounterState* shared = shared_state();
+    Shared* shared = shared_state();
     if (shared == nullptr) return;
-    CounterState& s = *shared;
+    Shared& s = *shared;
     if (!s.active.load(std::memory_order_acquire) || s.plan.scope != CounterScope::range) return;
     char name[256];
     std::snprintf(name, sizeof name, "%.*s", static_cast<int>(s.plan.range.size()), s.plan.range.data());
@@ -372,9 +369,9 @@ void switch_counter_range(bool open) noexcept {
 }
 
 void watch_counters(std::int64_t now) noexcept {
-    CounterState* shared = shared_state();
+    Shared* shared = shared_state();
     if (shared == nullptr || !shared->active.load(std::memory_order_acquire)) return;
-    CounterState& s = *shared;
+    Shared& s = *shared;
     s.spool.write_skips();
     std::int64_t since = s.since.load(std::memory_order_acquire), limit = s.limit.load(std::memory_order_relaxed);
     // A range lasts as long as the program wants.
@@ -385,7 +382,7 @@ void watch_counters(std::int64_t now) noexcept {
 }
 
 void finish_counters() noexcept {
-    CounterState* s = shared_state();
+    Shared* s = shared_state();
     if (s == nullptr || !s->active.load(std::memory_order_acquire)) return;
     s->spool.finish();
     s->modules.finish();
