@@ -70,13 +70,13 @@ struct Shared {
     bool told = false;
     char refusal[512] = {};
 };
-Shared* state = nullptr;
+Shared* common = nullptr;
 
 enum : int { kUnread, kReading, kNoPlan, kPlanned };
 std::atomic<int> plan_state{kUnread};
 
 // Null without a plan; from any thread.
-Shared* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPlanned ? state : nullptr; }
+Shared* shared_state() noexcept { return plan_state.load(std::memory_order_acquire) == kPlanned ? common : nullptr; }
 
 pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
@@ -84,21 +84,21 @@ bool read_plan() noexcept {
     std::optional<CounterPlan> plan = map_counter_plan(settings().folder);
     void* room = plan ? std::calloc(1, sizeof(Shared)) : nullptr;
     if (room == nullptr) return false;
-    state = new (room) Shared;
-    state->plan = std::move(*plan);
+    common = new (room) Shared;
+    common->plan = std::move(*plan);
     return true;
 }
 
 void refuse(const char* what, int code) noexcept {
     const char* words = name_of_code(code);
-    std::snprintf(state->refusal, sizeof state->refusal, "kernel counters: %s: CUPTI answers %d%s%s", what, code,
+    std::snprintf(common->refusal, sizeof common->refusal, "kernel counters: %s: CUPTI answers %d%s%s", what, code,
                   words != nullptr ? " " : "", words != nullptr ? words : "");
 }
 
 bool is_capturing(const CounterFunctions::Watched& watched, void* stream) noexcept {
-    if (state->captures.load(std::memory_order_relaxed) > 0) return true;
-    auto* ask = watched.per_thread ? state->driver.is_capturing_per_thread : state->driver.is_capturing;
-    if (ask == nullptr) ask = state->driver.is_capturing;
+    if (common->captures.load(std::memory_order_relaxed) > 0) return true;
+    auto* ask = watched.per_thread ? common->driver.is_capturing_per_thread : common->driver.is_capturing;
+    if (ask == nullptr) ask = common->driver.is_capturing;
     int status = 0;
     // The default stream answers an error while another stream is captured.
     return ask != nullptr && (ask(stream, &status) != 0 || status != 0);
@@ -106,7 +106,7 @@ bool is_capturing(const CounterFunctions::Watched& watched, void* stream) noexce
 
 RangeSession* session_of(const void* context) noexcept {
     RangeSession* free = nullptr;
-    for (RangeSession& session : state->sessions) {
+    for (RangeSession& session : common->sessions) {
         if (session.context() == context) return &session;
         if (free == nullptr && session.context() == nullptr) free = &session;
     }
@@ -115,10 +115,10 @@ RangeSession* session_of(const void* context) noexcept {
 
 // Waits until no other thread measures; whether this one may now.
 bool acquire() noexcept {
-    std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(state->plan.hang_ns) + 1'000'000'000;
+    std::int64_t until = monotonic_ns() + static_cast<std::int64_t>(common->plan.hang_ns) + 1'000'000'000;
     for (;;) {
         pid_t nobody = 0;
-        if (state->owner.compare_exchange_weak(nobody, this_thread(), std::memory_order_acquire)) return true;
+        if (common->owner.compare_exchange_weak(nobody, this_thread(), std::memory_order_acquire)) return true;
         if (monotonic_ns() >= until) return false;
         constexpr timespec kPause{0, 50'000};
         nanosleep(&kPause, nullptr);
@@ -126,17 +126,17 @@ bool acquire() noexcept {
 }
 
 void release() noexcept {
-    state->since.store(0, std::memory_order_relaxed);
-    state->session = nullptr;
-    state->owner.store(0, std::memory_order_release);
+    common->since.store(0, std::memory_order_relaxed);
+    common->session = nullptr;
+    common->owner.store(0, std::memory_order_release);
 }
 
 void count_failure(int code) noexcept {
-    if (holds_for_all(code) || ++state->failures >= kMaxRefusals) state->ended.store(true, std::memory_order_relaxed);
+    if (holds_for_all(code) || ++common->failures >= kMaxRefusals) common->ended.store(true, std::memory_order_relaxed);
 }
 
 CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     if (s.plan.scope == CounterScope::instructions)
         return s.instructions.begin(*s.cupti, s.plan, session.context(), session.device());
     CuptiFailure failure;
@@ -147,7 +147,7 @@ CuptiFailure begin_session(RangeSession& session, const char* range) noexcept {
 // As the owner. Returns whether a measurement runs; its end must follow.
 bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* context,
                        std::uint64_t typical_ns) noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     RangeSession* session = session_of(context);
     if (session == nullptr) return s.spool.skip(CounterSkip::ended, name), false;
     CuptiFailure failure;
@@ -173,7 +173,7 @@ bool begin_measurement(spool::CounterLaunch& launch, const char* name, void* con
 }
 
 void end_measurement() noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     bool instructions = s.plan.scope == CounterScope::instructions;
     // CUPTI's data are those of ended kernels.
     if (instructions && s.driver.synchronize != nullptr) s.driver.synchronize();
@@ -195,13 +195,13 @@ void end_measurement() noexcept {
 // Why a wanted launch is not measured; kinds: it is.
 CounterSkip obstacle(const CounterFunctions::Watched& watched, Verdict verdict, const LaunchFacts& facts) noexcept {
     if (verdict == Verdict::collective) return CounterSkip::device_collective;
-    if (state->ended.load(std::memory_order_relaxed) || verdict == Verdict::no_room) return CounterSkip::ended;
+    if (common->ended.load(std::memory_order_relaxed) || verdict == Verdict::no_room) return CounterSkip::ended;
     if (is_capturing(watched, facts.stream)) return CounterSkip::capture;
     return CounterSkip::kinds;
 }
 
 void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& call) noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     const char* name = call.symbol != nullptr ? call.symbol : "";
     if (watched.kind == LaunchKind::graph) return s.spool.skip(CounterSkip::graph, "");
     if (watched.kind == LaunchKind::multi_device) return s.spool.skip(CounterSkip::multi_device, name);
@@ -236,7 +236,7 @@ void enter_launch(const CounterFunctions::Watched& watched, const CallbackData& 
 }
 
 void leave_launch(const CallbackData& call) noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     if (s.session == nullptr || s.correlation != call.correlation) return;
     end_measurement();
     release();
@@ -244,7 +244,7 @@ void leave_launch(const CallbackData& call) noexcept {
 
 // On a thread of the program, within its call.
 void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about) noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     if (domain == kResourceDomain) {
         const auto* resource = static_cast<const pcs::Resource*>(about);
         if (resource == nullptr) return;
@@ -277,7 +277,7 @@ void on_call(void*, std::uint32_t domain, std::uint32_t cbid, const void* about)
 }
 
 bool subscribe() noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     const Cupti& cupti = *s.cupti;
     if (cupti.cuptiSubscribe == nullptr || cupti.cuptiEnableCallback == nullptr ||
         cupti.cuptiGetCallbackName == nullptr)
@@ -303,7 +303,7 @@ bool counters_planned() noexcept {
 }
 
 void start_counters() noexcept {
-    Shared& s = *state;
+    Shared& s = *common;
     if (settings().library[0] != '\0') cupti_multiplexer().name_library(settings().library);
     s.cupti = cupti_multiplexer().cupti();
     if (s.cupti == nullptr) {
@@ -389,12 +389,12 @@ void finish_counters() noexcept {
 }
 
 void forget_counters() noexcept {
-    if (state == nullptr) return;
-    state->active.store(false, std::memory_order_relaxed);
-    state->spool.forget();
-    state->modules.forget();
+    if (common == nullptr) return;
+    common->active.store(false, std::memory_order_relaxed);
+    common->spool.forget();
+    common->modules.forget();
     plan_state.store(kNoPlan, std::memory_order_relaxed);
-    state = nullptr;
+    common = nullptr;
 }
 
 }  // namespace gpuprof::inject

@@ -52,22 +52,40 @@ def browser():
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def context_of(browser):
+    """Return the browser context with the given options. Contexts of a worker are shared: for a new one Chromium starts processes, which
+    takes longer than most tests."""
+    contexts = {}
+
+    def context_of(options):
+        key = repr(sorted(options.items()))
+        if key not in contexts:
+            contexts[key] = browser.new_context(**options)
+        return contexts[key]
+
+    return context_of
+
+
 @pytest.fixture
-def new_page(browser):
-    """Open an empty page with options of its browser context."""
-    contexts = []
+def new_page(context_of):
+    """Open an empty page with options of its browser context; what it stores ends with the test."""
+    pages = []
 
     def new_page(**options):
-        context = browser.new_context(**{"viewport": SIZE, **options})
-        contexts.append(context)
+        context = context_of({"viewport": SIZE, **options})
         page = context.new_page()
+        pages.append(page)
         if SLOWDOWN != 1:
             context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
         return page
 
     yield new_page
-    for context in contexts:
-        context.close()
+    for context in {page.context for page in pages}:
+        for page in context.pages:
+            if not page.is_closed() and page.url.startswith(("file:", "http:")):
+                page.evaluate("localStorage.clear()")
+            page.close()
 
 
 @pytest.fixture(scope="session")
