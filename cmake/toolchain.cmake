@@ -23,6 +23,10 @@ endif()
 
 add_library(gpuprof_options INTERFACE)
 target_include_directories(gpuprof_options INTERFACE ${CMAKE_SOURCE_DIR})
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # core/importers/kineto/event.cc makes tables of keys when it is compiled.
+  target_compile_options(gpuprof_options INTERFACE -fconstexpr-steps=10000000)
+endif()
 target_compile_options(gpuprof_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # At -O2 these produce false warnings for libstdc++'s string = "x" and push_back("x"), GCC bugs 105329 and 105651.

@@ -113,7 +113,7 @@ CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, c
 std::vector<Interval> recorded_times(const CriticalPath& path, const ReplayGraph& graph, const Trace& trace) {
     if (path.parts.empty()) return {};
     Scenario unchanged(graph);
-    PodVector<TimeNs> recorded = replay(graph, unchanged, trace);  // by its residuals, the recording
+    PodVector<TimeNs> recorded = replay_times(graph, unchanged, trace);  // by its residuals, the recording
     const TimeNs begin = completions(graph, unchanged, recorded).front();
     std::vector<Interval> times;
     times.reserve(path.parts.size());

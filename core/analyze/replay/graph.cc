@@ -37,7 +37,7 @@ Scenario::Scenario(const ReplayGraph& graph) : length(graph.length), lags(graph.
     outside = in_steps;
 }
 
-PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {
+PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {
     PodVector<TimeNs> times(graph.points());
     std::vector<Point> last(graph.threads.size(), kNoPoint);
     for (Point p = 0; p < graph.points(); ++p) {

@@ -154,7 +154,7 @@ struct Scenario {
 TimeNs recorded_start(const Trace& trace, std::uint32_t code);
 
 // The time of each point. Points without a dependence keep their recorded time, which `trace` has.
-PodVector<TimeNs> replay(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace);
+PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace);
 
 // When each step was complete: its host end or the end of the last op that it launched, whichever is later.
 std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);

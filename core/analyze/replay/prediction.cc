@@ -54,7 +54,7 @@ struct Replay {
 
 Replay replayed(const Facts& facts, Scenario scenario) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
-    PodVector<TimeNs> times = replay(graph, scenario, facts.trace());
+    PodVector<TimeNs> times = replay_times(graph, scenario, facts.trace());
     return {graph, std::move(scenario), std::move(times)};
 }
 

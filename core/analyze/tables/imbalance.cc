@@ -81,7 +81,9 @@ public:
         std::map<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>, double> bytes;
         for (const JobSync& sync : job_.syncs)
             if (sync.bytes > 0) bytes[{sync.rank, sync.step, sync.kind}] += static_cast<double>(sync.bytes);
-        for (const auto& [key, indices] : peers_.alike) {
+        for (const auto& alike : peers_.alike) {
+            const auto& key = alike.first;
+            const auto& indices = alike.second;
             std::vector<const JobRankStep*> steps;
             for (std::uint32_t index : indices) steps.push_back(&job_.rank_steps[index]);
             if (steps.size() < 2) continue;

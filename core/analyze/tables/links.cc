@@ -59,7 +59,8 @@ std::string names_of(const std::set<std::uint32_t>& hosts, const JobHosts& known
 std::set<std::uint32_t> common_of(const std::map<std::uint32_t, Link>& links) {
     std::set<std::uint32_t> common;
     bool first = true;
-    for (const auto& [group, link] : links) {
+    for (const auto& group : links) {
+        const Link& link = group.second;
         if (!link.slow()) continue;
         if (first) common = link.hosts;
         std::erase_if(common, [&](std::uint32_t host) { return !link.hosts.contains(host); });
