@@ -83,7 +83,7 @@ def new_page(context_of):
     yield new_page
     for context in {page.context for page in pages}:
         for page in context.pages:
-            if not page.is_closed() and page.url.startswith(("file:", "http:")):
+            if page.url.startswith(("file:", "http:")):
                 page.evaluate("localStorage.clear()")
             page.close()
 

@@ -82,6 +82,7 @@ public:
         for (const JobSync& sync : job_.syncs)
             if (sync.bytes > 0) bytes[{sync.rank, sync.step, sync.kind}] += static_cast<double>(sync.bytes);
         for (const auto& alike : peers_.alike) {
+            // No structured binding: clang 14 captures none.
             const auto& key = alike.first;
             const auto& indices = alike.second;
             std::vector<const JobRankStep*> steps;

@@ -60,7 +60,7 @@ std::set<std::uint32_t> common_of(const std::map<std::uint32_t, Link>& links) {
     std::set<std::uint32_t> common;
     bool first = true;
     for (const auto& group : links) {
-        const Link& link = group.second;
+        const Link& link = group.second;  // no structured binding: clang 14 captures none
         if (!link.slow()) continue;
         if (first) common = link.hosts;
         std::erase_if(common, [&](std::uint32_t host) { return !link.hosts.contains(host); });
