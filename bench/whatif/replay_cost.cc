@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
         const ReplayGraph& graph = facts->get<ReplayGraph>();
         if (!graph.why_not.empty()) return fmt::print(stderr, "{}: no graph: {}\n", argv[1], graph.why_not), 4;
         Scenario scenario(graph);
-        for (int i = 0; i < 5; ++i) once.measure([&] { (void)replay::replay(graph, scenario, *trace); });
+        for (int i = 0; i < 5; ++i) once.measure([&] { (void)replay_times(graph, scenario, *trace); });
         if (!tables) continue;
         path.measure([&] { (void)kCriticalPath.run(*facts).ok(); });
         whatif.measure([&] { (void)kWhatIf.run(*facts).ok(); });

@@ -73,7 +73,7 @@ TEST(ReplayEdges, ThatWouldGoBackwardAreNotMadeButCounted) {
     Facts facts(trace, {});
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     EXPECT_EQ(graph.backward_edges, 3u);
-    PodVector<TimeNs> times = replay::replay(graph, Scenario(graph), trace);
+    PodVector<TimeNs> times = replay_times(graph, Scenario(graph), trace);
     for (Point p = 0; p < graph.points(); ++p) {
         for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e)
             EXPECT_LT(graph.edges[e].source, p);

@@ -26,7 +26,7 @@ std::string answer(const Trace& trace) {
             Scenario scenario(graph);
             apply({static_cast<Change>(i), 0, "."}, facts, graph, scenario, estimate);
             remove_recorder(facts, graph, scenario, estimate);
-            PodVector<TimeNs> times = replay::replay(graph, scenario, trace);
+            PodVector<TimeNs> times = replay_times(graph, scenario, trace);
             EXPECT_EQ(times.size(), graph.points());
             EXPECT_EQ(completions(graph, scenario, times).size(), graph.steps.size());
             CriticalPath path = critical_path(graph, scenario, times);

@@ -88,21 +88,21 @@ TEST_P(Mutated, PredictsWrongly) {
     Facts facts(trace, {});
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario unchanged(graph);
-    PodVector<TimeNs> times = replay::replay(graph, unchanged, trace);
+    PodVector<TimeNs> times = replay_times(graph, unchanged, trace);
     ReplayGraph mutant = with_edges(graph, times, [&](Point to, const ReplayEdge& edge) {
         if (GetParam().removed) return edge.kind != *GetParam().removed;
         return graph.info[to].kind != PointKind::op || times[edge.source] + unchanged.lag_of(edge) == times[to];
     });
     ASSERT_LT(mutant.edges.size(), graph.edges.size());
     Scenario still_unchanged(mutant);
-    EXPECT_EQ(completions(mutant, still_unchanged, replay::replay(mutant, still_unchanged, trace)),
+    EXPECT_EQ(completions(mutant, still_unchanged, replay_times(mutant, still_unchanged, trace)),
               completions(graph, unchanged, times));
 
     std::vector<Edit> edits = parse_edits(GetParam().edits).value();
     auto error = [&](const ReplayGraph& of) {
         Scenario scenario(of);
         for (const Edit& edit : edits) EXPECT_TRUE(apply(edit, facts, of, scenario));
-        return std::abs(per_step(completions(of, scenario, replay::replay(of, scenario, trace))) / truth - 1);
+        return std::abs(per_step(completions(of, scenario, replay_times(of, scenario, trace))) / truth - 1);
     };
     EXPECT_LT(error(graph), kRight);
     EXPECT_GT(error(mutant), kWrong);

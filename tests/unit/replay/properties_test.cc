@@ -37,7 +37,7 @@ protected:
         graph_ = &facts_->get<ReplayGraph>();
         if (!graph_->why_not.empty()) GTEST_SKIP() << graph_->why_not;
     }
-    PodVector<TimeNs> replayed(const Scenario& scenario) const { return replay::replay(*graph_, scenario, trace_); }
+    PodVector<TimeNs> replayed(const Scenario& scenario) const { return replay_times(*graph_, scenario, trace_); }
     std::vector<TimeNs> completed(const Scenario& scenario) const {
         return completions(*graph_, scenario, replayed(scenario));
     }
@@ -162,7 +162,7 @@ private:
 // From the end of a stream's kernels in the first step to the completion of the last, all its kernels in between must run.
 void expect_room_for_kernels(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace,
                              const std::string& what) {
-    PodVector<TimeNs> times = replay::replay(graph, scenario, trace);
+    PodVector<TimeNs> times = replay_times(graph, scenario, trace);
     TimeNs completed = completions(graph, scenario, times).back();
     std::vector<Point> first = graph.steps.front().ops;
     for (Point from : first) {
@@ -215,7 +215,7 @@ TEST_P(ReplayOfRecording, DoesNotDependOnTheTimeOfDay) {
         apply(edit, later, graph, there);
         std::vector<TimeNs> wanted = completed(here);
         for (TimeNs& time : wanted) time += kLater;
-        EXPECT_EQ(completions(graph, there, replay::replay(graph, there, other)), wanted) << text_of(edit);
+        EXPECT_EQ(completions(graph, there, replay_times(graph, there, other)), wanted) << text_of(edit);
     }
 }
 
