@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -78,17 +79,23 @@ SpillPlan spill_plan(const RanksArguments& arguments) {
     return {.folders = spill_folders(beside), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
 }
 
-// What an engine starts for each file. The limit is one of data: pages of files are bounded by `spill`, and addresses cost
-// nothing.
+// Limits the data of this process: pages of files are bounded by `spill_plan`, and addresses cost nothing. The whole stack of a
+// thread counts, 8 MB by default: a few threads would take a small limit alone, and the one that gives pages back would be refused.
+void limit_data(std::uint64_t bytes) {
+    rlimit limit{bytes, bytes};
+    setrlimit(RLIMIT_DATA, &limit);
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return;
+    if (pthread_attr_setstacksize(&attributes, std::size_t{512} << 10) == 0) pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+// What an engine starts for each file.
 Result<ExitCode> reduce(const RanksArguments& arguments) {
     if (!end_with_starter()) return Error{ExitCode::internal, "the process that started this one has ended"};
     if (arguments.words.size() != 2 || arguments.request.output == "-")
         return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
-    if (arguments.memory > 0) {
-        auto most = static_cast<rlim_t>(arguments.memory);
-        rlimit limit{most, most};
-        setrlimit(RLIMIT_DATA, &limit);
-    }
+    if (arguments.memory > 0) limit_data(static_cast<std::uint64_t>(arguments.memory));
     Spill spill(spill_plan(arguments));
     RankFile file;
     file.path = arguments.words[1];

@@ -103,9 +103,12 @@ void* SpilledBlocks::grow(void* block, std::size_t bytes) {
         if (auto known = files_.find(block); known != files_.end()) return grow_file(known, bytes);
     }
     std::size_t old_bytes = block == nullptr ? 0 : malloc_usable_size(block);
-    if (!active_ || bytes < plan_.least_block ||
-        on_heap_ + static_cast<std::int64_t>(bytes - large(old_bytes)) <= static_cast<std::int64_t>(plan_.heap_bytes))
-        return grow_on_heap(block, old_bytes, bytes);
+    if (!active_) return grow_on_heap(block, old_bytes, bytes);
+    auto more = static_cast<std::int64_t>(bytes - large(old_bytes));
+    if (bytes < plan_.least_block || on_heap_ + more <= static_cast<std::int64_t>(plan_.heap_bytes)) {
+        if (void* grown = grow_on_heap(block, old_bytes, bytes))
+            return grown;  // else something outside blocks fills the heap
+    }
     void* made = nullptr;
     {
         std::lock_guard lock(mutex_);

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("GPUPROF_BIN", str(ROOT / "build" / "dev" / "gpu-profile"))
+PROGRAM = os.environ.get("GPUPROF_BIN", str(ROOT / "build" / "release" / "gpu-profile"))
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 ENDLESS = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT {} FROM n"
