@@ -7,8 +7,7 @@ bash runs each line `$ COMMAND` of a fenced ```sh block in *.md and docs/**/*.md
 top level of the checkout, so relative paths work and output files are discarded. The commands of a page run in order in one
 folder. `gpu-profile` is PROGRAM, and `evaluate` uses the Python that runs this script. A command must exit with 0, or with N
 if the comment `# exit N` follows. Output within such a block is not compared. Blocks without `$ ` are not run. The commands of
-a page with the line `<!-- commands need: build/NAME -->` run with the virtual environment build/NAME, which ./test makes; without
-it they are skipped, and the last lines say so.
+a page with the line `<!-- commands run in: TEST -->` are run by that test, which looks at their results, too.
 
 A fenced block directly below the line `<!-- output of: COMMAND -->` is compared with the output of COMMAND on a terminal
 with 100 columns; `--gold` updates it. A first line `$ COMMAND` in the block stays: it is what a reader types, while
@@ -29,7 +28,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)$", re.MULTILINE)
 EXPECTED = re.compile(r"#\s*exit (\d+)\s*$")
 SHOWN = re.compile(r"^(<!-- output of: ([^\n]*) -->\n```[^\n]*\n(?:\$ [^\n]*\n)?)(.*?)^```", re.MULTILINE | re.DOTALL)
-NEEDED = re.compile(r"^<!-- commands need: (build/[a-z-]+) -->$", re.MULTILINE)
+ELSEWHERE = re.compile(r"^<!-- commands run in: (tests/\S+) -->$", re.MULTILINE)
 SECONDS = 300
 
 
@@ -76,15 +75,26 @@ def run(command, folder, environment):
     return f"exit {done.returncode} instead of {wanted}: {said[-1] if said else 'no message'}"
 
 
+def environment_of(program):
+    return dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program), COLUMNS="100", LC_ALL="C.UTF-8",
+                GPUPROF_PYTHON=sys.executable)
+
+
 def check_page(page, environment, gold):
     """[(where, problem or None, seconds)] of a page, whose commands run in order."""
     return list(timed(results_of(page, environment, gold)))
 
 
-def needed(page):
-    """The virtual environment that a page's commands need, or None."""
-    named = NEEDED.search(page.read_text())
-    return ROOT / named.group(1) if named else None
+def link_checkout(folder):
+    for entry in ROOT.iterdir():
+        if entry.name not in (".git", "build", ".venv"):
+            os.symlink(entry, Path(folder) / entry.name)
+
+
+def tested_elsewhere(page):
+    """The test that runs the commands of a page, or None. It must name the page."""
+    named = ELSEWHERE.search(page.read_text())
+    return named and ROOT / named.group(1)
 
 
 def timed(results):
@@ -95,14 +105,14 @@ def timed(results):
 
 
 def results_of(page, environment, gold):
-    if venv := needed(page):
-        environment = environment | {"PATH": f"{venv}/bin:{environment['PATH']}"}
     with tempfile.TemporaryDirectory() as folder:
-        for entry in ROOT.iterdir():
-            if entry.name not in (".git", "build", ".venv"):
-                os.symlink(entry, Path(folder) / entry.name)
-        for number, command in commands(page.read_text()):
-            yield f"{page.relative_to(ROOT)}:{number}: {command}", run(command, folder, environment)
+        link_checkout(folder)
+        if test := tested_elsewhere(page):
+            is_named = test.exists() and page.name in test.read_text()
+            yield f"{page.relative_to(ROOT)}", None if is_named else f"{test.relative_to(ROOT)} does not run its commands"
+        else:
+            for number, command in commands(page.read_text()):
+                yield f"{page.relative_to(ROOT)}:{number}: {command}", run(command, folder, environment)
         if SHOWN.search(page.read_text()):
             yield str(page.relative_to(ROOT)), shown_problem(page, folder, environment, gold)
 
@@ -116,18 +126,13 @@ def main():
     if not os.access(program, os.X_OK):
         print(f"cannot run {program}: not an executable file; build it first", file=sys.stderr)
         return 2
-    environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", GPUPROF_BIN=str(program))
-    environment |= {"COLUMNS": "100", "LC_ALL": "C.UTF-8", "GPUPROF_PYTHON": sys.executable}
+    environment = environment_of(program)
     existing = [page for page in pages() if page.exists()]
-    skipped = [page for page in existing if (venv := needed(page)) and not (venv / ".made-for").exists()]
-    able = [page for page in existing if page not in skipped]
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # pages share only the checkout
-        by_page = list(pool.map(lambda page: check_page(page, environment, gold), able))
+        by_page = list(pool.map(lambda page: check_page(page, environment, gold), existing))
     results = [result for results in by_page for result in results]
     failed = [f"{where}\n    {problem}" for where, problem, _ in results if problem]
     print("slowest:", *(f"{seconds:7.1f} s  {where}" for where, _, seconds in sorted(results, key=lambda result: -result[2])[:10]), sep="\n  ")
-    for page in skipped:
-        print(f"skipped {page.relative_to(ROOT)}: there is no {needed(page).relative_to(ROOT)}; ./test makes it")
     print("\n".join(failed) if failed else f"{len(results)} commands and outputs of the documentation work")
     return 1 if failed or not results else 0
 

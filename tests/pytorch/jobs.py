@@ -1,12 +1,26 @@
 """Starts a job of real processes, as a user does."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 TORCHRUN = Path(sys.executable).with_name("torchrun")
+# PyTorch 2.15 keeps the threads of a process group after destroy_process_group if DistributedDataParallel used it; on a busy machine one of
+# them may end the interpreter's way out with SIGABRT (pytorch/pytorch issue 190489). Such a job runs again.
+ENDED_BY_PYTORCH = "terminate called without an active exception"
+
+
+def run_job(command, folder, environment=None):
+    for _ in range(2):
+        before = set(folder.iterdir())
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode == 0 or ENDED_BY_PYTORCH not in done.stderr:
+            break
+        for made in set(folder.iterdir()) - before:
+            shutil.rmtree(made)
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
 
 
 def launch(folder, processes, *command):
-    done = subprocess.run([TORCHRUN, "--nproc-per-node", str(processes), *command], cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+    run_job([TORCHRUN, "--nproc-per-node", str(processes), *command], folder)

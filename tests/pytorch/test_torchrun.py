@@ -1,6 +1,6 @@
 """Jobs of real processes that torchrun starts on this machine, with PyTorch and Gloo: recorded by torch.profiler and by `record`, up to the tables.
 
-These are the commands of docs/guides/torchrun.md, which tools/check_docs.py runs; here their answers are looked at.
+The jobs are the commands of docs/guides/torchrun.md, run once in one folder.
 """
 
 import socket
@@ -8,30 +8,30 @@ import sys
 from pathlib import Path
 
 import pytest
-from jobs import launch
+from jobs import run_job
 from rank_jobs import ranks  # noqa: F401
 
-TRAIN = Path(__file__).parents[2] / "examples" / "torchrun" / "train.py"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import check_docs  # noqa: E402
+
 LATE_NS = 30e6
 
 
 @pytest.fixture(scope="module")
-def traces(tmp_path_factory):
-    """Return a function that runs the job once with so many processes, and returns the folder of torch.profiler's traces."""
-    made = {}
-
-    def run(processes):
-        if processes not in made:
-            folder = tmp_path_factory.mktemp("job")
-            launch(folder, processes, TRAIN, "traces")
-            made[processes] = folder / "traces"
-        return made[processes]
-
-    return run
+def folder(program, tmp_path_factory):
+    """Return the folder in which the page's commands ran."""
+    folder = tmp_path_factory.mktemp("page")
+    check_docs.link_checkout(folder)
+    environment = check_docs.environment_of(program.path)
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    for _, command in check_docs.commands((ROOT / "docs/guides/torchrun.md").read_text()):
+        run_job(["bash", "-o", "pipefail", "-c", command], folder, environment)
+    return folder
 
 
-def test_two_processes_show_who_waits(ranks, traces):
-    tables = ranks(traces(2), "ranks", "rank_collectives", "stragglers")
+def test_two_processes_show_who_waits(ranks, folder):
+    tables = ranks(folder / "traces", "ranks", "rank_collectives", "stragglers")
     host = socket.gethostname()
     assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, host, "whole", 10), (1, host, "whole", 10)]
     first, late = tables["ranks"]
@@ -41,17 +41,16 @@ def test_two_processes_show_who_waits(ranks, traces):
     assert tables["stragglers"] == []  # of two ranks, nothing tells which is normal
 
 
-def test_of_four_processes_the_late_one_is_named(ranks, traces):
-    named = [row for row in ranks(traces(4), "stragglers")["stragglers"] if row["named"]]
+def test_of_four_processes_the_late_one_is_named(ranks, folder):
+    named = [row for row in ranks(folder / "traces4", "stragglers")["stragglers"] if row["named"]]
     assert [(row["unit"], row["cause"]) for row in named if row["unit"].startswith("rank")] == [("rank 1", "late data")]
     assert 0.5 * LATE_NS < named[0]["cost_ns"] < 1.3 * LATE_NS
 
 
-def test_our_recorder_sees_steps_and_input(ranks, program, tmp_path):
-    launch(tmp_path, 2, "--no-python", program.path, "record", "--quiet", "-o", "run/{host}-r{rank:05}.gpuprof", "--", sys.executable, TRAIN)
+def test_our_recorder_sees_steps_and_input(ranks, folder):
     host = socket.gethostname()
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [f"{host}-r00000.gpuprof", f"{host}-r00001.gpuprof"]
-    tables = ranks(tmp_path / "run", "ranks", "job_steps")
+    assert sorted(path.name for path in (folder / "captures").iterdir()) == [f"{host}-r00000.gpuprof", f"{host}-r00001.gpuprof"]
+    tables = ranks(folder / "captures", "ranks", "job_steps")
     assert [(row["rank"], row["host"], row["status"], row["steps"]) for row in tables["ranks"]] == [(0, host, "whole", 20), (1, host, "whole", 20)]
     assert [row["step"] for row in tables["job_steps"]] == list(range(20))
     first, late = tables["ranks"]
