@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <string_view>
 #include <utility>
 
 #include "cli/options.h"
@@ -52,9 +52,14 @@ Result<Trace> joined(const std::vector<ReducedFile>& files, const std::vector<st
 
 }  // namespace
 
+// A scheme, or several in a chain (`filecache::s3://bucket`).
 bool is_url(const std::string& word) {
-    static const std::regex kUrl("[A-Za-z][A-Za-z0-9+.-]*(://|::).*");
-    return std::regex_match(word, kUrl) && !is_path(word);
+    constexpr std::string_view kFirst = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    constexpr std::string_view kNext = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-";
+    std::size_t end = word.find_first_not_of(kNext);
+    if (end == std::string::npos || word.find_first_of(kFirst) != 0) return false;
+    std::string_view rest = std::string_view(word).substr(end);
+    return (rest.starts_with("://") || rest.starts_with("::")) && !is_path(word);
 }
 
 Result<ExitCode> read_job(const std::vector<std::string>& paths, const JobRequest& request, const Options& options,

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 TORCHRUN = Path(sys.executable).with_name("torchrun")
-# PyTorch 2.15 keeps the threads of a process group after destroy_process_group if DistributedDataParallel used it; on a busy machine one of
-# them may end the interpreter's way out with SIGABRT (pytorch/pytorch issue 190489). Such a job runs again.
+# PyTorch 2.15 keeps the threads of Gloo after destroy_process_group if DistributedDataParallel used the group. On a busy machine one of them
+# frees its last work while the interpreter ends, which aborts the process (pytorch/pytorch issue 190489). Such a job runs again.
 ENDED_BY_PYTORCH = "terminate called without an active exception"
 
 
