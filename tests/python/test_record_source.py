@@ -6,6 +6,7 @@ The fake (tests/fakes/cupti/sass_metrics.cc) is strict about the order of calls 
 import gzip
 
 import pytest
+from nightly import pairs
 from recordings_of_cupti import kernels_in, lines, script_of_records
 from test_record_counters import CODES, Run
 
@@ -83,8 +84,7 @@ def test_a_chip_without_any(counted, code):
     assert run.says("cannot measure counters: GH100 has none of these counters")
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("function", BEGINNING[1:] + ENDING)
+@pytest.mark.parametrize(("function", "code"), pairs(BEGINNING[1:] + ENDING, CODES))
 def test_a_refusal_never_touches_the_program(counted, function, code):
     run = counted(rules=f"fail {function} {code}")
     assert len(run.table("kernel")) == len(kernels_in(lines()))

@@ -9,6 +9,7 @@ import gzip
 import re
 
 import pytest
+from nightly import pairs
 from recordings_of_cupti import kernels_in, lines, script_of_records
 from test_record_counters import CODES, Run
 
@@ -175,8 +176,7 @@ def test_what_has_no_line_says_why(sampled, tmp_path, cubins):
         "their module was not seen when it was loaded"}
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("function", SETUP)
+@pytest.mark.parametrize(("function", "code"), pairs(SETUP, CODES))
 def test_a_refusal_is_one_sentence(sampled, function, code):
     run = sampled(rules=f"fail {function} {code}")
     assert run.table("instruction_counter") == []
@@ -186,8 +186,7 @@ def test_a_refusal_is_one_sentence(sampled, function, code):
     assert run.says("gpu-profile record works without --stalls")
 
 
-@pytest.mark.parametrize("code", CODES)
-@pytest.mark.parametrize("function", ENDING)
+@pytest.mark.parametrize(("function", "code"), pairs(ENDING, CODES, [8]))
 def test_a_refusal_at_the_end_costs_samples(sampled, function, code):
     run = sampled(rules=f"fail {function} {code}")
     assert len(run.table("kernel")) == len(kernels_in(lines()))
