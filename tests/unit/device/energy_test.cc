@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
+constexpr DurNs kMillisecond = 1'000'000;
 
 // Power in steps of a millisecond, and its integral.
 class Board {
@@ -123,7 +123,7 @@ TEST(Energy, TheStatedIntervalOfPowerSamplesHolds) {
 
 Reading reading(TimeNs ms, std::optional<double> joules, std::optional<double> watts = {}) {
     Reading reading;
-    reading.time = ms * kMs;
+    reading.time = ms * kMillisecond;
     if (joules) reading.set(Metric::energy, *joules);
     if (watts) reading.set(Metric::power, *watts);
     return reading;
@@ -132,7 +132,7 @@ Reading reading(TimeNs ms, std::optional<double> joules, std::optional<double> w
 Energy over(std::initializer_list<Reading> readings, TimeNs start_ms, TimeNs end_ms) {
     EnergyMeter meter;
     for (const Reading& each : readings) meter.add(each);
-    return meter.over({start_ms * kMs, end_ms * kMs}, 100);
+    return meter.over({start_ms * kMillisecond, end_ms * kMillisecond}, 100);
 }
 
 TEST(Energy, ACounterThatDidNotMoveTwiceHasNoAnswer) {
