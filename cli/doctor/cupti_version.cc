@@ -23,7 +23,7 @@ constexpr int kTimeoutMs = 5000;
     using GetVersion = int (*)(std::uint32_t*);
     auto ask = library != nullptr ? reinterpret_cast<GetVersion>(dlsym(library, "cuptiGetVersion")) : nullptr;
     if (ask == nullptr || ask(&version) != 0) version = 0;
-    _exit(write(to, &version, sizeof version) == sizeof version ? 0 : 1);
+    _exit(::write(to, &version, sizeof version) == sizeof version ? 0 : 1);
 }
 
 }  // namespace

@@ -214,12 +214,12 @@ private:
         std::size_t width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80,
                     widest = 0;
         for (const std::string& word : words) widest = std::max(widest, word.size() + 2);
-        std::size_t columns = std::max<std::size_t>(1, width / widest), shown = std::min(words.size(), kMaxListed);
+        std::size_t columns = std::max<std::size_t>(1, width / widest), listed = std::min(words.size(), kMaxListed);
         std::string text = "\n";
-        for (std::size_t i = 0; i < shown; ++i)
-            text += i % columns + 1 == columns || i + 1 == shown ? words[i] + '\n'
-                                                                 : fmt::format("{:<{}}", words[i], widest);
-        if (shown < words.size()) text += fmt::format("... and {} more\n", words.size() - shown);
+        for (std::size_t i = 0; i < listed; ++i)
+            text += i % columns + 1 == columns || i + 1 == listed ? words[i] + '\n'
+                                                                  : fmt::format("{:<{}}", words[i], widest);
+        if (listed < words.size()) text += fmt::format("... and {} more\n", words.size() - listed);
         std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
     }

@@ -8,8 +8,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
-
 void use(Draft& draft, std::string_view process, std::string_view thread, TimeNs time, DurNs dur, DurNs user,
          DurNs system, std::int64_t resident = -1) {
     CpuSampleTable& table = draft.tables().cpu_sample;
@@ -25,13 +23,13 @@ void use(Draft& draft, std::string_view process, std::string_view thread, TimeNs
 
 TEST(Cpu, SumsSharesAndOrder) {
     Draft draft;
-    use(draft, "h:1", "", 0, 100 * kMs, 10 * kMs, 0, 5000);
-    use(draft, "h:1", "h:1/1", 0, 100 * kMs, 10 * kMs, 0);
-    use(draft, "h:2", "", 0, 100 * kMs, 150 * kMs, 30 * kMs, 100);
-    use(draft, "h:2", "", 100 * kMs, 100 * kMs, 10 * kMs, 10 * kMs, 700);
-    use(draft, "h:2", "", 200 * kMs, 10 * kMs, 10 * kMs, 0, 300);  // too short for max_pct
-    use(draft, "h:2", "h:2/2", 0, 210 * kMs, 20 * kMs, 0);
-    use(draft, "h:2", "h:2/3", 0, 100 * kMs, 150 * kMs, 40 * kMs);
+    use(draft, "h:1", "", 0, 100 * kMillisecond, 10 * kMillisecond, 0, 5000);
+    use(draft, "h:1", "h:1/1", 0, 100 * kMillisecond, 10 * kMillisecond, 0);
+    use(draft, "h:2", "", 0, 100 * kMillisecond, 150 * kMillisecond, 30 * kMillisecond, 100);
+    use(draft, "h:2", "", 100 * kMillisecond, 100 * kMillisecond, 10 * kMillisecond, 10 * kMillisecond, 700);
+    use(draft, "h:2", "", 200 * kMillisecond, 10 * kMillisecond, 10 * kMillisecond, 0, 300);  // too short for max_pct
+    use(draft, "h:2", "h:2/2", 0, 210 * kMillisecond, 20 * kMillisecond, 0);
+    use(draft, "h:2", "h:2/3", 0, 100 * kMillisecond, 150 * kMillisecond, 40 * kMillisecond);
     Trace trace = draft.finish();
     Facts facts(trace, Options{});
     Result<ResultTable> table = find_analysis("cpu")->run(facts);
@@ -50,15 +48,15 @@ TEST(Cpu, SumsSharesAndOrder) {
     EXPECT_EQ(text(1, "thread"), "h:2/3");
     EXPECT_EQ(text(2, "thread"), "h:2/2");
     EXPECT_EQ(text(3, "process"), "h:1");
-    EXPECT_EQ(number(0, "cpu_ns"), 210 * kMs);
-    EXPECT_EQ(number(0, "user_ns"), 170 * kMs);
-    EXPECT_EQ(number(0, "seen_ns"), 210 * kMs);
+    EXPECT_EQ(number(0, "cpu_ns"), 210 * kMillisecond);
+    EXPECT_EQ(number(0, "user_ns"), 170 * kMillisecond);
+    EXPECT_EQ(number(0, "seen_ns"), 210 * kMillisecond);
     EXPECT_DOUBLE_EQ(real(0, "share_pct"), 100);
     EXPECT_DOUBLE_EQ(real(0, "max_pct"), 180);
     EXPECT_EQ(number(0, "resident_max_bytes"), 700);
     EXPECT_DOUBLE_EQ(real(1, "mean_pct"), 190);
     EXPECT_DOUBLE_EQ(real(3, "share_pct"), 100.0 * 10 / 210);
-    EXPECT_EQ(trace.window().length(), 210 * kMs);
+    EXPECT_EQ(trace.window().length(), 210 * kMillisecond);
 }
 
 TEST(Cpu, AnswersHostileNumbers) {

@@ -33,20 +33,20 @@ void expect_sums(const ReadTable& table) {
 MemoryDraft one_process() {
     MemoryDraft draft;
     draft.process("p", 42);
-    draft.work("p", 0, 0, 100 * kMs);
-    draft.call("p", 0, 10 * kMs, 0x10000000, 600 * kMiB);
-    draft.block("p", 0, 11 * kMs, 0x10000000, 450 * kMiB, 450 * kMiB, 600 * kMiB);
-    draft.call("p", 0, 12 * kMs, 0x90000000, 100 * kMiB);
-    draft.op("p", 20 * kMs, 90 * kMs, "aten::mm");
-    draft.sample("mem.total", 0, 50 * kMs, 2000);
-    draft.used(0, 50 * kMs, 1300 * kMiB);
+    draft.work("p", 0, 0, 100 * kMillisecond);
+    draft.call("p", 0, 10 * kMillisecond, 0x10000000, 600 * kMiB);
+    draft.block("p", 0, 11 * kMillisecond, 0x10000000, 450 * kMiB, 450 * kMiB, 600 * kMiB);
+    draft.call("p", 0, 12 * kMillisecond, 0x90000000, 100 * kMiB);
+    draft.op("p", 20 * kMillisecond, 90 * kMillisecond, "aten::mm");
+    draft.sample("mem.total", 0, 50 * kMillisecond, 2000);
+    draft.used(0, 50 * kMillisecond, 1300 * kMiB);
     return draft;
 }
 
 TEST(MemoryAccount, PartsOfOneProcess) {
     MemoryDraft draft = one_process();
-    draft.used(0, 50 * kMs, 1000 * kMiB, 42);
-    draft.used(0, 50 * kMs, 200 * kMiB, 43);
+    draft.used(0, 50 * kMillisecond, 1000 * kMiB, 42);
+    draft.used(0, 50 * kMillisecond, 200 * kMiB, 43);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -74,7 +74,7 @@ TEST(MemoryAccount, WithoutProcessesOneRemainderSaysSo) {
 // A MIG instance, WSL: processes are listed with their use of the SMs, without memory.
 TEST(MemoryAccount, ProcessesWithoutMemory) {
     MemoryDraft draft = one_process();
-    draft.sample("util.gpu", 0, 50 * kMs, 80, 42);
+    draft.sample("util.gpu", 0, 50 * kMillisecond, 80, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -85,7 +85,7 @@ TEST(MemoryAccount, ProcessesWithoutMemory) {
 // In a container NVML may list the ids of the host: the recorded process must not count as another one.
 TEST(MemoryAccount, ARecordedProcessUnderAnotherId) {
     MemoryDraft draft = one_process();
-    draft.used(0, 50 * kMs, 1000 * kMiB, 31337);
+    draft.used(0, 50 * kMillisecond, 1000 * kMiB, 31337);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -97,8 +97,8 @@ TEST(MemoryAccount, ARecordedProcessUnderAnotherId) {
 // The sample of the process is of 5 ms before: less than was recorded. Nothing is clipped, and the shift is said.
 TEST(MemoryAccount, ANegativeRestIsSaid) {
     MemoryDraft draft = one_process();
-    draft.call("p", 0, 48 * kMs, 0xa0000000, 500 * kMiB);
-    draft.used(0, 50 * kMs, 1000 * kMiB, 42);
+    draft.call("p", 0, 48 * kMillisecond, 0xa0000000, 500 * kMiB);
+    draft.used(0, 50 * kMillisecond, 1000 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -143,12 +143,12 @@ TEST(MemoryAccount, AllocationsAlone) {
 TEST(MemoryAccount, ReleasesWithoutAllocations) {
     MemoryDraft draft;
     draft.process("p", 42);
-    draft.work("p", 0, 0, 100 * kMs);
-    draft.call("p", 0, 10 * kMs, 0x1000, -64 * kMiB);
-    draft.call("p", 0, 20 * kMs, 0x2000, -64 * kMiB);
-    draft.call("p", 0, 30 * kMs, 0x3000, 10 * kMiB);
-    draft.used(0, 50 * kMs, 400 * kMiB);
-    draft.used(0, 50 * kMs, 400 * kMiB, 42);
+    draft.work("p", 0, 0, 100 * kMillisecond);
+    draft.call("p", 0, 10 * kMillisecond, 0x1000, -64 * kMiB);
+    draft.call("p", 0, 20 * kMillisecond, 0x2000, -64 * kMiB);
+    draft.call("p", 0, 30 * kMillisecond, 0x3000, 10 * kMiB);
+    draft.used(0, 50 * kMillisecond, 400 * kMiB);
+    draft.used(0, 50 * kMillisecond, 400 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -162,10 +162,10 @@ TEST(MemoryAccount, ReleasesWithoutAllocations) {
 TEST(MemoryAccount, ManagedMemoryIsNoPart) {
     MemoryDraft draft;
     draft.process("p", 42);
-    draft.work("p", 0, 0, 100 * kMs);
-    draft.call("p", 0, 10 * kMs, 0x1000, 4096 * kMiB, "managed");
-    draft.used(0, 50 * kMs, 700 * kMiB);
-    draft.used(0, 50 * kMs, 700 * kMiB, 42);
+    draft.work("p", 0, 0, 100 * kMillisecond);
+    draft.call("p", 0, 10 * kMillisecond, 0x1000, 4096 * kMiB, "managed");
+    draft.used(0, 50 * kMillisecond, 700 * kMiB);
+    draft.used(0, 50 * kMillisecond, 700 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -180,13 +180,13 @@ TEST(MemoryAccount, TwoProcessesOnOneDevice) {
     for (std::int64_t pid : {41, 42}) {
         std::string key = std::to_string(pid);
         draft.process(key, pid);
-        draft.work(key, 0, 0, 100 * kMs);
-        draft.call(key, 0, 10 * kMs, 0x1000, pid * kMiB);
+        draft.work(key, 0, 0, 100 * kMillisecond);
+        draft.call(key, 0, 10 * kMillisecond, 0x1000, pid * kMiB);
     }
-    draft.call("41", 0, 20 * kMs, 0x1000, -41 * kMiB);
-    draft.used(0, 50 * kMs, 500 * kMiB);
-    draft.used(0, 50 * kMs, 200 * kMiB, 41);
-    draft.used(0, 50 * kMs, 300 * kMiB, 42);
+    draft.call("41", 0, 20 * kMillisecond, 0x1000, -41 * kMiB);
+    draft.used(0, 50 * kMillisecond, 500 * kMiB);
+    draft.used(0, 50 * kMillisecond, 200 * kMiB, 41);
+    draft.used(0, 50 * kMillisecond, 300 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -198,11 +198,11 @@ TEST(MemoryAccount, TwoProcessesOnOneDevice) {
 // The allocator reports what it reserved with its next block only; a released segment must not be taken from a library.
 TEST(MemoryAccount, ASegmentReleasedWithoutAnEvent) {
     MemoryDraft draft = one_process();
-    draft.call("p", 0, 13 * kMs, 0x50000000, 200 * kMiB);
-    draft.block("p", 0, 14 * kMs, 0x50000000, 10 * kMiB, 460 * kMiB, 800 * kMiB);
-    draft.block("p", 0, 15 * kMs, 0x50000000, -10 * kMiB, 450 * kMiB, 800 * kMiB);
-    draft.call("p", 0, 30 * kMs, 0x50000000, -200 * kMiB);
-    draft.used(0, 50 * kMs, 1000 * kMiB, 42);
+    draft.call("p", 0, 13 * kMillisecond, 0x50000000, 200 * kMiB);
+    draft.block("p", 0, 14 * kMillisecond, 0x50000000, 10 * kMiB, 460 * kMiB, 800 * kMiB);
+    draft.block("p", 0, 15 * kMillisecond, 0x50000000, -10 * kMiB, 450 * kMiB, 800 * kMiB);
+    draft.call("p", 0, 30 * kMillisecond, 0x50000000, -200 * kMiB);
+    draft.used(0, 50 * kMillisecond, 1000 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -216,11 +216,11 @@ TEST(MemoryAccount, ASegmentReleasedWithoutAnEvent) {
 TEST(MemoryAccount, OneProcessRecordedByTwoTools) {
     MemoryDraft draft = one_process();
     draft.process("trace.json/42", 42);
-    draft.work("trace.json/42", 0, 20 * kMs, 90 * kMs);
-    draft.call("p", 0, 30 * kMs, 0xc0000000, 40 * kMiB);
-    draft.block("trace.json/42", 0, 31 * kMs, 0xc0000000, 4 * kMiB, 454 * kMiB, 640 * kMiB);
-    draft.block("trace.json/42", 0, 60 * kMs, 0xc0000000, -4 * kMiB, 450 * kMiB, 640 * kMiB);
-    draft.used(0, 50 * kMs, 1100 * kMiB, 42);
+    draft.work("trace.json/42", 0, 20 * kMillisecond, 90 * kMillisecond);
+    draft.call("p", 0, 30 * kMillisecond, 0xc0000000, 40 * kMiB);
+    draft.block("trace.json/42", 0, 31 * kMillisecond, 0xc0000000, 4 * kMiB, 454 * kMiB, 640 * kMiB);
+    draft.block("trace.json/42", 0, 60 * kMillisecond, 0xc0000000, -4 * kMiB, 450 * kMiB, 640 * kMiB);
+    draft.used(0, 50 * kMillisecond, 1100 * kMiB, 42);
     Trace trace = draft.finish();
     ReadTable table(trace, "memory_account");
     expect_sums(table);
@@ -231,10 +231,10 @@ TEST(MemoryAccount, OneProcessRecordedByTwoTools) {
 
 TEST(MemoryAccount, AtAMoment) {
     MemoryDraft draft;
-    draft.draft().range("main", 0, 100 * kMs, "all");
-    draft.used(0, 10 * kMs, 100 * kMiB);
-    draft.used(0, 20 * kMs, 300 * kMiB);
-    draft.used(0, 30 * kMs, 200 * kMiB);
+    draft.draft().range("main", 0, 100 * kMillisecond, "all");
+    draft.used(0, 10 * kMillisecond, 100 * kMiB);
+    draft.used(0, 20 * kMillisecond, 300 * kMiB);
+    draft.used(0, 30 * kMillisecond, 200 * kMiB);
     Trace trace = draft.finish();
     EXPECT_EQ(part(ReadTable(trace, "memory_account"), "not attributed"), 300 * kMiB);
     Options options;
@@ -255,8 +255,8 @@ TEST(MemoryAccount, WorkspacesAreAllocationsToo) {
     MemoryDraft draft = one_process();
     RangeTable& ranges = draft.draft().tables().range;
     Row row = ranges.add();
-    ranges.start.set(row, 11 * kMs);
-    ranges.dur.set(row, 2 * kMs);
+    ranges.start.set(row, 11 * kMillisecond);
+    ranges.dur.set(row, 2 * kMillisecond);
     ranges.name.set(row, draft.draft().intern("cublasCreate"));
     ranges.thread.set(row, draft.draft().intern("p/1"));
     Trace trace = draft.finish();

@@ -10,7 +10,6 @@
 namespace gpuprof {
 
 inline constexpr std::int64_t kMiB = 1 << 20;
-inline constexpr TimeNs kMs = 1'000'000;
 
 class MemoryDraft {
 public:

@@ -22,8 +22,8 @@ struct MemoryScenario {
     bool expandable = false;     // segments are not made by cudaMalloc
     bool trims = false;          // the framework releases empty segments, which is no event of its allocator
     bool others_change = false;  // a process that is not recorded allocates and releases
-    TimeNs calls_from = 0, calls_to = 1'000'000 * kMs;
-    TimeNs framework_from = 0, framework_to = 1'000'000 * kMs;
+    TimeNs calls_from = 0, calls_to = 1'000'000 * kMillisecond;
+    TimeNs framework_from = 0, framework_to = 1'000'000 * kMillisecond;
     DurNs lag = 0;  // a sample shows the state of so much earlier
 };
 
@@ -43,13 +43,13 @@ public:
             process.key = "p" + std::to_string(pid);
             process.context = below(300, 600);
             draft_.process(process.key, pid);
-            draft_.work(process.key, 0, 0, kSteps * kMs);
+            draft_.work(process.key, 0, 0, kSteps * kMillisecond);
             if (scenario_.framework)
-                draft_.op(process.key, scenario_.framework_from, std::min<TimeNs>(scenario_.framework_to, kSteps * kMs),
-                          "step");
+                draft_.op(process.key, scenario_.framework_from,
+                          std::min<TimeNs>(scenario_.framework_to, kSteps * kMillisecond), "step");
         }
         for (int step = 0; step < kSteps; ++step) {
-            TimeNs now = step * kMs;
+            TimeNs now = step * kMillisecond;
             for (auto& [pid, process] : processes_)
                 if (step > 0) act(process, now);
             if (scenario_.others_change && step % 700 == 350) other_ += below(0, 3) * 50 * kMiB;
@@ -204,7 +204,8 @@ TEST_P(PlantedTruth, PartsAreAsNearToItAsTheySay) {
         ASSERT_EQ(memory.used.size(), 150u);
         int attributed = 0;
         for (auto [time, used] : memory.used) {
-            SCOPED_TRACE(scenario.name + ", seed " + std::to_string(seed) + ", ms " + std::to_string(time / kMs));
+            SCOPED_TRACE(scenario.name + ", seed " + std::to_string(seed) + ", ms " +
+                         std::to_string(time / kMillisecond));
             MemoryAccount account = account_at(memory, time, used);
             explain(account);
             Sums sums = sums_of(account);
@@ -253,10 +254,12 @@ INSTANTIATE_TEST_SUITE_P(Recorders, PlantedTruth,
                                          scenario("others", [](MemoryScenario& s) { s.others_change = true; }),
                                          scenario("profiled_window",
                                                   [](MemoryScenario& s) {
-                                                      s.framework_from = 1200 * kMs, s.framework_to = 1900 * kMs;
+                                                      s.framework_from = 1200 * kMillisecond,
+                                                      s.framework_to = 1900 * kMillisecond;
                                                   }),
-                                         scenario("recorded_late", [](MemoryScenario& s) { s.calls_from = 800 * kMs; }),
-                                         scenario("lag", [](MemoryScenario& s) { s.lag = 7 * kMs; })),
+                                         scenario("recorded_late",
+                                                  [](MemoryScenario& s) { s.calls_from = 800 * kMillisecond; }),
+                                         scenario("lag", [](MemoryScenario& s) { s.lag = 7 * kMillisecond; })),
                          [](const auto& given) { return given.param.name; });
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 //          |.[fwd.]..[bwd.....]..[fwd.]..[bwd.....].|
 //          |..1................|...3................|   launches
 // autograd |..........2........|..........4.........|
-Trace training() {
+Trace trained() {
     Draft draft;
     for (int step = 0; step < 2; ++step) {
         TimeNs at = 200 * step;
@@ -29,7 +29,7 @@ Trace training() {
 }
 
 TEST(Ranges, PathsAndHostTimes) {
-    Trace trace = training();
+    Trace trace = trained();
     ReadTable table(trace, "ranges");
     ASSERT_EQ(table.rows(), 3u);
     std::size_t step = table.find("path", "ProfilerStep*");
@@ -44,7 +44,7 @@ TEST(Ranges, PathsAndHostTimes) {
 }
 
 TEST(Ranges, DeviceWorkOfAnotherThreadsCalls) {
-    Trace trace = training();
+    Trace trace = trained();
     ReadTable table(trace, "ranges");
     std::size_t fwd = table.find("path", "ProfilerStep*/fwd"), bwd = table.find("path", "ProfilerStep*/bwd");
     EXPECT_EQ(table.integer(fwd, "gpu_busy_ns"), 80);

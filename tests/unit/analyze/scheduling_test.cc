@@ -11,8 +11,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
-
 void slice(Draft& draft, std::string_view thread, TimeNs start, TimeNs end, std::int32_t cpu,
            std::string_view end_state) {
     CpuSliceTable& table = draft.tables().cpu_slice;
@@ -115,11 +113,11 @@ TEST(SchedulingTable, TimeOnACpuIsNoPartOfTheWindow) {
 //   device  KKKKKKKK                  K
 Draft idle_device() {
     Draft draft;
-    draft.call("main", 0, kMs, "cudaLaunchKernel", 1);
-    draft.kernel(0, 1, kMs, 10 * kMs, "k", 1);
-    draft.range("main", 2 * kMs, 109 * kMs, "load");
-    draft.call("main", 109 * kMs, 110 * kMs, "cudaLaunchKernel", 2);
-    draft.kernel(0, 1, 110 * kMs, 120 * kMs, "k", 2);
+    draft.call("main", 0, kMillisecond, "cudaLaunchKernel", 1);
+    draft.kernel(0, 1, kMillisecond, 10 * kMillisecond, "k", 1);
+    draft.range("main", 2 * kMillisecond, 109 * kMillisecond, "load");
+    draft.call("main", 109 * kMillisecond, 110 * kMillisecond, "cudaLaunchKernel", 2);
+    draft.kernel(0, 1, 110 * kMillisecond, 120 * kMillisecond, "k", 2);
     return draft;
 }
 
@@ -132,18 +130,18 @@ std::string what_of_gap(Draft&& draft) {
 TEST(WaitsForACpu, NameTheGapFromHalfOfItOn) {
     for (auto [wait_ms, named] : {std::pair{49, false}, {50, true}, {95, true}}) {
         Draft draft = idle_device();
-        slice(draft, "main", 0, 12 * kMs, 0, "preempted");
-        slice(draft, "main", (12 + wait_ms) * kMs, 110 * kMs, 0, "blocked");
+        slice(draft, "main", 0, 12 * kMillisecond, 0, "preempted");
+        slice(draft, "main", (12 + wait_ms) * kMillisecond, 110 * kMillisecond, 0, "blocked");
         EXPECT_EQ(what_of_gap(std::move(draft)), named ? "load (waiting for a CPU)" : "load") << wait_ms;
     }
 }
 
 TEST(WaitsForACpu, SeveralAddUpAndOnlyWithinTheGap) {
     Draft draft = idle_device();
-    slice(draft, "main", 0, kMs, 0, "preempted");  // 1-9: before the gap
-    slice(draft, "main", 9 * kMs, 20 * kMs, 0, "preempted");
-    slice(draft, "main", 45 * kMs, 60 * kMs, 0, "preempted");
-    slice(draft, "main", 85 * kMs, 110 * kMs, 0, "blocked");
+    slice(draft, "main", 0, kMillisecond, 0, "preempted");  // 1-9: before the gap
+    slice(draft, "main", 9 * kMillisecond, 20 * kMillisecond, 0, "preempted");
+    slice(draft, "main", 45 * kMillisecond, 60 * kMillisecond, 0, "preempted");
+    slice(draft, "main", 85 * kMillisecond, 110 * kMillisecond, 0, "blocked");
     Trace trace = draft.finish();
     EXPECT_EQ(ReadTable(trace, "gaps").text(0, "host_what"), "load (waiting for a CPU)");
     ReadTable idle(trace, "idle");
@@ -161,12 +159,12 @@ TEST(WaitsForACpu, SeveralAddUpAndOnlyWithinTheGap) {
 
 TEST(WaitsForACpu, AreNotSleepAndNotThoseOfOtherThreads) {
     Draft sleeps = idle_device();
-    slice(sleeps, "main", 0, 12 * kMs, 0, "blocked");
-    slice(sleeps, "main", 107 * kMs, 110 * kMs, 0, "blocked");
+    slice(sleeps, "main", 0, 12 * kMillisecond, 0, "blocked");
+    slice(sleeps, "main", 107 * kMillisecond, 110 * kMillisecond, 0, "blocked");
     EXPECT_EQ(what_of_gap(std::move(sleeps)), "load");
     Draft other = idle_device();
-    slice(other, "worker", 0, 12 * kMs, 0, "preempted");
-    slice(other, "worker", 107 * kMs, 110 * kMs, 0, "blocked");
+    slice(other, "worker", 0, 12 * kMillisecond, 0, "preempted");
+    slice(other, "worker", 107 * kMillisecond, 110 * kMillisecond, 0, "blocked");
     EXPECT_EQ(what_of_gap(std::move(other)), "load");
 }
 
@@ -174,12 +172,12 @@ TEST(WaitsForACpu, PrecedeTheCallInWhichTheyHappened) {
     Draft draft = idle_device();
     OsCallTable& calls = draft.tables().os_call;
     Row row = calls.add();
-    calls.start.set(row, 11 * kMs);
-    calls.dur.set(row, 95 * kMs);
+    calls.start.set(row, 11 * kMillisecond);
+    calls.dur.set(row, 95 * kMillisecond);
     calls.thread.set(row, draft.thread_key("main"));
     calls.name.set(row, draft.intern("read"));
-    slice(draft, "main", 0, 12 * kMs, 0, "preempted");
-    slice(draft, "main", 107 * kMs, 110 * kMs, 0, "blocked");
+    slice(draft, "main", 0, 12 * kMillisecond, 0, "preempted");
+    slice(draft, "main", 107 * kMillisecond, 110 * kMillisecond, 0, "blocked");
     EXPECT_EQ(what_of_gap(std::move(draft)), "load (waiting for a CPU)");
 }
 
@@ -225,10 +223,10 @@ std::vector<std::string> notes_of(std::optional<DurNs> ready, std::string_view q
     CpuSampleTable& table = draft.tables().cpu_sample;
     Row row = table.add();
     table.time.set(row, 0);
-    table.dur.set(row, 10'000 * kMs);
+    table.dur.set(row, 10'000 * kMillisecond);
     table.process.set(row, draft.process());
     table.thread.set(row, draft.thread_key(thread));
-    table.user_ns.set(row, 500 * kMs);
+    table.user_ns.set(row, 500 * kMillisecond);
     if (ready) table.ready_ns.set(row, *ready);
     MetaTable& meta = draft.tables().meta;
     auto fact = [&](std::string_view key, std::string_view value) {
@@ -243,7 +241,7 @@ std::vector<std::string> notes_of(std::optional<DurNs> ready, std::string_view q
     ReadTable cpu(trace, "cpu");
     if (ready) {
         EXPECT_EQ(cpu.integer(0, "ready_ns"), *ready);
-        EXPECT_DOUBLE_EQ(cpu.real(0, "ready_pct"), 100.0 * static_cast<double>(*ready) / (10'000.0 * kMs));
+        EXPECT_DOUBLE_EQ(cpu.real(0, "ready_pct"), 100.0 * static_cast<double>(*ready) / (10'000.0 * kMillisecond));
     } else {
         EXPECT_TRUE(cpu.absent(0, "ready_ns") && cpu.absent(0, "ready_pct"));
     }
@@ -254,23 +252,23 @@ using Notes = std::vector<std::string>;
 
 TEST(CpuShortage, ATenthOfTheTimeIsTold) {
     EXPECT_EQ(
-        notes_of(3100 * kMs),
+        notes_of(3100 * kMillisecond),
         (Notes{
             "Thread main, which launches device work, waited for a CPU 31.0 % of the time (3.10 s): other programs, or "
             "more busy threads than CPUs that they may use."}));
-    EXPECT_EQ(notes_of(990 * kMs), Notes{});
+    EXPECT_EQ(notes_of(990 * kMillisecond), Notes{});
     EXPECT_EQ(notes_of(std::nullopt), Notes{});
-    EXPECT_EQ(notes_of(3100 * kMs, "", "", "worker"), Notes{});
+    EXPECT_EQ(notes_of(3100 * kMillisecond, "", "", "worker"), Notes{});
 }
 
 TEST(CpuShortage, AQuotaIsTheCauseIfItWasUsedUp) {
     EXPECT_EQ(
-        notes_of(3100 * kMs, "41 of 100"),
+        notes_of(3100 * kMillisecond, "41 of 100"),
         (Notes{
             "Thread main, which launches device work, waited for a CPU 31.0 % of the time (3.10 s): a CPU quota of the "
             "command's control group was used up in 41 of 100 periods."}));
     EXPECT_EQ(
-        notes_of(3100 * kMs, "3 of 100"),
+        notes_of(3100 * kMillisecond, "3 of 100"),
         (Notes{
             "Thread main, which launches device work, waited for a CPU 31.0 % of the time (3.10 s): other programs, or "
             "more busy threads than CPUs that they may use; a CPU quota of the command's control group was used up "
@@ -282,10 +280,10 @@ TEST(CpuShortage, AQuotaIsTheCauseIfItWasUsedUp) {
 }
 
 TEST(CpuShortage, TheHypervisorIsNamed) {
-    Notes notes = notes_of(3100 * kMs, "", "250 1000");
+    Notes notes = notes_of(3100 * kMillisecond, "", "250 1000");
     ASSERT_EQ(notes.size(), 1u);
     EXPECT_NE(notes[0].find("the hypervisor ran other virtual machines 25.0 % of the CPUs' time"), std::string::npos);
-    EXPECT_EQ(notes_of(3100 * kMs, "", "1 1000"), notes_of(3100 * kMs));
+    EXPECT_EQ(notes_of(3100 * kMillisecond, "", "1 1000"), notes_of(3100 * kMillisecond));
 }
 
 TEST(CpuShortage, FactsThatCannotBeAreIgnored) {

@@ -20,8 +20,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
-constexpr DurNs kSoonEnough = 60'000 * kMs;  // even on a busy machine
+constexpr DurNs kSoonEnough = 60'000 * kMillisecond;  // even on a busy machine
 
 class Client {
 public:
@@ -101,13 +100,13 @@ private:
 
 // A byte now and then, so that the pause between two is never long.
 TEST(HttpEndpoint, ARequestHasADeadlineInAll) {
-    Serving serving({.request = 300 * kMs});
+    Serving serving({.request = 300 * kMillisecond});
     Client slow(serving.port()), silent(serving.port());
     slow.send("GET / HTTP/1.1\r\n");
     bool cut = false;
     for (TimeNs until = monotonic_ns() + kSoonEnough; !cut && monotonic_ns() < until;) {
         slow.send("X");
-        cut = slow.closed_within(50 * kMs);
+        cut = slow.closed_within(50 * kMillisecond);
     }
     EXPECT_TRUE(cut);
     EXPECT_TRUE(silent.closed_within(kSoonEnough));
@@ -119,10 +118,10 @@ TEST(HttpEndpoint, ARequestHasADeadlineInAll) {
 }
 
 TEST(HttpEndpoint, AReplyThatIsNotTakenHasADeadline) {
-    Serving serving({.reply = 300 * kMs, .slowest_bytes_per_s = 1e9});
+    Serving serving({.reply = 300 * kMillisecond, .slowest_bytes_per_s = 1e9});
     // The client cannot see the end before it takes the data. On a busy machine the server may be late, so it pauses longer.
     std::size_t taken = SIZE_MAX;
-    for (DurNs pause = 1000 * kMs; taken >= 64U << 20 && pause <= kSoonEnough; pause *= 4) {
+    for (DurNs pause = 1000 * kMillisecond; taken >= 64U << 20 && pause <= kSoonEnough; pause *= 4) {
         Client slow(serving.port(), 4096);
         slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n");
         EXPECT_NE(slow.receive(15).find("200"), std::string::npos);
@@ -146,7 +145,7 @@ TEST(HttpEndpoint, TheOldestWithoutARequestMakesRoom) {
     usleep(50'000);
     EXPECT_NE(serving.get("/").find("hello"), std::string::npos);
     EXPECT_TRUE(first.closed_within(kSoonEnough));
-    EXPECT_FALSE(third.closed_within(20 * kMs));
+    EXPECT_FALSE(third.closed_within(20 * kMillisecond));
 }
 
 // The loop was busy making a page; requests that arrived during that time are not late.
@@ -155,7 +154,7 @@ TEST(HttpEndpoint, TimeThatThePageTookIsNotTheClients) {
     int ends[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     {
-        HttpConnections connections({.request = 200 * kMs}, plain_stream);
+        HttpConnections connections({.request = 200 * kMillisecond}, plain_stream);
         bufferevent* stream = connections.open(base);
         bufferevent_setfd(stream, ends[0]);
         bufferevent_setcb(

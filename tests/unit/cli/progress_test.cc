@@ -13,8 +13,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
-
 TEST(ProgressLine, SaysWhatAndHowFar) {
     EXPECT_EQ(progress_line(true, 25, 100, 3 * kSecond), "reading, 25 % (3 s)");
     EXPECT_EQ(progress_line(true, 120, 100, 3 * kSecond), "reading, 100 % (3 s)");  // a file that grows

@@ -14,8 +14,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 // A file of one rank that recorded for two seconds; all ranks of `groups` are in one group each.
 JobFile file_of(std::int32_t rank, std::int64_t world, TimeNs from, std::vector<RankList> groups) {
     JobFile file;

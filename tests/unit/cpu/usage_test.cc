@@ -11,8 +11,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
-
 TEST(SchedStat, ReadsItsFields) {
     std::optional<SchedStat> stat = parse_schedstat("2365720 1204 17\n");
     ASSERT_TRUE(stat);
@@ -62,7 +60,7 @@ protected:
         const CpuSampleTable& table = trace->tables().cpu_sample;
         for (Row row = 0; row < table.rows; ++row)
             if (table.thread.has(row))
-                rows.emplace_back(table.dur[row] / kMs, table.ready_ns.value_or(row, -1));
+                rows.emplace_back(table.dur[row] / kMillisecond, table.ready_ns.value_or(row, -1));
             else
                 EXPECT_FALSE(table.ready_ns.has(row));
         return rows;
@@ -79,9 +77,9 @@ using Rows = std::vector<std::pair<DurNs, std::int64_t>>;
 
 TEST_F(Usage, EachIntervalHasItsOwn) {
     thread_used(3, "5 5070 9");
-    look(100 * kMs);
+    look(100 * kMillisecond);
     thread_used(4, "5 5070 9");
-    look(200 * kMs);
+    look(200 * kMillisecond);
     Rows read = rows();
     ASSERT_EQ(read.size(), 3u);
     EXPECT_EQ(read[0].second, 70);
@@ -92,7 +90,7 @@ TEST_F(Usage, EachIntervalHasItsOwn) {
 TEST_F(Usage, ShortWaitsOfAThreadWithoutUseAreOneRow) {
     for (int i = 1; i <= 5; ++i) {
         thread_used(1, "5 " + std::to_string(70 + 1000 * i) + " 9");
-        look(100 * kMs * i);
+        look(100 * kMillisecond * i);
     }
     Rows read = rows();
     ASSERT_EQ(read.size(), 2u);
@@ -101,11 +99,11 @@ TEST_F(Usage, ShortWaitsOfAThreadWithoutUseAreOneRow) {
 
 TEST_F(Usage, ALongWaitOfAThreadWithoutUseHasItsInterval) {
     thread_used(1, "5 1070 9");
-    look(100 * kMs);
+    look(100 * kMillisecond);
     thread_used(1, "5 90001070 10");
-    look(200 * kMs);
+    look(200 * kMillisecond);
     thread_used(1, "5 90001070 10");
-    look(300 * kMs);
+    look(300 * kMillisecond);
     Rows read = rows();
     ASSERT_EQ(read.size(), 4u);
     EXPECT_EQ(read[1], (std::pair<DurNs, std::int64_t>{100, 1000}));
@@ -115,10 +113,10 @@ TEST_F(Usage, ALongWaitOfAThreadWithoutUseHasItsInterval) {
 
 TEST_F(Usage, IsAbsentWhereTheKernelDoesNotCount) {
     thread_used(3, "0 0 0");
-    look(100 * kMs);
+    look(100 * kMillisecond);
     thread_used(5, "");
-    look(200 * kMs);
-    look(300 * kMs);
+    look(200 * kMillisecond);
+    look(300 * kMillisecond);
     Rows read = rows();
     ASSERT_EQ(read.size(), 4u);
     for (std::size_t row = 1; row < 4; ++row) EXPECT_EQ(read[row].second, -1);

@@ -13,8 +13,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMillisecond = 1'000'000;
-
 // Power in steps of a millisecond, and its integral.
 class Board {
 public:

@@ -8,8 +8,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kSecond = 1'000'000'000;
-
 Reading reading(TimeNs time, double util) {
     Reading reading;
     reading.time = time;

@@ -294,8 +294,6 @@ void put(Draft& draft, const char* metric, TimeNs time, double value) {
     samples.metric.set(row, draft.intern(metric));
 }
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 TEST(EnergyUse, WithoutSamplesThereIsAReasonAndNoNumber) {
     Draft draft;
     draft.kernel(0, 7, 0, kSecond, kGemm);

@@ -10,8 +10,6 @@ namespace {
 
 using spool::KeptStep;
 
-constexpr std::int64_t kMs = 1'000'000;
-
 struct Written {
     spool::StepsSeen seen{};
     std::vector<spool::StepSeries> series;
@@ -20,11 +18,12 @@ struct Written {
     Written() {
         seen.keep = 3, seen.warm_up = 10;
         series.resize(1);
-        series[0] = {1204, 812, 93 * kMs, 50 * kMs, 50 * kMs, 50 * kMs, 0, 0, 4243, 0};
+        series[0] = {1204, 812, 93 * kMillisecond, 50 * kMillisecond, 50 * kMillisecond, 50 * kMillisecond, 0, 0,
+                     4243, 0};
     }
     Written& step(std::uint64_t number, std::int64_t begin, std::int64_t end, std::int64_t since = -1) {
-        kept.push_back({number, (since < 0 ? begin : since) * kMs, begin * kMs, end * kMs, (end - begin) * kMs,
-                        50 * kMs, 0, 4243, 0});
+        kept.push_back({number, (since < 0 ? begin : since) * kMillisecond, begin * kMillisecond, end * kMillisecond,
+                        (end - begin) * kMillisecond, 50 * kMillisecond, 0, 4243, 0});
         return *this;
     }
     std::string bytes() const {
@@ -55,17 +54,18 @@ using Windows = std::map<TimeNs, TimeNs>;
 TEST(SpoolSteps, WindowsThatOverlapAreOne) {
     Written written;
     written.step(9, 900, 1000, 850).step(3, 100, 200, 50).step(4, 200, 300, 100).step(5, 301, 310);
-    EXPECT_EQ(written.read().windows(),
-              (Windows{{50 * kMs, 300 * kMs}, {301 * kMs, 310 * kMs}, {850 * kMs, 1000 * kMs}}));
+    EXPECT_EQ(written.read().windows(), (Windows{{50 * kMillisecond, 300 * kMillisecond},
+                                                 {301 * kMillisecond, 310 * kMillisecond},
+                                                 {850 * kMillisecond, 1000 * kMillisecond}}));
 }
 
 TEST(SpoolSteps, OfAKilledProcessTheEndIsKeptToo) {
     Written written;
     written.step(3, 100, 200).step(9, 900, 1000, 850);
-    written.seen.since = 950 * kMs;
-    EXPECT_EQ(written.read().windows(), (Windows{{100 * kMs, 200 * kMs}, {850 * kMs, 0}}));
-    written.seen.since = 5000 * kMs;
-    EXPECT_EQ(written.read().windows().rbegin()->first, 5000 * kMs);
+    written.seen.since = 950 * kMillisecond;
+    EXPECT_EQ(written.read().windows(), (Windows{{100 * kMillisecond, 200 * kMillisecond}, {850 * kMillisecond, 0}}));
+    written.seen.since = 5000 * kMillisecond;
+    EXPECT_EQ(written.read().windows().rbegin()->first, 5000 * kMillisecond);
 }
 
 TEST(SpoolSteps, NothingKeptHasNoWindow) { EXPECT_TRUE(Written().read().windows().empty()); }
@@ -114,8 +114,8 @@ TEST(SpoolSteps, SentenceOfATriggerThatFired) {
 TEST(SpoolSteps, DriftAndPausesAreSaid) {
     Written written;
     written.step(812, 1000, 1093);
-    written.series[0].last_median = 90 * kMs;
-    written.series[0].longest_between = 5000 * kMs;
+    written.series[0].last_median = 90 * kMillisecond;
+    written.series[0].longest_between = 5000 * kMillisecond;
     std::string text = written.said().second;
     EXPECT_NE(text.find("steps became slower: the median was 50.0 ms at first and 90.0 ms at the end"),
               std::string::npos)
@@ -127,15 +127,15 @@ TEST(SpoolSteps, AKilledProcessNeverSaysThatThereWereNoSteps) {
     const std::string kBegin =
         "process 7 did not finish its recording (killed, exec, or a full disk); at its last report: ";
     Written written;
-    written.seen.since = 1, written.seen.reported = 3500 * kMs;
-    written.series[0] = {0, 0, 0, 0, 0, 0, 0, 1000 * kMs, 4243, 0};
+    written.seen.since = 1, written.seen.reported = 3500 * kMillisecond;
+    written.series[0] = {0, 0, 0, 0, 0, 0, 0, 1000 * kMillisecond, 4243, 0};
     auto [key, text] = written.said();
     EXPECT_EQ(key, "no_steps");
     EXPECT_EQ(text, kBegin + "no step ended; one began 2.50 s earlier; its last records are kept too");
     written.series[0].open_is_mark = 1;
     EXPECT_NE(written.said().second.find("one began 2.50 s earlier with a mark, and the next mark would end it"),
               std::string::npos);
-    written.series[0] = {12, 0, 0, 0, 0, 0, 0, 1000 * kMs, 4243, 0};
+    written.series[0] = {12, 0, 0, 0, 0, 0, 0, 1000 * kMillisecond, 4243, 0};
     written.step(11, 10, 20);
     EXPECT_EQ(written.said().second,
               kBegin +
@@ -146,7 +146,7 @@ TEST(SpoolSteps, AKilledProcessNeverSaysThatThereWereNoSteps) {
 TEST(SpoolSteps, AStepWithoutItsBeginningIsALoss) {
     Written written;
     written.step(812, 1000, 1093);
-    written.kept[0].missing = 40 * kMs;
+    written.kept[0].missing = 40 * kMillisecond;
     Batch batch;
     written.read().add_facts(batch, "process 7");
     EXPECT_EQ(batch.losses[static_cast<std::size_t>(Loss::recorder_loss)].count, 1u);

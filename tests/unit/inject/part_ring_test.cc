@@ -8,7 +8,6 @@
 namespace gpuprof::inject {
 namespace {
 
-constexpr std::int64_t kMs = 1'000'000, kSecond = 1000 * kMs;
 constexpr const char* kNowhere = "/nonexistent";
 
 class Job {
@@ -45,7 +44,8 @@ public:
 
 TEST(PartRing, TheDiskHoldsTheKeptStepsAndTheLastOnes) {
     Job job(3);
-    for (int i = 1; i <= 20'000; ++i) job.step(i % 1000 == 0 ? (50 + i / 1000) * kMs : 10 * kMs, 10 * kMs);
+    for (int i = 1; i <= 20'000; ++i)
+        job.step(i % 1000 == 0 ? (50 + i / 1000) * kMillisecond : 10 * kMillisecond, 10 * kMillisecond);
     // Each kept step with its second of delivery is in at most 4 parts, and so are the last steps.
     EXPECT_LE(job.most, 16u);
     EXPECT_GE(job.ring.parts(), 3u);
@@ -53,7 +53,7 @@ TEST(PartRing, TheDiskHoldsTheKeptStepsAndTheLastOnes) {
 
 TEST(PartRing, AStepOfADayHasFewerThanAHundredParts) {
     Job job(1);
-    job.step(86'400 * kSecond, 100 * kMs);
+    job.step(86'400 * kSecond, 100 * kMillisecond);
     EXPECT_LT(job.most, 100u);
     EXPECT_GT(job.most, 50u);
 }
@@ -68,8 +68,8 @@ TEST(PartRing, SixtyFourStepsOfADayFit) {
 TEST(PartRing, AStepThatIsTooLargeLosesItsBeginningAndSaysSo) {
     constexpr std::uint64_t kMebibyte = 1 << 20;
     Job job(1, 100 * kMebibyte);
-    for (int i = 0; i < 20; ++i) job.step(10 * kMs, 10 * kMs, kMebibyte);
-    job.step(60 * kSecond, 10 * kMs, 10 * kMebibyte);
+    for (int i = 0; i < 20; ++i) job.step(10 * kMillisecond, 10 * kMillisecond, kMebibyte);
+    job.step(60 * kSecond, 10 * kMillisecond, 10 * kMebibyte);
     ASSERT_EQ(job.steps.kept(), 1u);
     // 10 MiB a second: ten of its sixty seconds fit, and what is being written.
     EXPECT_GE(job.steps.kept(0).missing, 35 * kSecond);
@@ -78,11 +78,11 @@ TEST(PartRing, AStepThatIsTooLargeLosesItsBeginningAndSaysSo) {
 
 TEST(PartRing, WhatAKeptStepNeedsStays) {
     Job job(1, 1);
-    for (int i = 0; i < 20; ++i) job.step(10 * kMs, 10 * kMs, 1000);
-    job.step(2 * kSecond, 10 * kMs, 1000);
+    for (int i = 0; i < 20; ++i) job.step(10 * kMillisecond, 10 * kMillisecond, 1000);
+    job.step(2 * kSecond, 10 * kMillisecond, 1000);
     std::size_t parts = job.ring.parts();
     EXPECT_GT(job.steps.kept(0).missing, 0);
-    for (int i = 0; i < 2000; ++i) job.step(10 * kMs, 10 * kMs, 1000);
+    for (int i = 0; i < 2000; ++i) job.step(10 * kMillisecond, 10 * kMillisecond, 1000);
     EXPECT_GE(job.ring.parts() + 1, parts);
     EXPECT_LE(job.ring.parts(), 8u);
 }

@@ -20,8 +20,6 @@
 namespace gpuprof::logs {
 namespace {
 
-constexpr TimeNs kSecond = 1'000'000'000;
-
 TimeNs utc(int year, int month, int day, int hour, int minute, int second) {
     std::tm parts{};
     parts.tm_year = year - 1900, parts.tm_mon = month - 1, parts.tm_mday = day;

@@ -16,8 +16,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr TimeNs kMs = 1'000'000;
-
 class Exchange : public testing::Test {
 protected:
     void ranks(std::int32_t count, std::int64_t steps, bool one_host = true) {
@@ -26,7 +24,7 @@ protected:
             rows_.rank(rank, one_host ? "node0" : "node" + std::to_string(rank));
             rows_.group(rank, 7, "0-" + std::to_string(count - 1));
             for (std::int64_t step = 0; step < steps; ++step)
-                rows_.step(rank, step, step * 100 * kMs, (step + 1) * 100 * kMs);
+                rows_.step(rank, step, step * 100 * kMillisecond, (step + 1) * 100 * kMillisecond);
         }
     }
     // To the next rank and from the one before.
@@ -57,29 +55,31 @@ protected:
 
 TEST_F(Exchange, EachRankOfARingWaitsForItsNeighbours) {
     ranks(5, 1);
-    TimeNs arrivals[] = {10 * kMs, 11 * kMs, 40 * kMs, 12 * kMs, 13 * kMs};
+    TimeNs arrivals[] = {10 * kMillisecond, 11 * kMillisecond, 40 * kMillisecond, 12 * kMillisecond, 13 * kMillisecond};
     for (std::int32_t rank = 0; rank < 5; ++rank) {
         TimeNs last = std::max({arrivals[rank], arrivals[(rank + 1) % 5], arrivals[(rank + 4) % 5]});
-        pass_on(rank, 0, arrivals[rank], last + kMs);
+        pass_on(rank, 0, arrivals[rank], last + kMillisecond);
     }
     const MatchedJob& matched = facts().get<MatchedJob>();
     ASSERT_EQ(matched.instances.size(), 5U);
     EXPECT_EQ(members(0), (std::vector<std::int32_t>{0, 1, 4}));
     EXPECT_EQ(members(3), (std::vector<std::int32_t>{3, 2, 4}));
     for (const Instance& instance : matched.instances) EXPECT_TRUE(instance.complete && instance.exchange);
-    EXPECT_EQ(facts_->get<RankWaits>().wait, (std::vector<DurNs>{3 * kMs, 29 * kMs, 0, 28 * kMs, 0}));
+    EXPECT_EQ(facts_->get<RankWaits>().wait,
+              (std::vector<DurNs>{3 * kMillisecond, 29 * kMillisecond, 0, 28 * kMillisecond, 0}));
     const JobReplay& replay = facts_->get<JobReplay>();
-    EXPECT_EQ(replay.recorded.transfer, (std::vector<DurNs>(5, kMs)));
+    EXPECT_EQ(replay.recorded.transfer, (std::vector<DurNs>(5, kMillisecond)));
     EXPECT_TRUE(facts_->get<JobStages>().ring[0]);
 }
 
 TEST_F(Exchange, ALateRankDelaysOthersOnlyAsFarAsItIsPassedOn) {
     ranks(5, 1);
     for (std::int32_t rank = 0; rank < 5; ++rank)
-        for (int turn = 0; turn < 2; ++turn) pass_on(rank, 0, (10 + 10 * turn) * kMs, (11 + 10 * turn) * kMs, turn);
+        for (int turn = 0; turn < 2; ++turn)
+            pass_on(rank, 0, (10 + 10 * turn) * kMillisecond, (11 + 10 * turn) * kMillisecond, turn);
     const JobReplay& replay = facts().get<JobReplay>();
     JobTimes late = replay.recorded;
-    late.own[4] += 50 * kMs;  // rank 2 before its first one
+    late.own[4] += 50 * kMillisecond;  // rank 2 before its first one
     ReplayOrder order = replay.order_with(facts_->get<RankJob>(), facts_->get<MatchedJob>(), late);
     std::size_t arrivals = 0, ends = 0;
     for (const ReplayOrder::Node& node : order.nodes) {
@@ -89,7 +89,7 @@ TEST_F(Exchange, ALateRankDelaysOthersOnlyAsFarAsItIsPassedOn) {
     EXPECT_EQ(arrivals, 10U);
     EXPECT_EQ(ends, 10U);
     // The last end is that of those two away, which wait in the second turn.
-    EXPECT_EQ(replay.run(late, order).at(0) - replay.run(replay.recorded, order).at(0), 50 * kMs);
+    EXPECT_EQ(replay.run(late, order).at(0) - replay.run(replay.recorded, order).at(0), 50 * kMillisecond);
 }
 
 TEST_F(Exchange, ASingleTransferIsPartOfTheBatchAtItsOtherEnd) {
@@ -140,7 +140,8 @@ TEST_F(Exchange, WhoComesAfterTheEndWasNotWaitedFor) {
     pass_on(2, 0, 11, 51);
     // Nothing was lost, which the times above alone would not tell.
     for (std::int32_t rank = 0; rank < 3; ++rank)
-        for (std::int64_t seq = 1; seq <= 8; ++seq) rows_.sync(rank, seq, seq * 100 * kMs, seq * 100 * kMs + 10, 0);
+        for (std::int64_t seq = 1; seq <= 8; ++seq)
+            rows_.sync(rank, seq, seq * 100 * kMillisecond, seq * 100 * kMillisecond + 10, 0);
     facts();
     const RankJob& job = facts_->get<RankJob>();
     std::vector<DurNs> waits, transfers;
@@ -155,12 +156,13 @@ TEST_F(Exchange, WhoComesAfterTheEndWasNotWaitedFor) {
 // Between the first and the second rank, whose clock is 5 ms ahead, only exchanges: each waits for a third rank too.
 TEST_F(Exchange, ExchangesBoundTheDifferenceOfTwoClocks) {
     ranks(3, 4, false);
-    constexpr TimeNs kAhead = 5 * kMs;
+    constexpr TimeNs kAhead = 5 * kMillisecond;
     for (std::int64_t step = 0; step < 4; ++step)
         for (int turn = 0; turn < 2; ++turn) {
             // One of the two is the last of all, alternating.
-            TimeNs begin = (100 * step + 20 * turn) * kMs, first = begin + (turn == 0 ? 3 : 9) * kMs,
-                   second = begin + (turn == 0 ? 9 : 3) * kMs, third = begin, end = begin + 9 * kMs + 400'000;
+            TimeNs begin = (100 * step + 20 * turn) * kMillisecond, first = begin + (turn == 0 ? 3 : 9) * kMillisecond,
+                   second = begin + (turn == 0 ? 9 : 3) * kMillisecond, third = begin,
+                   end = begin + 9 * kMillisecond + 400'000;
             std::vector<JobRows::Transfer> all{{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 0}, {0, 2}};
             auto of = [&](std::int32_t rank) {
                 std::vector<JobRows::Transfer> its;

@@ -15,7 +15,6 @@
 namespace gpuprof {
 namespace {
 
-constexpr DurNs kMs = 1'000'000;
 constexpr std::int32_t kLate = 3;
 constexpr DurNs kMore = 500'000;
 
@@ -39,7 +38,7 @@ TEST(StepBars, RanksWaitForTheLateOneOnly) {
     Facts facts(trace, {});
     EXPECT_EQ(sum_of(step_bar(facts, 0, 5, 100), BarPart::wait), kMore);
     EXPECT_EQ(sum_of(step_bar(facts, kLate, 5, 100), BarPart::wait), 0);
-    EXPECT_EQ(sum_of(step_bar(facts, 0, 5, 100), BarPart::compute), kMs);
+    EXPECT_EQ(sum_of(step_bar(facts, 0, 5, 100), BarPart::compute), kMillisecond);
 }
 
 TEST(StepBars, ManySpansBecomeSlotsWithTheSameLength) {
@@ -63,12 +62,12 @@ TEST(StepBars, ARankWithoutTheStepHasNoBar) {
 TEST(StepPath, GoesThroughTheLateRankAndHasNoHole) {
     Trace trace = even_job(8, kLate, kMore, 10);
     Facts facts(trace, {});
-    TimeNs begin = 5 * (kMs + kMore + 100'000);
+    TimeNs begin = 5 * (kMillisecond + kMore + 100'000);
     std::vector<PathPiece> path = critical_path(facts, 5, begin);
     ASSERT_EQ(path.size(), 2U);
     EXPECT_EQ(path[0].rank, static_cast<std::uint32_t>(kLate));
     EXPECT_FALSE(path[0].transfer);
-    EXPECT_EQ(path[0].time, (Interval{begin, begin + kMs + kMore}));
+    EXPECT_EQ(path[0].time, (Interval{begin, begin + kMillisecond + kMore}));
     EXPECT_TRUE(path[1].transfer);
     EXPECT_EQ(path[1].time.start, path[0].time.end);
     EXPECT_EQ(path[1].time.length(), 100'000);
