@@ -55,7 +55,8 @@ def test_the_curve_adds_up_everywhere(program, recording):
     assert len(rows) > 4
     for row in rows:
         assert sum(row[name] or 0 for name in parts) == row["used_bytes"]
-    assert max(row["calls_bytes"] or 0 for row in rows) == WORKSPACE_MIB * MIB
+    # After the end of the framework's trace, its segments are allocations like others.
+    assert max(row["calls_bytes"] or 0 for row in rows if row["allocated_bytes"] is not None) == WORKSPACE_MIB * MIB
 
 
 def test_allocations_and_growth_name_the_workspace(program, recording):
