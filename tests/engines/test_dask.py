@@ -110,6 +110,26 @@ def test_a_worker_killed_at_any_moment_costs_nothing(expected, cache, cluster, s
     assert set(read_by(slow)) == set(FILES)
 
 
+def test_a_worker_that_dies_before_its_first_task_costs_nothing(expected, cache, tmp_path, slow):
+    """The first worker that is asked for its version dies of it."""
+    fatal = tmp_path / "fatal"
+    fatal.write_text(f"""#!/bin/sh
+case "$*" in
+  *reduce*) ;;
+  *) mkdir "{tmp_path}/died" 2>/dev/null && kill -9 $PPID ;;
+esac
+exec "{slow}" "$@"
+""")
+    fatal.chmod(0o755)
+    cluster = Cluster(tmp_path, fatal)
+    try:
+        assert tables(gpu_profile.ranks(EXAMPLE, cluster.address, cache=cache)) == expected
+    finally:
+        cluster.close()
+    assert (tmp_path / "died").exists()
+    assert set(read_by(slow)) == set(FILES)
+
+
 def test_a_lost_scheduler_costs_only_what_was_not_read(expected, cache, cluster, slow):
     seen = []
 

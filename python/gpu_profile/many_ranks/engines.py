@@ -155,7 +155,21 @@ def _dask(client: Any) -> _Engine:
     threads = sum(client.nthreads().values())
     if threads == 0:
         raise Error(3, "the Dask scheduler has no workers; start some and try again")
-    return _Engine(submit, threads, lambda: client.run(program_version), lambda: client.status != "running")
+    return _Engine(submit, threads, lambda: _dask_versions(client), lambda: client.status != "running")
+
+
+def _dask_versions(client: Any) -> dict[str, str]:
+    """Return the versions by worker, without workers that died meanwhile: their tasks tell. An error of any other raises."""
+    answers = client.run(program_version, on_error="return")
+    errors = [answer for answer in answers.values() if isinstance(answer, Exception) and not _is_of_connection(answer)]
+    if errors:
+        raise errors[0]
+    return {worker: answer for worker, answer in answers.items() if not isinstance(answer, Exception)}
+
+
+def _is_of_connection(problem: Exception) -> bool:
+    """Whether Dask could not reach a worker. OSError itself is what it raises; a missing program is a class below it."""
+    return isinstance(problem, (ConnectionError, TimeoutError)) or type(problem) is OSError or type(problem).__name__ == "CommClosedError"
 
 
 def _require_version(engine: _Engine) -> None:
