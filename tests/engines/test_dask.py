@@ -111,7 +111,7 @@ def test_a_worker_killed_at_any_moment_costs_nothing(expected, cache, cluster, s
 
 
 def test_a_worker_that_dies_before_its_first_task_costs_nothing(expected, cache, tmp_path, slow):
-    """The first worker that is asked for its version dies of it."""
+    """The first worker that looks up its version dies of it."""
     fatal = tmp_path / "fatal"
     fatal.write_text(f"""#!/bin/sh
 case "$*" in

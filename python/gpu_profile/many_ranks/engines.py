@@ -159,7 +159,7 @@ def _dask(client: Any) -> _Engine:
 
 
 def _dask_versions(client: Any) -> dict[str, str]:
-    """Return the versions by worker, without workers that died meanwhile: their tasks tell. An error of any other raises."""
+    """Return the versions by worker, without workers that died while they were asked: their tasks tell. An error of any other raises."""
     answers = client.run(program_version, on_error="return")
     errors = [answer for answer in answers.values() if isinstance(answer, Exception) and not _is_of_connection(answer)]
     if errors:
