@@ -12,6 +12,7 @@
 #include "cli/ranks/job_trace.h"
 #include "cli/ranks/python_engine.h"
 #include "core/analyze/ranks/chosen_steps.h"
+#include "core/base/ascii.h"
 #include "core/base/shell_words.h"
 
 namespace gpuprof::inline cli {
@@ -54,11 +55,10 @@ Result<Trace> joined(const std::vector<ReducedFile>& files, const std::vector<st
 
 // A scheme, or several in a chain (`filecache::s3://bucket`).
 bool is_url(const std::string& word) {
-    constexpr std::string_view kFirst = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    constexpr std::string_view kNext = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.-";
-    std::size_t end = word.find_first_not_of(kNext);
-    if (end == std::string::npos || word.find_first_of(kFirst) != 0) return false;
-    std::string_view rest = std::string_view(word).substr(end);
+    auto end = std::find_if_not(word.begin(), word.end(),
+                                [](char c) { return is_alphanumeric(c) || c == '+' || c == '.' || c == '-'; });
+    if (end == word.begin() || !is_letter(word[0])) return false;
+    std::string_view rest(end, word.end());
     return (rest.starts_with("://") || rest.starts_with("::")) && !is_path(word);
 }
 

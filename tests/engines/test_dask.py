@@ -50,18 +50,17 @@ class Cluster:
         self.process.stdout.close()
 
 
+def script(path, cases, program):
+    """A script that does what `cases` of a shell's `case` say about its arguments, then becomes `program`."""
+    path.write_text(f'#!/bin/sh\ncase "$*" in {cases} esac\nexec "{program}" "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
 @pytest.fixture
 def slow(tmp_path):
     """A program that takes its time for each file, and notes which files it reads."""
-    program = tmp_path / "slow"
-    program.write_text(f"""#!/bin/sh
-case "$*" in
-  *reduce*) echo "$3" >>"{tmp_path}/read"; sleep 0.3 ;;
-esac
-exec "{gpu_profile.binary()}" "$@"
-""")
-    program.chmod(0o755)
-    return program
+    return script(tmp_path / "slow", f'*reduce*) echo "$3" >>"{tmp_path}/read"; sleep 0.3 ;;', gpu_profile.binary())
 
 
 @pytest.fixture
@@ -112,15 +111,7 @@ def test_a_worker_killed_at_any_moment_costs_nothing(expected, cache, cluster, s
 
 def test_a_worker_that_dies_before_its_first_task_costs_nothing(expected, cache, tmp_path, slow):
     """The first worker that looks up its version dies of it."""
-    fatal = tmp_path / "fatal"
-    fatal.write_text(f"""#!/bin/sh
-case "$*" in
-  *reduce*) ;;
-  *) mkdir "{tmp_path}/died" 2>/dev/null && kill -9 $PPID ;;
-esac
-exec "{slow}" "$@"
-""")
-    fatal.chmod(0o755)
+    fatal = script(tmp_path / "fatal", f'*reduce*) ;; *) mkdir "{tmp_path}/died" 2>/dev/null && kill -9 $PPID ;;', slow)
     cluster = Cluster(tmp_path, fatal)
     try:
         assert tables(gpu_profile.ranks(EXAMPLE, cluster.address, cache=cache)) == expected
