@@ -65,7 +65,8 @@ def fake_distributed():
         def nthreads(self):
             return {"tcp://a": 1, "tcp://b": 1}
 
-        def run(self, function):
+        def run(self, function, on_error):
+            assert on_error == "return"  # of a worker; an error of one says nothing about the others
             return {worker: function() for worker in self.nthreads()}
 
         def submit(self, function, *arguments, pure):
