@@ -59,7 +59,7 @@ def test_without_a_device_the_reason_is_given(bench):
 
 def test_a_device_is_sampled_beside_the_runs(bench, program, tmp_path):
     environment = fake_driver(program, tmp_path)
-    done = bench("--min-time", "1", "--max-samples", "1000", "--format", "json", "--", sys.executable, "-c", "import time; time.sleep(0.1)",
+    done = bench("--min-time", "1", "--max-samples", "20", "--format", "json", "--", sys.executable, "-c", "import time; time.sleep(0.1)",
                  environment=environment)
     found, use = program_of(done)
     (device,) = use["devices"]
