@@ -6,7 +6,7 @@
 
 build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev
     libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev libyaml-dev libcrypt-dev libssl-dev nodejs npm)
-test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags ccache mold)
+test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags ccache mold zstd)
 
 say() { printf '%s\n' "gpu-profile: $*" >&2; }
 die() {
@@ -36,7 +36,7 @@ missing_packages() {
 # A tool may come from another source than the distribution; a library must be the package.
 provided() {
     case $1 in
-        g++ | cmake | clang | clang-format | npm | chromium-headless-shell | ccache | mold) command -v "$1" >/dev/null ;;
+        g++ | cmake | clang | clang-format | npm | chromium-headless-shell | ccache | mold | zstd) command -v "$1" >/dev/null ;;
         ninja-build) command -v ninja >/dev/null ;;
         nodejs) command -v node >/dev/null ;;
         universal-ctags) command -v ctags >/dev/null ;;

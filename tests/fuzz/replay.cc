@@ -1,6 +1,6 @@
 // Runs fuzz targets without libFuzzer: `replay TARGET [FOLDER]` gives the target every seed of the folder as it is, cut off at many places
-// and with bytes changed; without a folder random bytes are the seeds. What is changed follows from the seed's size alone, so
-// a failure comes again. An input that takes more CPU time or memory than target.h allows is a failure too.
+// and with bytes changed; by night at more of them. Without a folder random bytes are the seeds. What is changed follows from the seed's
+// size alone, so a failure comes again. An input that takes more CPU time or memory than target.h allows is a failure too.
 // `replay --input TARGET FILE...` gives files as they are. libFuzzer finds more (tests/fuzz/run.py); this is what ./test runs.
 #include <sys/time.h>
 #include <time.h>
@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -30,7 +31,8 @@ namespace {
 
 using namespace gpuprof::fuzz;
 
-constexpr std::size_t kCuts = 32, kChanges = 100;
+const bool kNight = std::getenv("GPUPROF_NIGHTLY") != nullptr;
+const std::size_t kCuts = kNight ? 32 : 16, kChanges = kNight ? 100 : 25;
 constexpr int kHangSeconds = 30;  // of CPU time; then the system ends the process
 
 // Heap in use, by the sanitizer's hooks: all threads, and nothing that the sanitizer takes for itself.

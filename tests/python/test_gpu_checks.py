@@ -125,7 +125,7 @@ def test_every_check_runs_over_the_fakes(packed, machine, tmp_path, name):
     rows, names, page = results(tmp_path, name)
     for check, row in rows.items():
         rough = check in ROUGH or check.startswith(ROUGH_PREFIXES)
-        assert row["verdict"] in ("ok", *(("FAILED",) if rough else ())), row
+        assert row["verdict"] in ("ok", *(("FAILED",) if rough else ())), (check, row["reason"], row)
         assert "the check" not in row["reason"], row  # neither broke off nor ended by itself
         assert row["measured"] or row["reason"], row
         assert set(row["evidence"]) <= {each.removeprefix(f"{name}/") for each in names}, row
