@@ -10,11 +10,13 @@ CHECKS = Checks("part1")
 
 
 def busy(case, seconds):
-    """A command that keeps the GPU busy: the CUDA program, else PyTorch."""
+    """A command that keeps the GPU busy: the CUDA program, else PyTorch. Also a small one lasts, so that a sampler that waits for a
+    processor misses a small part of it: a large one leaves no energy to tell."""
+    seconds = case.seconds(seconds, small=2)
     if not case.machine.missing(["programs"]):
-        return storm(case, "busy", case.seconds(seconds))
+        return storm(case, "busy", seconds)
     reason = case.machine.missing(["torch"])
-    return case.skip(f"nothing keeps the GPU busy here: {reason}") if reason else workload(case, "steps.py", "busy", case.seconds(seconds))
+    return case.skip(f"nothing keeps the GPU busy here: {reason}") if reason else workload(case, "steps.py", "busy", seconds)
 
 
 def sampled(case, seconds=5):

@@ -60,9 +60,9 @@ class Case:
         """How much to do: all of it, or next to nothing when the checks themselves are tried (GPU_CHECKS_SMALL)."""
         return max(count // 100, 3) if self.machine.small else count
 
-    def seconds(self, seconds):
+    def seconds(self, seconds, small=0.3):
         """How long to do it; see scaled()."""
-        return min(seconds, 0.3) if self.machine.small else seconds
+        return min(seconds, small) if self.machine.small else seconds
 
     def measured(self, sentence, **figures):
         """What was found, in words; the figures are kept under their names, with the unit in the name."""
