@@ -10,8 +10,8 @@ CHECKS = Checks("part1")
 
 
 def busy(case, seconds):
-    """A command that keeps the GPU busy: the CUDA program, else PyTorch. Also a small one lasts, so that a sampler that waits for a
-    processor misses a small part of it: a large one leaves no energy to tell."""
+    """A command that keeps the GPU busy: the CUDA program, else PyTorch. Also a small one lasts, so that a sampler that waits for a CPU
+    misses a small part of it: of a large one no energy could be told."""
     seconds = case.seconds(seconds, small=2)
     if not case.machine.missing(["programs"]):
         return storm(case, "busy", seconds)
