@@ -2,27 +2,23 @@
 #include "compare/history.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 
-#include <algorithm>
-#include <cerrno>
+#include <cstring>
 #include <initializer_list>
 
 #include "core/analyze/tables/cells.h"
 #include "core/base/host_name.h"
-#include "core/base/output_file.h"
 
 namespace gpuprof::compare {
 namespace {
 
-constexpr int kWaitMs = 10'000;           // for other writers
+constexpr int kMaxValueBytes = 1 << 20;   // of a text
 constexpr int kApplication = 0x67706869;  // "gphi", in the file's header: identifies our files
 constexpr int kVersion = 1;
 
 constexpr const char* kCreate =
-    "BEGIN IMMEDIATE;"
+    "BEGIN;"
     "CREATE TABLE IF NOT EXISTS run (id INTEGER PRIMARY KEY, added_at TEXT NOT NULL, label TEXT NOT NULL,"
     " machine TEXT NOT NULL, hardware TEXT NOT NULL, tool TEXT NOT NULL, file TEXT NOT NULL);"
     "CREATE TABLE IF NOT EXISTS value (run INTEGER NOT NULL REFERENCES run(id), metric TEXT NOT NULL,"
@@ -41,17 +37,10 @@ public:
     Statement& operator=(const Statement&) = delete;
 
     Statement& bind(int at, const std::string& text) {
-        sqlite3_bind_text(statement_, at, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
-        return *this;
+        return bound(sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
     }
-    Statement& bind(int at, std::int64_t value) {
-        sqlite3_bind_int64(statement_, at, value);
-        return *this;
-    }
-    Statement& bind(int at, double value) {
-        sqlite3_bind_double(statement_, at, value);
-        return *this;
-    }
+    Statement& bind(int at, std::int64_t value) { return bound(sqlite3_bind_int64(statement_, at, value)); }
+    Statement& bind(int at, double value) { return bound(sqlite3_bind_double(statement_, at, value)); }
     // Steps to the next row; false at the end or on an error, which code() distinguishes.
     bool next() {
         if (code_ == SQLITE_OK || code_ == SQLITE_ROW) code_ = sqlite3_step(statement_);
@@ -66,26 +55,13 @@ public:
     }
 
 private:
+    Statement& bound(int code) {
+        if (code_ == SQLITE_OK) code_ = code;
+        return *this;
+    }
+
     sqlite3_stmt* statement_ = nullptr;
     int code_ = SQLITE_OK;
-};
-
-// During its lifetime, signals that would end this thread's process are deferred: they would leave SQLite's journal
-// behind.
-class SignalBlocker {
-public:
-    SignalBlocker() {
-        sigset_t orderly;
-        sigemptyset(&orderly);
-        for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) sigaddset(&orderly, signal);
-        pthread_sigmask(SIG_BLOCK, &orderly, &before_);
-    }
-    ~SignalBlocker() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalBlocker(const SignalBlocker&) = delete;
-    SignalBlocker& operator=(const SignalBlocker&) = delete;
-
-private:
-    sigset_t before_;
 };
 
 std::string host_of(const Run& run) {
@@ -117,24 +93,14 @@ Error History::error_of(int code) const {
     switch (code & 0xFF) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
+        case SQLITE_TOOBIG:
         case SQLITE_ERROR:  // it lacks our tables
             return {
                 ExitCode::unreadable,
                 fmt::format(
                     "cannot read {}: damaged, or not a history ({}); restore it, or move it away to start a new one",
                     path_, said)};
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            return {
-                ExitCode::not_permitted,
-                fmt::format("cannot open {}: locked by another process for {} s; try again", path_, kWaitMs / 1000)};
-        case SQLITE_FULL:
-        case SQLITE_IOERR: return {ExitCode::internal, fmt::format("{}: {}", path_, said)};
-        default:
-            return {
-                ExitCode::not_permitted,
-                fmt::format("cannot write {}: {}; make the file and its folder writable, or choose another with --db",
-                            path_, said)};
+        default: return {ExitCode::internal, fmt::format("{}: {}", path_, said)};
     }
 }
 
@@ -143,21 +109,33 @@ Status History::run_all(const char* statements) const {
     return code == SQLITE_OK ? Status() : Status(error_of(code));
 }
 
-Status History::open(int flags) {
-    struct stat found = {};
-    if (stat(path_.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
-        return Error{ExitCode::unreadable,
-                     fmt::format("cannot read {}: no such file; choose a history with --db", path_)};
+// Reads the database of these bytes; without any it is a new one.
+Status History::load(const std::string& bytes) {
     sqlite3* database = nullptr;
-    int code = sqlite3_open_v2(path_.c_str(), &database, flags, nullptr);
+    int code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
     database_.reset(database);
     if (code != SQLITE_OK) return error_of(code);
-    sqlite3_busy_timeout(database_.get(), kWaitMs);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
+    if (!bytes.empty()) {
+        auto* copy = static_cast<unsigned char*>(sqlite3_malloc64(bytes.size()));
+        if (copy == nullptr) return error_of(SQLITE_NOMEM);
+        std::memcpy(copy, bytes.data(), bytes.size());
+        // Memory has no write-ahead log; a file that had one says so in these two bytes.
+        constexpr std::size_t kWriteVersion = 18, kReadVersion = 19;
+        if (bytes.size() > kReadVersion && copy[kWriteVersion] == 2 && copy[kReadVersion] == 2)
+            copy[kWriteVersion] = copy[kReadVersion] = 1;
+        auto size = static_cast<sqlite3_int64>(bytes.size());
+        code = sqlite3_deserialize(database, "main", copy, size, size,
+                                   SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE);
+        if (code != SQLITE_OK) return error_of(code);
+    }
+    if (Status checks = run_all("PRAGMA cell_size_check=ON"); !checks.ok()) return checks;
     return check();
 }
 
-// Checks the owner of the file. A new file has neither a mark nor a table; both are read in one transaction, since
-// another process may be creating them.
+// Whose file it is. A new one has neither a mark nor a table.
 Status History::check() {
     auto number = [&](const char* text, std::int64_t& value) {
         Statement statement(database_.get(), text);
@@ -165,12 +143,10 @@ Status History::check() {
         return statement.code();
     };
     std::int64_t application = 0, version = 0, tables = 0;
-    if (Status begun = run_all("BEGIN"); !begun.ok()) return begun;
     for (auto [text, value] : {std::pair{"PRAGMA application_id", &application},
                                {"PRAGMA user_version", &version},
                                {"SELECT count(*) FROM sqlite_master", &tables}})
         if (int code = number(text, *value); code != SQLITE_OK) return error_of(code);
-    if (Status ended = run_all("COMMIT"); !ended.ok()) return ended;
     new_ = application == 0 && tables == 0;
     if (new_) return {};
     if (application != kApplication)
@@ -194,33 +170,38 @@ Status History::check() {
     return {};
 }
 
-Status History::make(const std::string& path, const std::function<void(const std::string&)>& announce) {
-    Result<OutputFile> file = OutputFile::open(path, {.owner_only = true, .in_place = false, .announce = announce});
-    if (!file.ok())
-        return Error{file.error().code == ExitCode::usage ? ExitCode::not_permitted : file.error().code,
-                     fmt::format("{}; choose another place with --db", file.error().message)};
-    if (file->part().empty()) return {};  // not usable as a history; open() reports it
-    {
-        History history(file->part());
-        if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened;
-        if (Status made = history.run_all("PRAGMA journal_mode=OFF"); !made.ok()) return made;
-        if (Status made = history.run_all(kCreate); !made.ok()) return made;
-    }
-    return file->publish_unless_there();
+Result<std::string> History::bytes() const {
+    sqlite3_int64 size = 0;
+    auto release = [](unsigned char* copy) { sqlite3_free(copy); };
+    std::unique_ptr<unsigned char, decltype(release)> copy(sqlite3_serialize(database_.get(), "main", &size, 0),
+                                                           release);
+    if (!copy) return error_of(SQLITE_NOMEM);
+    return std::string(reinterpret_cast<const char*>(copy.get()), static_cast<std::size_t>(size));
 }
 
-Result<History> History::open_to_add(const std::string& path, const std::function<void(const std::string&)>& announce) {
-    struct stat found = {};
-    if (stat(path.c_str(), &found) != 0 && errno == ENOENT)
-        if (Status made = make(path, announce); !made.ok()) return made.error();
+Result<History> History::open_to_add(const std::string& path, const Announce& announce) {
+    Result<std::optional<HistoryFile>> file = HistoryFile::open(path, HistoryFile::Access::replace);
+    if (file.ok() && !*file) {
+        History empty(path);
+        if (Status loaded = empty.load({}); !loaded.ok()) return loaded.error();
+        if (Status made = empty.run_all(kCreate); !made.ok()) return made.error();
+        Result<std::string> bytes = empty.bytes();
+        if (!bytes.ok()) return bytes.error();
+        if (Status made = HistoryFile::make(path, *bytes, announce); !made.ok()) return made.error();
+        file = HistoryFile::open(path, HistoryFile::Access::replace);
+    }
+    if (!file.ok()) return file.error();
     History history(path);
-    if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
+    if (!*file) return Error{ExitCode::not_permitted, fmt::format("cannot open {}: it was removed; try again", path)};
+    history.file_ = std::move(*file);
+    history.announce_ = announce;
+    if (Status loaded = history.load(history.file_->bytes()); !loaded.ok()) return loaded.error();
     if (history.new_) {  // an empty file
         if (Status made = history.run_all(kCreate); !made.ok()) return made.error();
         history.new_ = false;
         return history;
     }
-    // A damaged file is not written to, wherever the damage is. A full check is affordable because a history is small.
+    // A damaged file is not replaced, wherever the damage is. A full check is affordable because a history is small.
     Statement sound(history.database_.get(), "PRAGMA quick_check(1)");
     if (!sound.next()) return history.error_of(sound.code());
     if (sound.text(0) != "ok") return history.error_of(SQLITE_CORRUPT);
@@ -229,35 +210,30 @@ Result<History> History::open_to_add(const std::string& path, const std::functio
 
 Result<History> History::open_to_read(const std::string& path) {
     History history(path);
-    struct stat found = {};
-    if (stat(path.c_str(), &found) != 0 && errno == ENOENT) return history;
-    // Undoing the half-done work of a killed process requires writing, so even a read-only history is opened for that.
-    if (Status opened = history.open(SQLITE_OPEN_READWRITE); !opened.ok()) return opened.error();
-    if (Status only = history.run_all("PRAGMA query_only=ON"); !only.ok()) return only.error();
+    Result<std::optional<HistoryFile>> file = HistoryFile::open(path, HistoryFile::Access::read);
+    if (!file.ok()) return file.error();
+    if (!*file) return history;
+    if (Status loaded = history.load((*file)->bytes()); !loaded.ok()) return loaded.error();
     return history;
 }
 
 Result<std::int64_t> History::add(const HistoryRun& run) {
-    if (Status begun = run_all("BEGIN IMMEDIATE"); !begun.ok()) return begun.error();
-    SignalBlocker until_it_is_whole;
     Statement insert(database_.get(),
                      "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
                      " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");
     insert.bind(1, run.key.label).bind(2, run.key.machine).bind(3, run.key.hardware).bind(4, run.key.tool);
     insert.bind(5, run.file).next();
-    int code = insert.code();
+    if (insert.code() != SQLITE_OK) return error_of(insert.code());
     std::int64_t id = sqlite3_last_insert_rowid(database_.get());
-    for (std::size_t i = 0; i < kMetricCount && code == SQLITE_OK; ++i) {
+    for (std::size_t i = 0; i < kMetricCount; ++i) {
         if (!run.values[i]) continue;
         Statement value(database_.get(), "INSERT INTO value (run, metric, value) VALUES (?, ?, ?)");
         value.bind(1, id).bind(2, std::string(kMetrics[i].name)).bind(3, *run.values[i]).next();
-        code = value.code();
+        if (value.code() != SQLITE_OK) return error_of(value.code());
     }
-    if (code != SQLITE_OK) {
-        sqlite3_exec(database_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
-        return error_of(code);
-    }
-    if (Status ended = run_all("COMMIT"); !ended.ok()) return ended.error();
+    Result<std::string> whole = bytes();
+    if (!whole.ok()) return whole.error();
+    if (Status replaced = file_->replace(*whole, announce_); !replaced.ok()) return replaced.error();
     return id;
 }
 

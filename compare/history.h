@@ -4,17 +4,19 @@
 //   value  run, metric, value       one row per metric that the run has, by the names of metrics.def
 //
 // Runs are comparable if label, machine, hardware and tool are equal. Several processes may add at once: each addition
-// is one transaction and waits for others; SQLite's journal undoes one that a kill interrupts. A file that is damaged
-// or not ours is never written to.
+// waits for others and replaces the file whole (history_file.h), so a kill leaves the one before. A file that is damaged
+// or not ours is never replaced.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compare/comparison.h"
+#include "compare/history_file.h"
 #include "core/base/result.h"
 #include "core/model/result_table.h"
 
@@ -36,14 +38,14 @@ struct HistoryRun {
 
 class History {
 public:
-    // Creates the file if necessary, complete and private to its owner. `announce` as in OutputOptions.
-    static Result<History> open_to_add(const std::string& path,
-                                       const std::function<void(const std::string&)>& announce = {});
-    // Never creates the file, and changes it only to undo an addition that a killed process left half done. A missing
-    // file is a history without runs.
+    using Announce = std::function<void(const std::string&)>;  // as in OutputOptions
+
+    // Creates the file if necessary, complete and private to its owner. Others wait until this History ends.
+    static Result<History> open_to_add(const std::string& path, const Announce& announce = {});
+    // Never creates or changes a file. A missing one is a history without runs.
     static Result<History> open_to_read(const std::string& path);
 
-    // Assigns id and time. Returns the id.
+    // Assigns id and time, and writes the file. Returns the id.
     Result<std::int64_t> add(const HistoryRun& run);
     // Oldest first; of every label if it is empty.
     Result<std::vector<HistoryRun>> runs(const std::string& label) const;
@@ -53,14 +55,16 @@ private:
         void operator()(sqlite3* database) const;
     };
     explicit History(std::string path) : path_(std::move(path)) {}
-    Status open(int flags);
+    Status load(const std::string& bytes);
     Status check();
-    static Status make(const std::string& path, const std::function<void(const std::string&)>& announce);
+    Result<std::string> bytes() const;
     Error error_of(int code) const;
     Status run_all(const char* statements) const;
 
     std::string path_;
-    std::unique_ptr<sqlite3, DatabaseCloser> database_;  // null: the file does not exist
+    std::optional<HistoryFile> file_;  // that will be replaced
+    Announce announce_;
+    std::unique_ptr<sqlite3, DatabaseCloser> database_;  // in memory; null: the file does not exist
     bool new_ = false;                                   // the file is still empty
 };
 

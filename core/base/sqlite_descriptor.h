@@ -1,7 +1,7 @@
 // An SQLite database opened by its descriptor, "/proc/self/fd/N", for files that have no name. SQLite's own VFS
 // resolves links first and refuses to open links; neither works without a name. This VFS reads and writes the
-// descriptor, for one connection at a time and without locks. Other files, such as temporary files for sorting, are
-// left to SQLite.
+// descriptor, for one connection at a time and without locks or journals. Temporary files, which have no name either,
+// are left to SQLite.
 #pragma once
 
 #include <sqlite3.h>
@@ -58,8 +58,8 @@ struct SqliteDescriptor {
 
     static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* flags_out) {
         sqlite3_vfs* usual = sqlite3_vfs_find(nullptr);
-        if (name == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0)
-            return usual->xOpen(usual, name, file, flags, flags_out);
+        if (name == nullptr) return usual->xOpen(usual, name, file, flags, flags_out);
+        if ((flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_CANTOPEN;
         static const sqlite3_io_methods kMethods = {
             .iVersion = 1,
             .xClose = [](sqlite3_file*) { return SQLITE_OK; },
@@ -99,6 +99,9 @@ inline const char* sqlite_by_descriptor() {
         layer.zName = "gpu-profile-descriptor";
         layer.szOsFile = std::max<int>(layer.szOsFile, sizeof(SqliteDescriptor));
         layer.xOpen = SqliteDescriptor::open;
+        // There is nothing beside the file: journals, which name files to be removed, are never looked for.
+        layer.xAccess = [](sqlite3_vfs*, const char*, int, int* found) { return *found = 0, SQLITE_OK; };
+        layer.xDelete = [](sqlite3_vfs*, const char*, int) { return SQLITE_IOERR_DELETE; };
         layer.xFullPathname = [](sqlite3_vfs*, const char* path, int size, char* out) {
             return std::snprintf(out, static_cast<std::size_t>(size), "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
         };

@@ -1,8 +1,13 @@
 """`history`: what is kept, what is comparable, and what happens to files that cannot be used."""
 
+import fcntl
 import json
+import os
+import signal
 import sqlite3
+import struct
 import subprocess
+import time
 
 import pytest
 from test_compare import recording, rows
@@ -104,6 +109,100 @@ def test_a_file_that_cannot_be_used_is_refused_and_left_alone(program, database,
         assert len(outcome.errors) == 1 and database in outcome.errors[0]
     if before is not None:
         assert (tmp_path / "history.sqlite").read_bytes() == before
+
+
+def hot_journal(database, named):
+    """A journal as SQLite leaves it when it is killed in the middle of a change of several databases: `named` is their super-journal, which
+    SQLite removes when it has undone the change."""
+    magic = bytes.fromhex("d9d505f920a163d7")
+    page = struct.unpack(">H", database[16:18])[0]
+    name = os.fsencode(named)
+    header = magic + struct.pack(">5I", 0, 1, len(database) // page, 512, page)
+    pending = struct.pack(">I", 0x40000000 // page + 1)
+    return header.ljust(512, b"\0") + pending + name + struct.pack(">2I", len(name), sum(name)) + magic
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["check", "FILE", "--label", "train"], ["add", "FILE", "--label", "train"]])
+def test_a_planted_journal_removes_nothing(program, database, tmp_path, arguments):
+    file = recording(tmp_path / "a.json", 1)
+    add(program, database, file)
+    private = tmp_path / "private"
+    private.write_text("of the user")
+    before = (tmp_path / "history.sqlite").read_bytes()
+    journal = tmp_path / "history.sqlite-journal"
+    journal.write_bytes(hot_journal(before, private))
+    outcome = program.run("history", *(file if word == "FILE" else word for word in arguments), "--db", database)
+    assert private.exists() and journal.exists() and (tmp_path / "history.sqlite").read_bytes() == before
+    assert outcome.status == 3 and str(journal) in outcome.errors[0] and "delete it" in outcome.errors[0]
+    with sqlite3.connect(database) as connection:  # the journal is one that SQLite believes
+        connection.execute("SELECT count(*) FROM run").fetchone()
+    assert not private.exists() and not journal.exists()
+
+
+@pytest.mark.parametrize("suffix", ["-journal", "-wal"])
+@pytest.mark.parametrize("kind", ["file", "link", "pipe"])
+def test_nothing_beside_a_history_is_read(program, database, tmp_path, suffix, kind):
+    add(program, database, recording(tmp_path / "a.json", 1))
+    beside = tmp_path / f"history.sqlite{suffix}"
+    {"file": lambda: beside.write_bytes(b"x"), "link": lambda: beside.symlink_to("/dev/zero"), "pipe": lambda: os.mkfifo(beside)}[kind]()
+    outcome = program.run("history", "list", "--db", database)
+    assert outcome.status == 3 and str(beside) in outcome.errors[0]
+    beside.unlink()
+    beside.touch()  # what SQLite leaves with journal_mode=TRUNCATE
+    assert program.run("history", "list", "--db", database).status == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize(("owner", "mode", "status"), [(12345, 0o777, 3), (12345, 0o755, 0), (0, 0o777, 0)])
+def test_a_history_of_another_user_in_a_shared_folder_is_refused(program, tmp_path, owner, mode, status):
+    file, shared = recording(tmp_path / "a.json", 1), tmp_path / "shared"
+    shared.mkdir()
+    database = str(shared / "history.sqlite")
+    add(program, database, file)
+    os.chown(database, owner, owner)
+    shared.chmod(mode)
+    outcome = program.run("history", "list", "--db", database)
+    assert outcome.status == status
+    assert status == 0 or "another user (12345)" in outcome.errors[0]
+
+
+def test_a_kill_leaves_a_whole_history(program, database, tmp_path):
+    file = recording(tmp_path / "a.json", 1)
+    add(program, database, file)
+    command = [str(program.path), "history", "add", file, "--label", "train", "--db", database]
+    for number in range(20):
+        writer = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        time.sleep(0.002 * number)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        assert program.run("history", "list", "--db", database).status == 0
+    add(program, database, file)
+
+
+def test_it_waits_for_sqlite(program, database, tmp_path):
+    """Locks are those of SQLite: while another program writes, nothing is read, and the other way round."""
+    file = recording(tmp_path / "a.json", 1)
+    add(program, database, file)
+    writer = sqlite3.connect(database, isolation_level=None)
+    writer.execute("BEGIN EXCLUSIVE")
+    command = [str(program.path), "history", "add", file, "--label", "train", "--db", database]
+    waiting = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    time.sleep(0.5)
+    assert waiting.poll() is None
+    writer.execute("UPDATE run SET label = 'other'")
+    writer.execute("COMMIT")
+    writer.close()
+    assert waiting.wait(30) == 0
+    with sqlite3.connect(database) as connection:
+        assert sorted(connection.execute("SELECT label FROM run")) == [("other",), ("train",)]
+
+
+def test_a_lock_that_nobody_gives_up_is_said(program, database, tmp_path):
+    add(program, database, recording(tmp_path / "a.json", 1))
+    with open(database, "r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX, 512, 0x40000000)
+        outcome = program.run("history", "list", "--db", database)
+    assert outcome.status == 5 and "locked by another process for 10 s" in outcome.errors[0]
 
 
 def test_where_nothing_can_be_written(program, tmp_path):
