@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -31,15 +33,15 @@ unsigned usual_workers() {
     return static_cast<unsigned>(std::min<std::uint64_t>(by_memory, std::max(std::thread::hardware_concurrency(), 1U)));
 }
 
-// The same for the same bytes to the file system, read in the same way.
+// The same for the same bytes to the file system, read in the same way by the same user.
 std::string summary_name(const RankFile& file, const EngineOptions& options) {
     struct stat about {};
     if (stat(file.path.c_str(), &about) != 0) return {};
     std::error_code unknown;
     std::string identity =
-        fmt::format("{}|{}|{}.{:09}|{}|{}|{}|{}|{}|{}", fs::absolute(file.path, unknown).string(), about.st_size,
+        fmt::format("{}|{}|{}.{:09}|{}|{}|{}|{}|{}|{}|{}", fs::absolute(file.path, unknown).string(), about.st_size,
                     about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino, kReducerVersion, program_version(),
-                    options.step_range, file.rank.value_or(-1), file.host);
+                    options.step_range, file.rank.value_or(-1), file.host, geteuid());
     return fmt::format("{:016x}{:016x}.gpuprof", fnv1a(identity), fnv1a(identity, 0x84222325cbf29ce4));
 }
 
@@ -66,10 +68,14 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
         return;
     }
     std::string summary = (fs::path(options.cache) / name).string();
-    std::error_code unknown;
-    if (fs::exists(summary, unknown)) {
-        into.summary = summary;
-        into.cached = true;
+    struct stat kept {};
+    if (lstat(summary.c_str(), &kept) == 0) {
+        // In a folder of several users somebody else could tell any story of this file.
+        if (kept.st_uid != geteuid() || !S_ISREG(kept.st_mode))
+            into.problem = fmt::format("{} is {}; delete it, or name another folder with --cache", summary,
+                                       S_ISREG(kept.st_mode) ? "another user's" : "not a file");
+        else
+            into.summary = summary, into.cached = true;
         return;
     }
     std::vector<std::string> arguments{"ranks", "reduce", into.file.path, "--output", summary};
@@ -86,6 +92,19 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
         into.summary = summary;
     else
         into.problem = end.problem, into.foreign = end.status == static_cast<int>(ExitCode::empty);
+}
+
+// Removes what killed processes have left. Nothing that is still written: a file may take `seconds`.
+void clean(const std::string& cache, double seconds) {
+    const auto oldest = std::time(nullptr) - static_cast<std::time_t>(seconds) - 60;
+    std::error_code failed;
+    for (fs::directory_iterator entry(cache, failed), end; !failed && entry != end; entry.increment(failed)) {
+        const std::string name = entry->path().filename().string();
+        struct stat about {};
+        if (name.starts_with('.') && name.find(".gpuprof.part-") != std::string::npos &&
+            lstat(entry->path().c_str(), &about) == 0 && about.st_uid == geteuid() && about.st_mtime < oldest)
+            unlink(entry->path().c_str());
+    }
 }
 
 }  // namespace
@@ -105,6 +124,7 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
     if (failed)
         return Error{ExitCode::not_permitted, fmt::format("cannot create {}: {}; name another folder with --cache",
                                                           options.cache, failed.message())};
+    clean(options.cache, options.seconds);
     std::vector<ReducedFile> reduced;
     for (const RankFile& file : files) reduced.push_back({file, {}, {}, false, false});
     // Largest first, so that the last one to end is a small one.

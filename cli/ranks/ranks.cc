@@ -124,7 +124,8 @@ Result<ExitCode> read(const RanksArguments& arguments, const std::vector<std::st
     Result<ExitCode> ended = read_job(paths, asked, request.options, request.limits, job);
     if (!ended.ok() || *ended != ExitCode::ok || arguments.save.empty()) return ended;
     Progress progress;
-    Status saved = write_output(arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); });
+    Status saved = write_output(
+        arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); }, FileAccess::owner);
     if (!saved) return saved.error();
     return ended;
 }

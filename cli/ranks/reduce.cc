@@ -41,7 +41,8 @@ Status reduce_file(const RankFile& file, const Options& options, const ReadLimit
     if (!trace.ok()) return trace.error();
     Result<Trace> summary = summarise(std::move(trace).value(), file, options);
     if (!summary.ok()) return summary.error();
-    return write_output(output, [&](Sink& sink) { return write_capture(*summary, sink, {}); });
+    return write_output(
+        output, [&](Sink& sink) { return write_capture(*summary, sink, {}); }, FileAccess::owner);
 }
 
 }  // namespace gpuprof::cli

@@ -1,14 +1,43 @@
 #include "core/base/function_name.h"
 
-#include <cxxabi.h>
+#define HAVE_DECL_BASENAME 1  // libiberty.h would declare another than the C library
+#include <libiberty/demangle.h>
 
-#include <cstdlib>
-#include <memory>
+#include <array>
+#include <csetjmp>
+#include <cstring>
 
 namespace gpuprof::inline base {
 namespace {
 
-constexpr std::size_t kMaxBytes = 64 * 1024;  // hostile names can be megabytes long
+constexpr std::size_t kMaxBytes = 64 * 1024;  // of a name, mangled or not: hostile ones can be megabytes long
+
+// A readable name as far as it was demangled. In a mangled name each substitution may stand for two of the one before, so a line of text can
+// stand for gigabytes: at the limit `end` leaves the demangler, whose frames own no memory.
+struct Readable {
+    std::array<char, kMaxBytes> text;
+    std::size_t bytes;
+    std::jmp_buf end;
+};
+
+void append(const char* part, std::size_t bytes, void* to) {
+    auto& name = *static_cast<Readable*>(to);
+    if (bytes > name.text.size() - name.bytes) std::longjmp(name.end, 1);
+    std::memcpy(name.text.data() + name.bytes, part, bytes);
+    name.bytes += bytes;
+}
+
+enum class Outcome { done, not_mangled, too_long };
+
+Outcome demangle(const std::string& name, Readable& readable) {
+    if (!name.starts_with("_Z")) return Outcome::not_mangled;
+    if (name.size() > kMaxBytes) return Outcome::too_long;
+    readable.bytes = 0;
+    if (setjmp(readable.end) != 0) return Outcome::too_long;
+    // As __cxa_demangle(), which has no limit.
+    int done = cplus_demangle_v3_callback(name.c_str(), DMGL_PARAMS | DMGL_TYPES, append, &readable);
+    return done != 0 ? Outcome::done : Outcome::not_mangled;
+}
 
 // Without the text inside < > and ( ), which may be nested. `(anonymous namespace)` goes too: it is a namespace.
 std::string without_brackets(std::string_view name) {
@@ -41,12 +70,14 @@ std::string bare_name(std::string_view whole) {
 }  // namespace
 
 std::string demangled(std::string_view name) {
-    if (name.substr(0, 2) != "_Z" || name.size() > kMaxBytes) return std::string(name);
-    int status = 0;
-    auto release = [](char* demangled) { std::free(demangled); };
-    std::unique_ptr<char, decltype(release)> text(
-        abi::__cxa_demangle(std::string(name).c_str(), nullptr, nullptr, &status), release);
-    return status == 0 && text ? text.get() : std::string(name);
+    std::string whole(name);
+    Readable readable;  // not initialised: 64 KiB
+    return demangle(whole, readable) == Outcome::done ? std::string(readable.text.data(), readable.bytes) : whole;
+}
+
+bool is_too_long_demangled(std::string_view name) {
+    Readable readable;
+    return demangle(std::string(name), readable) == Outcome::too_long;
 }
 
 std::string qualified_name(std::string_view name) {

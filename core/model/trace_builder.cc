@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "core/base/function_name.h"
 #include "core/base/parallel.h"
 #include "core/base/readable.h"
 #include "core/model/completeness.h"
@@ -240,6 +243,17 @@ void merge_by_key(Table& table, Column<Key>& key, Before before) {
     table = std::move(merged);
 }
 
+// Counts the names, not the kernels.
+void lose_long_names(const KernelTable& kernels, const StringPool& strings, Batch& losses) {
+    std::vector<bool> seen(strings.size());
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (!kernels.name.has(row) || seen[index_of(kernels.name[row])]) continue;
+        seen[index_of(kernels.name[row])] = true;
+        if (std::string_view name = strings[kernels.name[row]]; is_too_long_demangled(name))
+            losses.lose(Loss::long_name, fmt::format("{}…", name.substr(0, 60)));
+    }
+}
+
 void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses) {
     auto lose = [&](Loss loss, std::uint64_t count, std::string_view place) {
         if (count > 0) losses.lose(loss, place, count);
@@ -365,6 +379,7 @@ Trace TraceBuilder::finish() && {
     trace_.links_ = link_launches(tables);
     trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
     lose_missing_work(trace_.links_.counts, trace_.completeness_, rest_);
+    lose_long_names(tables.kernel, trace_.strings_, rest_);
 
     Batch losses;
     for (std::size_t kind = 0; kind < kLossKinds; ++kind) {

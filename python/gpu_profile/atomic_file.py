@@ -16,15 +16,15 @@ __all__ = ["atomic_replace"]
 
 
 @contextlib.contextmanager
-def atomic_replace(path: str) -> Iterator[str]:
+def atomic_replace(path: str, private: bool = False) -> Iterator[str]:
     """Yield the name of a temporary file; if the block ends without an exception, it becomes `path`. An existing
-    file keeps its mode."""
+    file keeps its mode; a new one is readable as the umask says, or by its owner alone."""
     final = os.path.realpath(path)
     folder, name = os.path.split(final)
     root, ending = os.path.splitext(name)  # matplotlib derives the format from it
     number, part = tempfile.mkstemp(suffix=ending, prefix=f".{root[:200]}.part-", dir=folder)
     try:
-        os.fchmod(number, _mode_of(final))
+        os.fchmod(number, _mode_of(final, private))
         yield part
         descriptor = os.open(part, os.O_RDONLY | os.O_CLOEXEC)
         try:
@@ -41,10 +41,12 @@ def atomic_replace(path: str) -> Iterator[str]:
     _sync_folder(folder)
 
 
-def _mode_of(path: str) -> int:
+def _mode_of(path: str, private: bool) -> int:
     try:
         return os.stat(path).st_mode & 0o777
     except FileNotFoundError:
+        if private:
+            return 0o600
         umask = os.umask(0o077)
         os.umask(umask)
         return 0o666 & ~umask

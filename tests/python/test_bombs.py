@@ -1,6 +1,7 @@
 """Files that unpack to far more than they are: refused by their limits, and the message says which. tests/soak/bombs.py has large ones."""
 
 import functools
+import json
 import os
 import sys
 from pathlib import Path
@@ -46,6 +47,37 @@ def test_unpacking_is_bounded(program, tmp_path, ending):
     file.write_bytes(bombs.PACKERS[ending](file.read_bytes()))  # twice: not unpacked twice
     outcome = program.run("report", file)
     assert outcome.status == 3 and "unknown format" in outcome.errors[0]
+
+
+def with_name(name):
+    """A trace of one step, whose kernels have this name."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1000}]
+    for number in range(20):
+        correlation = {"correlation": number + 1}
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 10 + 40 * number, "dur": 5, "args": correlation})
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": 20 + 40 * number, "dur": 15,
+                       "args": {**correlation, "device": 0, "stream": 7, "grid": [1, 1, 1], "block": [32, 1, 1]}})
+    return json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H200"}], "traceEvents": events})
+
+
+@pytest.mark.parametrize("command", [["report"], ["report", "FILE", "kernels", "sequences"], ["query", "FILE", "SELECT demangle(name), short_name(name) FROM kernel"],
+                                     *(["export", kind, "FILE", "-o", "out"] for kind in ("html", "nsys", "perfetto", "folded", "pprof", "chrome"))])
+def test_a_name_that_stands_for_gigabytes(program, tmp_path, command):
+    """Of each part there are two in the next one: 2^25 pairs of a name of 290 bytes."""
+    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    name = "_Z1fSt4pairIiiE" + "".join(f"S_IS{letters[level]}_S{letters[level]}_E" for level in range(24))
+    file = tmp_path / "trace.json"
+    file.write_text(with_name(name))
+    arguments = [str(file) if word == "FILE" else word for word in command] + ([] if "FILE" in command else [str(file)])
+    status, said, memory, seconds = bombs.run([program.path, *arguments], tmp_path)
+    assert status == 0, said
+    assert memory < 220 << 20 and seconds < 20
+
+
+def test_a_name_that_is_shown_as_recorded_is_counted(program, tmp_path):
+    (tmp_path / "trace.json").write_text(with_name("_Z1fSt4pairIiiE" + "".join(f"S_IS{letter}_S{letter}_E" for letter in "0123456789ABCDEFGH")))
+    losses = program.run("report", tmp_path / "trace.json", "trace_quality", "--format", "csv").stdout.decode()
+    assert "long_name" in losses
 
 
 def test_pipes_named_as_files(program, tmp_path):

@@ -9,9 +9,12 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+import gpu_profile
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "soak"))
@@ -19,6 +22,9 @@ sys.path.insert(0, str(ROOT / "tests" / "soak"))
 from outputs import BURSTY, ERRORS, TRACE, Kind, full, small_disk  # noqa: E402
 
 OTHER = ROOT / "tests" / "fixtures" / "kineto" / "memory_bound.json.gz"
+
+
+JOB = ROOT / "examples" / "ranks"
 
 
 def mode_of(path):
@@ -181,10 +187,46 @@ def test_captures_and_histories_are_the_owners_alone(program, tmp_path):
         assert program.run("--backend", f"replay:{BURSTY}@max", "--capture", tmp_path / "samples", "--csv", tmp_path / "csv", "--", "true").status == 0
         assert program.run("record", "--quiet", "--sample", "0", "-o", tmp_path / "recording", "--", "true").status == 0
         assert program.run("history", "add", TRACE, "--label", "x", "--db", tmp_path / "history").status == 0
+        assert program.run("ranks", JOB, "--cache", tmp_path / "cache", "--save", tmp_path / "job").status == 0
+        assert program.run("ranks", "reduce", JOB / "rank00000.json.gz", "-o", tmp_path / "summary").status == 0
+        gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))
     finally:
         os.umask(before)
-    assert {path.name: oct(mode_of(path)) for path in tmp_path.iterdir()} == {
-        "capture": "0o600", "samples": "0o600", "recording": "0o600", "history": "0o600", "csv": "0o644"}
+    assert {path.name: oct(mode_of(path)) for path in tmp_path.iterdir() if path.is_file()} == {
+        "capture": "0o600", "samples": "0o600", "recording": "0o600", "history": "0o600", "job": "0o600", "summary": "0o600", "csv": "0o644"}
+    summaries = list((tmp_path / "cache").iterdir())
+    assert len(summaries) == 16 and {oct(mode_of(path)) for path in summaries} == {"0o600"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("kind", ["owner", "link"])
+def test_a_summary_that_another_put_there_is_refused(program, tmp_path, kind):
+    assert program.run("ranks", JOB, "--cache", tmp_path / "cache").status == 0
+    first = min((tmp_path / "cache").iterdir())
+    if kind == "owner":
+        os.chown(first, 12345, 12345)
+    else:
+        first.rename(tmp_path / "elsewhere")
+        first.symlink_to(tmp_path / "elsewhere")
+    outcome = program.run("ranks", JOB, "losses", "--cache", tmp_path / "cache", "--format", "csv")
+    assert f"{first} is {'another user' if kind == 'owner' else 'not a file'}" in outcome.stdout.decode()
+    own = {path.name for path in (tmp_path / "cache").iterdir()}
+    gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))
+    kept = {path for path in (tmp_path / "cache").iterdir() if path.name not in own}
+    os.chown(min(kept), 12345, 12345)
+    min(kept).write_bytes(b"another story")
+    gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))  # it is made again
+
+
+def test_what_killed_processes_left_in_a_cache_is_removed(program, tmp_path):
+    (tmp_path / "cache").mkdir()
+    old, new, other = (tmp_path / "cache" / name for name in (".a.gpuprof.part-aaaaaa", ".b.gpuprof.part-bbbbbb", "of the user.part-cccccc"))
+    for path in (old, new, other):
+        path.write_bytes(b"x")
+    for path in (old, other):
+        os.utime(path, (1, 1))
+    assert program.run("ranks", JOB, "--cache", tmp_path / "cache").status == 0
+    assert not old.exists() and new.exists() and other.exists()
 
 
 def test_a_replaced_file_keeps_its_mode(program, tmp_path):

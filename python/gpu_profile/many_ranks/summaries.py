@@ -6,8 +6,10 @@ made again. Files whose storage says neither a time nor a tag are not kept: noth
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import stat
 import struct
 import zlib
 from typing import TYPE_CHECKING, Union
@@ -40,7 +42,7 @@ class Cache:
         if name is None or not file.stamp:
             return None
         try:
-            with open(os.path.join(self.folder, name), "rb") as kept:
+            with open(os.path.join(self.folder, name), "rb", opener=_open_own) as kept:
                 summary = kept.read()
         except OSError:
             return None
@@ -52,17 +54,27 @@ class Cache:
             return
         path = os.path.join(self.folder, self._name(file, summary))
         try:
-            with atomic_replace(path) as part, open(part, "wb") as kept:
+            with atomic_replace(path, private=True) as part, open(part, "wb") as kept:
                 kept.write(summary)
         except OSError as problem:
             raise Error(5, f"cannot write {path}: {problem.strerror}") from None
 
     def _key(self, file: RankFile) -> str:
-        identity = "\0".join((file.name, str(file.bytes), file.stamp, str(file.rank), file.host, *self._maker))
+        identity = "\0".join((file.name, str(file.bytes), file.stamp, str(file.rank), file.host, str(os.geteuid()), *self._maker))
         return hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:32]
 
     def _name(self, file: RankFile, summary: bytes) -> str:
         return f"{self._key(file)}-{hashlib.sha256(summary).hexdigest()[:32]}.gpuprof"
+
+
+def _open_own(path: str, flags: int) -> int:
+    """Open a file of this user and nothing else: in a folder of several users somebody else could tell any story. Raises OSError."""
+    opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+    about = os.fstat(opened)
+    if about.st_uid == os.geteuid() and stat.S_ISREG(about.st_mode):
+        return opened
+    os.close(opened)
+    raise PermissionError(errno.EPERM, "another user's, or not a file")
 
 
 def usual_cache() -> str:
