@@ -1,0 +1,100 @@
+"""`tune` asks git what the code is, in a repository that may come from elsewhere: nothing that the repository names is run."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ASK = "import json, sys; from gpu_profile.tuning.change import Code; code = Code('inv'); print(json.dumps([code.state, code.patch.decode('latin-1')]))"
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", *words], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    folder = tmp_path / "received"
+    folder.mkdir()
+    git(folder, "init", "-q")
+    (folder / "train.py").write_text("one\n")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "first")
+    (folder / "train.py").write_text("two\n")
+    return folder
+
+
+def asked(folder, path=None):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "PATH": path or os.environ["PATH"], "HOME": str(folder.parent)}
+    done = subprocess.run([sys.executable, "-c", ASK], cwd=folder, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    return json.loads(done.stdout)
+
+
+def script(path, marker, prints=""):
+    path.write_text(f"#!/bin/sh\ntouch {marker}\n{prints}\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("attack", ["fsmonitor", "clean", "process", "clean, named oddly", "textconv", "external diff", "pager", "submodule", "promisor", "git in the folder"])
+def test_nothing_of_a_received_repository_runs(repository, tmp_path, attack):
+    marker = tmp_path / "ran"
+    run = script(tmp_path / "run.sh", marker, "cat")
+    attributes, path = repository / ".gitattributes", None
+    if attack == "fsmonitor":
+        git(repository, "config", "core.fsmonitor", str(run))
+    elif attack in ("clean", "process", "clean, named oddly"):
+        name = "a=b \n.c" if attack == "clean, named oddly" else "odd"
+        kind = "process" if attack == "process" else "clean"
+        attributes.write_text("*.py filter=odd\n")
+        if name != "odd":  # a second one, whose name splits where it should not
+            (repository / ".git" / "config").open("a").write('[filter "a=b"]\n\tclean = ' + f"{run}\n")
+            attributes.write_text("*.py filter=a=b\n")
+        else:
+            git(repository, "config", f"filter.odd.{kind}", str(run))
+            git(repository, "config", "filter.odd.required", "true")
+    elif attack == "textconv":
+        attributes.write_text("*.py diff=odd\n")
+        git(repository, "config", "diff.odd.textconv", str(run))
+    elif attack == "external diff":
+        git(repository, "config", "diff.external", str(run))
+        attributes.write_text("*.py diff=odd\n")
+        git(repository, "config", "diff.odd.command", str(run))
+    elif attack == "pager":
+        git(repository, "config", "core.pager", str(run))
+        git(repository, "config", "pager.diff", "true")
+    elif attack == "submodule":
+        inner = repository / "inner"
+        inner.mkdir()
+        git(inner, "init", "-q")
+        (inner / "file").write_text("one\n")
+        git(inner, "add", ".")
+        git(inner, "commit", "-q", "-m", "inner")
+        git(repository, "add", "inner")
+        git(repository, "commit", "-q", "-m", "with a submodule")
+        (inner / "file").write_text("changed\n")
+        (repository / "train.py").write_text("two\n")
+        git(inner, "config", "core.fsmonitor", str(run))
+    elif attack == "promisor":
+        blob = subprocess.run(["git", "rev-parse", "HEAD:train.py"], cwd=repository, capture_output=True, text=True, check=True).stdout.strip()
+        (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+        for name, value in {"core.repositoryformatversion": "1", "extensions.partialClone": "origin", "remote.origin.promisor": "true",
+                            "remote.origin.url": f"ext::{run}", "protocol.ext.allow": "always"}.items():
+            git(repository, "config", name, value)
+    else:
+        script(repository / "git", marker, "exit 1")
+        path = f".:{os.environ['PATH']}"
+    state, patch = asked(repository, path)
+    assert not marker.exists()
+    if attack != "promisor":  # whose commit is not there
+        assert state is not None and ("+two" in patch or attack == "submodule")
+
+
+def test_what_git_prints_is_limited(repository):
+    (repository / "train.py").write_text("line\n" * 3_000_000)
+    state, patch = asked(repository)
+    assert "was not kept (limit: 1 MiB)" in state["note"] and len(patch) > 1 << 20
