@@ -69,14 +69,14 @@ def test_a_name_that_stands_for_gigabytes(program, tmp_path, command):
     file = tmp_path / "trace.json"
     file.write_text(with_name(name))
     arguments = [str(file) if word == "FILE" else word for word in command] + ([] if "FILE" in command else [str(file)])
-    status, said, memory, seconds = bombs.run([program.path, *arguments], tmp_path)
+    status, said, memory, seconds = bombs.measured([program.path, *arguments], cwd=tmp_path)
     assert status == 0, said
     assert memory < 220 << 20 and seconds < 20
 
 
 def test_a_name_that_is_shown_as_recorded_is_counted(program, tmp_path):
     (tmp_path / "trace.json").write_text(with_name("_Z1fSt4pairIiiE" + "".join(f"S_IS{letter}_S{letter}_E" for letter in "0123456789ABCDEFGH")))
-    losses = program.run("report", tmp_path / "trace.json", "trace_quality", "--format", "csv").stdout.decode()
+    losses = program.run("report", tmp_path / "trace.json", "losses", "--format", "csv").stdout.decode()
     assert "long_name" in losses
 
 
