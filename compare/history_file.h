@@ -1,4 +1,4 @@
-// The file of a history as bytes: read whole under a lock, replaced whole. SQLite sees memory alone, never a path, because beside a path it
+// The file of a history as bytes: read whole under a lock, replaced whole. SQLite sees memory alone, never a path, because next to a path it
 // looks for a journal, and a journal names files that SQLite then removes.
 //
 // Locks are those of SQLite on its own bytes of the file, so `sqlite3` may be used on a history at the same time.
@@ -20,7 +20,7 @@ public:
     enum class Access { read, replace };
 
     // Waits for others who write, or read and write if it is to be replaced, then reads the file. nullopt: there is no such file. Refuses a
-    // file that is too large or no file, one of another user in a folder that others can write to, and one with a journal beside it.
+    // file that is too large or no file, one of another user in a folder that others can write to, and one with a journal next to it.
     static Result<std::optional<HistoryFile>> open(const std::string& path, Access access);
     // Makes a private file of these bytes, unless there is one. `announce` as in OutputOptions.
     static Status make(const std::string& path, const std::string& bytes,

@@ -99,7 +99,7 @@ inline const char* sqlite_by_descriptor() {
         layer.zName = "gpu-profile-descriptor";
         layer.szOsFile = std::max<int>(layer.szOsFile, sizeof(SqliteDescriptor));
         layer.xOpen = SqliteDescriptor::open;
-        // There is nothing beside the file: journals, which name files to be removed, are never looked for.
+        // There is nothing next to the file: journals, which name files to be removed, are never looked for.
         layer.xAccess = [](sqlite3_vfs*, const char*, int, int* found) { return *found = 0, SQLITE_OK; };
         layer.xDelete = [](sqlite3_vfs*, const char*, int) { return SQLITE_IOERR_DELETE; };
         layer.xFullPathname = [](sqlite3_vfs*, const char* path, int size, char* out) {

@@ -243,9 +243,8 @@ void merge_by_key(Table& table, Column<Key>& key, Before before) {
     table = std::move(merged);
 }
 
-// Counts the names, not the kernels.
 void lose_long_names(const KernelTable& kernels, const StringPool& strings, Batch& losses) {
-    std::vector<bool> seen(strings.size());
+    std::vector<bool> seen(strings.size());  // each name counts once
     for (Row row = 0; row < kernels.rows; ++row) {
         if (!kernels.name.has(row) || seen[index_of(kernels.name[row])]) continue;
         seen[index_of(kernels.name[row])] = true;

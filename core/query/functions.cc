@@ -22,7 +22,7 @@ constexpr SqlFunction kFunctions[] = {
     {"stddev(value)", "Aggregate: population standard deviation; null without values."},
     {"text REGEXP pattern",
      "Whether the text contains a match of a POSIX extended regular expression; (?i) at its start ignores case."},
-    {"demangle(text)", "Demangles a C++ name; returns any other text unchanged."},
+    {"demangle(text)", "Demangles a C++ name; returns any other text, and a name of more than 64 KiB, unchanged."},
     {"short_name(text)",
      "A function's name without return type, namespaces, template arguments and parameters; demangles it if needed."},
 };
