@@ -318,7 +318,7 @@ def test_wrong_input_has_one_line(tune, tmp_path):
         found, _, errors = tune(*words)
         assert (found, len(errors)) == (status, 1), (words, errors)
         assert complaint in errors[0] and errors[0].count("gpu-profile: ") == 1
-    for text, complaint in (("{", "not JSON"), ('{"document": "tune", "schema": 1, "states": [{"recordings": []}]}', "state 0 has no 'recorded_at'"), ("[]", "not an investigation"), ('{"document": "tune", "schema": 9, "states": [{}]}', "another version")):
+    for text, complaint in (("{", "not JSON"), ('{"document": "tune", "schema": 1, "states": [{"recordings": []}]}', "command is missing"), ("[]", "not an investigation"), ('{"document": "tune", "schema": 9, "states": [{}]}', "another version")):
         (tmp_path / "tune/investigation.json").write_text(text)
         status, _, errors = tune("status")
         assert (status, len(errors)) == (3, 1) and complaint in errors[0]

@@ -1,13 +1,20 @@
 """`tune` where recordings, folders or the disk are gone, and when a signal ends it."""
 
+import contextlib
+import copy
+import io
+import json
 import os
+import random
 import signal
+import stat
 import sys
 import time
 
 import pytest
 
-from test_tune import document, stand_in, states, tune  # noqa: F401 (a fixture)
+from gpu_profile.tuning.__main__ import main
+from test_tune import INPUT_BOUND, INPUT_FIXED, document, stand_in, states, tune  # noqa: F401 (a fixture)
 
 
 def test_deleted_recordings_are_named_before_anything_is_recorded(tune, program, tmp_path):
@@ -81,3 +88,87 @@ def test_a_folder_of_others_is_left_alone(tune, tmp_path):
     assert len(list((tmp_path / "killed/baseline").iterdir())) == 1
     (tmp_path / "file").write_text("")
     assert tune("begin", "--folder", "file", *states(tmp_path, [1]))[0] == 2
+
+
+@pytest.fixture
+def used(tune, tmp_path):
+    """The folder of an investigation with everything that one may hold."""
+    assert tune("begin", "--repeat", "1", *states(tmp_path, [1, 1.001], steps=10))[0] == 0
+    assert tune("trial", "a", "--change", "input", *states(tmp_path, [0.5, 0.501], first=10, steps=10))[0] in (0, 4)
+    assert tune("trial", "b", *states(tmp_path, [0.5, 0.502], first=20, steps=10))[0] == 0
+    assert tune("again", *states(tmp_path, [0.5, 0.503], first=30, steps=10))[0] == 0
+    return tmp_path / "tune"
+
+
+def places(value, at=()):
+    """The path of every value within a document."""
+    yield at
+    for name, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield from places(part, (*at, name))
+
+
+def damaged(document, seed):
+    choose, changed = random.Random(seed), copy.deepcopy(document)
+    for _ in range(choose.randint(1, 3)):
+        *to, last = choose.choice([place for place in places(changed) if place])
+        parent = changed
+        for name in to:
+            parent = parent[name]
+        if choose.random() < 0.3:
+            del parent[last]
+        else:
+            parent[last] = choose.choice([None, True, -1, 7, 1e308, 10**400, "", "x", f"{os.pardir}/{os.pardir}/x", [], [1], {}, {"a": 1}, "2026-01-01T00:00:00Z"])
+    text = json.dumps(changed)
+    return text if choose.random() < 0.9 else choose.choice([text[: choose.randrange(len(text))], text.replace("1", "1e999", 1), text.replace("null", "NaN"), "[" * 100_000])
+
+
+def test_a_damaged_investigation_is_one_clear_line(used, monkeypatch):
+    monkeypatch.chdir(used.parent)
+    whole, counted = document(used), {0: 0, 3: 0}
+    for seed in range(400):
+        (used / "investigation.json").write_text(damaged(whole, seed))
+        slow = [["accept", "--because", "seen", "--", "1"], ["report"]] if seed % 20 == 0 else []
+        for words in (["status"], ["status", "--format", "json"], *slow):
+            said, errors = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(errors):
+                status = main(words)
+            assert status in counted and len(errors.getvalue().splitlines()) == (status != 0), (seed, words, errors.getvalue())
+            assert "Infinity" not in said.getvalue() and "NaN" not in said.getvalue()
+            counted[status] += 1
+    assert min(counted.values()) > 100
+
+
+@pytest.mark.parametrize("name", ["investigation.json", "report.md", "report.html", ".lock", "trials"])
+def test_nothing_in_the_folder_is_a_link(tune, used, tmp_path, name):
+    outside = tmp_path / "outside"
+    (outside / "3").mkdir(parents=True)
+    (outside / "3" / "precious").write_text("precious")
+    (outside / "file").write_text("precious")
+    with contextlib.suppress(FileNotFoundError):
+        (used / name).rename(tmp_path / "moved")
+    (used / name).symlink_to(outside if name == "trials" else outside / "file")
+    words = ["trial", "x", *states(tmp_path, [1], first=40, steps=10)] if name == "trials" else ["report"]
+    status, _, errors = tune(*words)
+    assert status in (3, 5, 6) and len(errors) == 1 and f"tune/{name}" in errors[0] and "link" in errors[0]
+    assert (outside / "file").read_text() == (outside / "3" / "precious").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", [f"{os.pardir}/outside.json", "/etc/hostname", "baseline/../../outside.json", "baseline/link.json"])
+def test_recordings_are_in_the_folder(tune, used, tmp_path, name):
+    (tmp_path / "outside.json").write_bytes((tmp_path / "run0.json").read_bytes())
+    (used / "baseline/link.json").symlink_to(tmp_path / "outside.json")
+    changed = document(used)
+    for state in changed["states"]:
+        state["recordings"], state["again"] = [name], []
+    (used / "investigation.json").write_text(json.dumps(changed))
+    status, said, errors = tune("next")
+    assert (status, said, len(errors)) == (3, [], 1) and ("is no name of a file in tune" in errors[0] or "is a link" in errors[0])
+
+
+def test_the_files_are_the_owners_alone(tune, used, tmp_path):
+    (tmp_path / "shared.json").write_bytes((tmp_path / "run0.json").read_bytes())
+    (tmp_path / "shared.json").chmod(0o640)
+    assert tune("trial", "x", "--recording", tmp_path / "shared.json")[0] == 0 and tune("report")[0] == 0
+    modes = {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in used.rglob("*") if path.is_file()}
+    assert modes.pop("1-shared.json") == "0o640"
+    assert {mode for name, mode in modes.items() if not name.endswith(".json") or name == "investigation.json"} == {"0o600"}

@@ -14,7 +14,7 @@ from ..sanitize import printable_lines
 from . import answers
 from .change import Code, same_code
 from .decision import decide, held
-from .investigation import BY_DECISION, TIME, Investigation, locked, measured, refuse_other_files, remove_folder, removed_on_failure
+from .investigation import BY_DECISION, TIME, Investigation, inside, locked, measured, refuse_other_files, remove_folder, removed_on_failure
 from .options import UsageError, parse
 from .recordings import copied, half_width_pct, made
 from .remedies import next_remedies
@@ -71,7 +71,7 @@ def _begin(options: argparse.Namespace) -> list[str]:
 
 def _recorded(found: Investigation, options: argparse.Namespace, under: str) -> dict[str, Any]:
     """Record a state into the folder `under`: its recordings, code and time. What an interrupted attempt left is removed first."""
-    place = os.path.join(found.folder, under)
+    place = inside(found.folder, under)
     shutil.rmtree(place, ignore_errors=True)
     document = found.document
     code, at = Code(found.folder), None  # unknown of a recording that is given
@@ -103,7 +103,7 @@ def _trial(options: argparse.Namespace) -> list[str]:
         if options.evaluate:
             evaluation = answers.evaluated(options.evaluate_baseline, options.evaluate, options.inputs, options.max_memory_mb)
         under = os.path.join("trials", str(number))
-        with removed_on_failure(os.path.join(found.folder, under)):
+        with removed_on_failure(inside(found.folder, under)):
             state = _recorded(found, options, under)
             compared = answers.compared(before, [os.path.join(found.folder, name) for name in state["recordings"]])
             decision = decide(compared, evaluation, options.max_memory_mb)
@@ -125,7 +125,7 @@ def _again(options: argparse.Namespace) -> list[str]:
         state = found.states[number]
         before = found.recordings(number if number == 0 else state["base"])
         under = os.path.join("baseline" if number == 0 else os.path.join("trials", str(number)), f"again-{len(state['again']) + 1}")
-        with removed_on_failure(os.path.join(found.folder, under)):
+        with removed_on_failure(inside(found.folder, under)):
             new = _recorded(found, options, under)
             compared = answers.compared(before, [os.path.join(found.folder, name) for name in new["recordings"]])
             state["again"].append({"recordings": new["recordings"], "recorded_at": new["recorded_at"], "code": new["code"],

@@ -47,7 +47,7 @@ class Code:
         name = None
         if self.patch and len(self.patch) <= _MOST:
             name = os.path.join(under, "change.patch")
-            with open(os.path.join(investigation, name), "wb") as file:
+            with open(os.path.join(investigation, name), "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 file.write(self.patch)
         changed = not same_code(self.state, Code(investigation).state)
         notes = [note for note in (self.state["note"], "the code changed while it was recorded" if changed else None) if note]

@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic_file import atomic_replace
 from ..errors import Error
+from .shape import TIME, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BY_DECISION", "FALSE_ACCEPTANCE", "TIME", "Investigation", "locked", "measured", "refuse_other_files", "remove_folder", "removed_on_failure"]
+__all__ = ["BY_DECISION", "FALSE_ACCEPTANCE", "TIME", "Investigation", "locked", "inside", "measured", "refuse_other_files", "remove_folder", "removed_on_failure"]
 
 BY_DECISION = "by decision"  # how the reason of a decision of the user begins
 FALSE_ACCEPTANCE = 0.005  # per trial: compare calls a change faster if its 99 % interval is below 0
-TIME = "%Y-%m-%dT%H:%M:%SZ"
 
+_MOST_BYTES = 64 << 20  # of the file
 _FILE, _LOCK, _SCHEMA = "investigation.json", ".lock", 1
 _UNREADABLE, _USAGE, _OTHER = 3, 2, 6
-_OF_STATES = ("recordings", "recorded_at", "code", "again", "noise_pct", "verdict", "because", "warnings")
-_OF_TRIALS = ("recordings", "recorded_at", "code", "again", "note", "base", "changes", "prediction", "compared", "held", "evaluation", "max_memory_mb", "decision", "because")
 
 
 class Investigation:
@@ -45,31 +44,33 @@ class Investigation:
     @classmethod
     def load(cls, folder: str) -> Investigation:
         """Raises Error if there is none, or one that this version cannot read."""
-        path = os.path.join(folder, _FILE)
+        path = inside(folder, _FILE)
         try:
-            with open(path, encoding="utf-8") as file:
-                document = json.load(file)
+            with open(path, "rb", opener=_without_waiting) as file:
+                text = file.read(_MOST_BYTES + 1)
+            if len(text) > _MOST_BYTES:
+                raise Error(_UNREADABLE, f"cannot read {path}: it has more than {_MOST_BYTES >> 20} MiB, unlike an investigation")
+            document = json.loads(text)
         except FileNotFoundError:
             raise Error(_UNREADABLE, f"no investigation in {folder}; begin one with gpu-profile tune -- CMD") from None
         except OSError as problem:
             raise Error(_UNREADABLE, f"cannot read {path}: {problem.strerror}") from problem
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             raise Error(_UNREADABLE, f"cannot read {path}: not JSON ({problem})") from problem
         if not isinstance(document, dict) or document.get("document") != "tune" or not document.get("states"):
             raise Error(_UNREADABLE, f"cannot read {path}: not an investigation of gpu-profile tune")
         if document.get("schema") != _SCHEMA:
             raise Error(_UNREADABLE, f"cannot read {path}: written by another version (schema {document.get('schema')}, expected {_SCHEMA})")
-        for number, state in enumerate(document["states"]):
-            missing = [name for name in (_OF_STATES if number == 0 else _OF_TRIALS) if not isinstance(state, dict) or name not in state]
-            if missing:
-                raise Error(_UNREADABLE, f"cannot read {path}: state {number} has no '{missing[0]}'")
+        wrong = problem_of(document)
+        if wrong:
+            raise Error(_UNREADABLE, f"cannot read {path}: {wrong}")
         return cls(folder, document)
 
     def save(self) -> None:
-        path = os.path.join(self.folder, _FILE)
+        path = inside(self.folder, _FILE)
         try:
-            with atomic_replace(path) as part, open(part, "w", encoding="utf-8") as file:
-                json.dump(self.document, file, indent=1)
+            with atomic_replace(path, private=True) as part, open(part, "w", encoding="utf-8") as file:
+                json.dump(self.document, file, indent=1, allow_nan=False)
         except OSError as problem:
             raise Error(_OTHER, f"cannot write {path}: {problem.strerror}; the investigation is as it was before") from problem
 
@@ -107,11 +108,27 @@ class Investigation:
         """The paths of a state's recordings: those made when it was measured again, if it was. Raises Error if one is missing."""
         found = self.states[state]
         latest = found["again"][-1] if found["again"] else found
-        paths = [os.path.join(self.folder, name) for name in latest["recordings"]]
+        paths = [inside(self.folder, name) for name in latest["recordings"]]
         for path in paths:
             if not os.path.exists(path):
                 raise Error(_UNREADABLE, f"{path} is missing: {'the baseline' if state == 0 else f'trial {state}'} cannot be compared without its recordings")
         return paths
+
+
+def inside(folder: str, name: str) -> str:
+    """Return the path of a file or folder of an investigation. Raises Error if the name leads out of it, or a part of it is a link."""
+    path = folder
+    for part in name.split("/"):
+        if part in ("", ".", ".."):
+            raise Error(_UNREADABLE, f"'{name}' is no name of a file in {folder}")
+        path = os.path.join(path, part)
+        if os.path.islink(path):
+            raise Error(_UNREADABLE, f"{path} is a link; the folder of an investigation holds none")
+    return path
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)  # of a pipe: for its writer
 
 
 def measured(trial: dict[str, Any]) -> dict[str, Any]:
@@ -154,7 +171,7 @@ def locked(folder: str) -> Iterator[None]:
     """Keep other processes from changing the investigation. Raises Error if one does."""
     try:
         os.makedirs(folder, mode=0o755, exist_ok=True)
-        descriptor = os.open(os.path.join(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(inside(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     except OSError as problem:
         raise Error(5 if problem.errno in (1, 13, 30) else 6, f"cannot write in {folder}: {problem.strerror}") from problem
     try:

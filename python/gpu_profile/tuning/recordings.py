@@ -44,11 +44,18 @@ def copied(files: Sequence[str], folder: str, under: str) -> list[str]:
         program.answer("report", file, "summary", "--format", "json")  # an error for any other file
         name = os.path.join(under, f"{number}-{os.path.basename(file)}")
         try:
-            shutil.copyfile(file, os.path.join(folder, name))
+            _copy(file, os.path.join(folder, name))
         except OSError as problem:
             raise Error(6, f"cannot copy {file} to {folder}: {problem.strerror}") from problem
         names.append(name)
     return names
+
+
+def _copy(file: str, to: str) -> None:
+    """Copy a file with its mode. What is at the new name already, such as a link, is not written through."""
+    with open(file, "rb") as source, open(to, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
+        shutil.copyfileobj(source, target)
+    shutil.copymode(file, to)
 
 
 def _refuse_duplicates(files: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import program
 from ..atomic_file import atomic_replace
-from .investigation import Investigation, measured
+from .investigation import Investigation, inside, measured
 from .text import again_lines, chance_text, evaluation_text, memory_text, name_of, noise_text, prediction_text
 
 __all__ = ["markdown", "write_report"]
@@ -26,16 +26,17 @@ def write_report(found: Investigation) -> list[str]:
     """Write report.md, report.html and, if a trial was kept, the timelines. Return the paths."""
     parts = _parts(found)
     kept = found.current
-    timelines = os.path.join(found.folder, _TIMELINES)
+    timelines = inside(found.folder, _TIMELINES)
     if kept > 0:
+        os.close(os.open(timelines, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))  # a replaced file keeps its mode
         program.answer("export", "html", found.recordings(kept)[0], "--base", found.recordings(0)[0], "-o", timelines)
     else:  # of a trial that is not kept any more
         with contextlib.suppress(FileNotFoundError):
             os.unlink(timelines)
     paths = []
     for name, text in (("report.md", _markdown(parts, kept)), ("report.html", _html(parts, kept))):
-        paths.append(os.path.join(found.folder, name))
-        with atomic_replace(paths[-1]) as part, open(part, "w", encoding="utf-8") as file:
+        paths.append(inside(found.folder, name))
+        with atomic_replace(paths[-1], private=True) as part, open(part, "w", encoding="utf-8") as file:
             file.write(text)
     return paths + ([timelines] if kept > 0 else [])
 
