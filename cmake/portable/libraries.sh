@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by prepare.sh: how each library is built, in its unpacked source. Only what gpu-profile links; static.
-libraries=(fmt simdjson zstd zlib sqlite libevent ncurses libyaml libxcrypt cli11 protozero)
+libraries=(fmt simdjson zstd zlib sqlite libevent ncurses libyaml libxcrypt cli11 protozero libiberty)
 
 build_fmt() { with_cmake -D FMT_TEST=OFF -D FMT_DOC=OFF; }
 
@@ -63,3 +63,11 @@ build_libxcrypt() {
 build_cli11() { with_cmake -D CLI11_BUILD_TESTS=OFF -D CLI11_BUILD_EXAMPLES=OFF -D CLI11_BUILD_DOCS=OFF; }
 
 build_protozero() { cp -r include/protozero "$tools/prefix/include/"; }
+
+# The C++ demangler alone (decision 0049).
+build_libiberty() {
+    "$tools/bin/cc" -O2 -fPIC $flags -DHAVE_STDLIB_H -DHAVE_STRING_H -DHAVE_LIMITS_H -DHAVE_ALLOCA_H -I include -c libiberty/cp-demangle.c -o cp-demangle.o
+    "$tools/bin/ar" rcs "$tools/prefix/lib/libiberty.a" cp-demangle.o
+    mkdir -p "$tools/prefix/include/libiberty"
+    cp include/{demangle,libiberty,ansidecl}.h "$tools/prefix/include/libiberty/"
+}
