@@ -31,6 +31,21 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
+Result<OutputFile> written(const std::string& path, const std::string& bytes,
+                           const std::function<void(const std::string&)>& announce) {
+    Result<OutputFile> file = OutputFile::open(path, {.owner_only = true, .in_place = false, .announce = announce});
+    if (!file.ok())
+        return Error{file.error().code == ExitCode::usage ? ExitCode::not_permitted : file.error().code,
+                     fmt::format("{}; choose another place with --db", file.error().message)};
+    for (std::size_t done = 0; done < bytes.size();) {
+        ssize_t wrote = write(file->fd(), bytes.data() + done, bytes.size() - done);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return file->failure(errno);
+        done += static_cast<std::size_t>(wrote);
+    }
+    return file;
+}
+
 }  // namespace
 
 HistoryFile::HistoryFile(HistoryFile&& other) noexcept
@@ -142,25 +157,6 @@ Status HistoryFile::read(std::size_t size) {
     }
     return {};
 }
-
-namespace {
-
-Result<OutputFile> written(const std::string& path, const std::string& bytes,
-                           const std::function<void(const std::string&)>& announce) {
-    Result<OutputFile> file = OutputFile::open(path, {.owner_only = true, .in_place = false, .announce = announce});
-    if (!file.ok())
-        return Error{file.error().code == ExitCode::usage ? ExitCode::not_permitted : file.error().code,
-                     fmt::format("{}; choose another place with --db", file.error().message)};
-    for (std::size_t done = 0; done < bytes.size();) {
-        ssize_t wrote = write(file->fd(), bytes.data() + done, bytes.size() - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return file->failure(errno);
-        done += static_cast<std::size_t>(wrote);
-    }
-    return file;
-}
-
-}  // namespace
 
 Status HistoryFile::make(const std::string& path, const std::string& bytes,
                          const std::function<void(const std::string&)>& announce) {

@@ -95,7 +95,7 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
 }
 
 // Removes what killed processes have left. Nothing that is still written: a file may take `seconds`.
-void clean(const std::string& cache, double seconds) {
+void remove_unfinished(const std::string& cache, double seconds) {
     const auto oldest = std::time(nullptr) - static_cast<std::time_t>(seconds) - 60;
     std::error_code failed;
     for (fs::directory_iterator entry(cache, failed), end; !failed && entry != end; entry.increment(failed)) {
@@ -124,7 +124,7 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
     if (failed)
         return Error{ExitCode::not_permitted, fmt::format("cannot create {}: {}; name another folder with --cache",
                                                           options.cache, failed.message())};
-    clean(options.cache, options.seconds);
+    remove_unfinished(options.cache, options.seconds);
     std::vector<ReducedFile> reduced;
     for (const RankFile& file : files) reduced.push_back({file, {}, {}, false, false});
     // Largest first, so that the last one to end is a small one.

@@ -12,7 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["atomic_replace"]
+__all__ = ["atomic_replace", "open_private"]
+
+
+def open_private(path: str, flags: int) -> int:
+    """An opener for open(): a new file is readable by its owner alone."""
+    return os.open(path, flags, 0o600)
 
 
 @contextlib.contextmanager

@@ -16,9 +16,8 @@ def git(folder, *words):
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", *words], cwd=folder, check=True, capture_output=True)
 
 
-@pytest.fixture
-def repository(tmp_path):
-    folder = tmp_path / "received"
+def committed(folder):
+    """A new repository with a commit, and a change after it."""
     folder.mkdir()
     git(folder, "init", "-q")
     (folder / "train.py").write_text("one\n")
@@ -26,6 +25,11 @@ def repository(tmp_path):
     git(folder, "commit", "-q", "-m", "first")
     (folder / "train.py").write_text("two\n")
     return folder
+
+
+@pytest.fixture
+def repository(tmp_path):
+    return committed(tmp_path / "received")
 
 
 def asked(folder, path=None):
@@ -48,15 +52,10 @@ def test_nothing_of_a_received_repository_runs(repository, tmp_path, attack):
     if attack == "fsmonitor":
         git(repository, "config", "core.fsmonitor", str(run))
     elif attack in ("clean", "process", "clean, named oddly"):
-        name = "a=b \n.c" if attack == "clean, named oddly" else "odd"
-        kind = "process" if attack == "process" else "clean"
-        attributes.write_text("*.py filter=odd\n")
-        if name != "odd":  # a second one, whose name splits where it should not
-            (repository / ".git" / "config").open("a").write('[filter "a=b"]\n\tclean = ' + f"{run}\n")
-            attributes.write_text("*.py filter=a=b\n")
-        else:
-            git(repository, "config", f"filter.odd.{kind}", str(run))
-            git(repository, "config", "filter.odd.required", "true")
+        name = "a=b" if attack == "clean, named oddly" else "odd"  # one that splits where it should not
+        attributes.write_text(f"*.py filter={name}\n")
+        git(repository, "config", f"filter.{name}.{'process' if attack == 'process' else 'clean'}", str(run))
+        git(repository, "config", f"filter.{name}.required", "true")
     elif attack == "textconv":
         attributes.write_text("*.py diff=odd\n")
         git(repository, "config", "diff.odd.textconv", str(run))
@@ -68,16 +67,9 @@ def test_nothing_of_a_received_repository_runs(repository, tmp_path, attack):
         git(repository, "config", "core.pager", str(run))
         git(repository, "config", "pager.diff", "true")
     elif attack == "submodule":
-        inner = repository / "inner"
-        inner.mkdir()
-        git(inner, "init", "-q")
-        (inner / "file").write_text("one\n")
-        git(inner, "add", ".")
-        git(inner, "commit", "-q", "-m", "inner")
+        inner = committed(repository / "inner")
         git(repository, "add", "inner")
         git(repository, "commit", "-q", "-m", "with a submodule")
-        (inner / "file").write_text("changed\n")
-        (repository / "train.py").write_text("two\n")
         git(inner, "config", "core.fsmonitor", str(run))
     elif attack == "promisor":
         blob = subprocess.run(["git", "rev-parse", "HEAD:train.py"], cwd=repository, capture_output=True, text=True, check=True).stdout.strip()

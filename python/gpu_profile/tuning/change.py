@@ -9,6 +9,8 @@ import subprocess
 import threading
 from typing import Any
 
+from ..atomic_file import open_private
+
 __all__ = ["Code", "same_code"]
 
 _MOST = 1 << 20  # bytes of a patch that is kept
@@ -47,7 +49,7 @@ class Code:
         name = None
         if self.patch and len(self.patch) <= _MOST:
             name = os.path.join(under, "change.patch")
-            with open(os.path.join(investigation, name), "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            with open(os.path.join(investigation, name), "xb", opener=open_private) as file:
                 file.write(self.patch)
         changed = not same_code(self.state, Code(investigation).state)
         notes = [note for note in (self.state["note"], "the code changed while it was recorded" if changed else None) if note]

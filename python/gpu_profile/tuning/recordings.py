@@ -13,6 +13,7 @@ import statistics
 from typing import TYPE_CHECKING
 
 from .. import program
+from ..atomic_file import open_private
 from ..errors import Error
 from .answers import compared
 from .waiting import wait_for
@@ -53,7 +54,7 @@ def copied(files: Sequence[str], folder: str, under: str) -> list[str]:
 
 def _copy(file: str, to: str) -> None:
     """Copy a file with its mode. What is at the new name already, such as a link, is not written through."""
-    with open(file, "rb") as source, open(to, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as target:
+    with open(file, "rb") as source, open(to, "xb", opener=open_private) as target:
         shutil.copyfileobj(source, target)
     shutil.copymode(file, to)
 
