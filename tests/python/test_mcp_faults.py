@@ -76,7 +76,8 @@ def outside(tmp_path_factory):
     (root / "dangling").symlink_to(place / "nothing")
     os.mkfifo(root / "pipe")
     state = {"recordings": [str(secret)], "recorded_at": None, "code": None, "again": [], "noise_pct": None, "verdict": None, "because": None, "warnings": []}
-    (root / "tune" / "investigation.json").write_text(json.dumps({"document": "tune", "schema": 1, "command": None, "states": [state]}))
+    document = {"document": "tune", "schema": 1, "command": ["true"], "cwd": "/", "cwd_from_folder": ".", "record": "cupti", "states": [state]}
+    (root / "tune" / "investigation.json").write_text(json.dumps(document))
     return root
 
 
@@ -91,7 +92,7 @@ def test_paths_do_not_lead_out(program, outside):
                 assert code in (3, 5) and ("is outside" in line or "no such file" in line), (tool, path, line)
         assert "contains a link that leads out" in mcp.refused("ranks", path="ranks")[1]
         assert "contains a link that leads out" in mcp.refused("report", file=".")[1]
-        assert "is outside" in mcp.refused("tune", folder="tune", what="next")[1]
+        assert "is no name of a file in" in mcp.refused("tune", folder="tune", what="next")[1]
         assert "neither a file nor a folder" in mcp.refused("report", file="pipe")[1]
         assert "zero byte" in mcp.refused("report", file="own.json.gz\0")[1]
         for path in ("own.json.gz", str(outside / "own.json.gz"), "inner/../own.json.gz", "inner/back.json.gz"):
