@@ -48,7 +48,7 @@ public:
     T& back() { return data_[size_ - 1]; }
     const T& back() const { return data_[size_ - 1]; }
 
-    void push_back(T value) {
+    [[gnu::always_inline]] void push_back(T value) {
         if (size_ == capacity_) grow(size_ + 1);
         data_[size_++] = value;
     }

@@ -25,8 +25,8 @@ public:
     Column& operator=(Column&&) noexcept;
     ~Column();
 
-    // Sets row `row`, which must be size() or later.
-    void set(Row row, T value) {
+    // Sets row `row`, which must be size() or later. In the middle of every reader's loop: always inline, however large the unit.
+    [[gnu::always_inline]] void set(Row row, T value) {
         if (row != size_) pad(row);
         if (blank_) {
             if (skipped_) return void(++size_);
@@ -87,7 +87,7 @@ private:
     // Appends the validity bits of rows size_ .. size_+n-1, a word at a time; null = all present.
     void push_bits(const std::uint64_t* validity, std::size_t n);
     // Appends the validity bit of row size_.
-    void push_bit(bool on) {
+    [[gnu::always_inline]] void push_bit(bool on) {
         if (size_ / 64 >= valid_.size()) valid_.resize(size_ / 64 + 1, 0);
         if (on) valid_[size_ / 64] |= std::uint64_t{1} << (size_ % 64);
     }

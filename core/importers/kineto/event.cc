@@ -78,7 +78,8 @@ private:
     Field last_ = Field::unknown;
 };
 
-Scan read_field(const char*& p, const char* end, Field field, Event& event) {
+// Inline in both loops: as a call it costs a tenth of reading.
+[[gnu::always_inline]] inline Scan read_field(const char*& p, const char* end, Field field, Event& event) {
     RawValue value;
     bool too_deep = false;
     if (Scan scan = scan_value(p, end, value, too_deep); scan != Scan::ok) return scan;

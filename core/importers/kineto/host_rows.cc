@@ -1,6 +1,7 @@
 // RowWriter's host side: operators, ranges, calls, Python frames, overhead, allocations, autograd arrows, names.
 #include <charconv>
 
+#include "core/importers/kineto/key_table.h"
 #include "core/importers/kineto/number.h"
 #include "core/importers/kineto/put.h"
 #include "core/importers/kineto/row_writer.h"
@@ -35,7 +36,7 @@ std::string_view bare_thread_name(std::string_view name) {
 
 RowWriter::HostThread RowWriter::host_thread(const Event& event) {
     std::string_view pid = event.text(Field::pid), tid = event.text(Field::tid);
-    if (pid == last_pid_ && tid == last_tid_ && last_thread_.thread != kNoString) {
+    if (same_text(pid, last_pid_) && same_text(tid, last_tid_) && last_thread_.thread != kNoString) {
         ++block_.process_events[index_of(last_thread_.process)];
         return last_thread_;
     }

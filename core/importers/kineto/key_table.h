@@ -17,7 +17,7 @@ struct KeyName {
 };
 
 // Equality of two texts of n bytes in a few loads; calling memcmp would cost more than the comparison.
-inline bool same_bytes(const char* a, const char* b, std::size_t n) {
+[[gnu::always_inline]] inline bool same_bytes(const char* a, const char* b, std::size_t n) {
     auto differ = [&]<class Word>(std::size_t at, Word) {
         Word x, y;
         std::memcpy(&x, a + at, sizeof x);
@@ -35,6 +35,10 @@ inline bool same_bytes(const char* a, const char* b, std::size_t n) {
     return true;
 }
 
+inline bool same_text(std::string_view a, std::string_view b) {
+    return a.size() == b.size() && same_bytes(a.data(), b.data(), a.size());
+}
+
 template <class Enum, std::size_t N>
 class KeyTable {
 public:
@@ -47,8 +51,7 @@ public:
     // The enumerator of `text`, or `unknown`.
     Enum find(std::string_view text, Enum unknown) const {
         const KeyName<Enum>& slot = slots_[slot_of(text)];
-        bool same = slot.text.size() == text.size() && same_bytes(slot.text.data(), text.data(), text.size());
-        return same && !text.empty() ? slot.value : unknown;
+        return same_text(slot.text, text) && !text.empty() ? slot.value : unknown;
     }
 
 private:

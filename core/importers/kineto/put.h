@@ -9,7 +9,7 @@ namespace gpuprof::inline importers::kineto {
 
 // Puts an integer field into a column; missing or out-of-range values stay absent.
 template <class T>
-void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field) {
+[[gnu::always_inline]] inline void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field) {
     if (column.is_skipped()) return;
     std::optional<std::int64_t> value = integer(event, field);
     if (!value) return;

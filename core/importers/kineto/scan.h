@@ -94,7 +94,7 @@ inline const char* find_stop(const char* p, const char* end, Stops stops) {
 }
 
 // Control characters count as space between tokens: some files are padded with NUL.
-inline const char* skip_space(const char* p, const char* end) {
+[[gnu::always_inline]] inline const char* skip_space(const char* p, const char* end) {
     auto visible = [](const char* q) { return static_cast<unsigned char>(*q) > ' '; };
     if (visible(p)) return p;
     if (visible(p + 1)) return p + 1;
@@ -111,7 +111,7 @@ inline Scan closes_string(const char* at, const char* end) {
 }
 
 // Reads the string whose opening quote is at p; p moves past the closing quote.
-inline Scan scan_string(const char*& p, const char* end, RawValue& out) {
+[[gnu::always_inline]] inline Scan scan_string(const char*& p, const char* end, RawValue& out) {
     const char* at = p + 1;
     out.begin = at;
     out.kind = ValueKind::plain_string;
@@ -132,7 +132,7 @@ inline Scan scan_string(const char*& p, const char* end, RawValue& out) {
 }
 
 // Reads a number, a literal or any other bare word at p.
-inline Scan scan_scalar(const char*& p, const char* end, RawValue& out) {
+[[gnu::always_inline]] inline Scan scan_scalar(const char*& p, const char* end, RawValue& out) {
     const char* at = find_stop(p, end, scalar_stops);
     if (at >= end) return Scan::cut_off;
     out = {p, at, ValueKind::scalar};
@@ -146,7 +146,7 @@ inline constexpr unsigned kMaxDepth = 64;
 Scan scan_nested(const char*& p, const char* end, RawValue& out, bool& too_deep);
 
 // Reads any value at p.
-inline Scan scan_value(const char*& p, const char* end, RawValue& out, bool& too_deep) {
+[[gnu::always_inline]] inline Scan scan_value(const char*& p, const char* end, RawValue& out, bool& too_deep) {
     if (p >= end) return Scan::cut_off;
     if (*p == '"') return scan_string(p, end, out);
     if (*p == '{' || *p == '[') return scan_nested(p, end, out, too_deep);
