@@ -90,6 +90,7 @@ Result<ExitCode> run_query(const QueryArguments& given) {
     note_damage(*opened);
     Trace trace = rebase_to_start(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options);
+    limit_sql_memory();
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     if (!sql.ok()) return sql.error();
     Result<Output> output = Output::open(arguments.output);

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 
 #include "cli/output.h"
 #include "cli/query/completion.h"
@@ -55,9 +58,35 @@ private:
     sigset_t before_{};
 };
 
-void start_time_out(QueryRun& run) {
-    run.sql.limit_time(std::chrono::nanoseconds(static_cast<std::int64_t>(run.time_out_s * 1e9)));
-}
+std::string late;  // what the end of a program says that could not end its query
+
+// The time limit of a script or an entry. A query that is late ends by itself, except inside a single call of a function, which nothing
+// can interrupt: a second later the program ends.
+class TimeOut {
+public:
+    explicit TimeOut(QueryRun& run) {
+        run.sql.limit_time(std::chrono::nanoseconds(static_cast<std::int64_t>(run.time_out_s * 1e9)));
+        if (run.time_out_s == 0) return;
+        late = fmt::format("gpu-profile: the query exceeded its time limit of {} s\n", run.time_out_s);
+        struct sigaction action {};
+        action.sa_handler = [](int) {
+            [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, late.data(), late.size());
+            ::_exit(static_cast<int>(ExitCode::usage));
+        };
+        sigaction(SIGALRM, &action, nullptr);
+        set(run.time_out_s + 1);
+    }
+    ~TimeOut() { set(0); }
+    TimeOut(const TimeOut&) = delete;
+    TimeOut& operator=(const TimeOut&) = delete;
+
+private:
+    static void set(double seconds) {
+        double whole = std::floor(seconds);
+        itimerval once{{0, 0}, {static_cast<time_t>(whole), static_cast<suseconds_t>((seconds - whole) * 1e6)}};
+        setitimer(ITIMER_REAL, &once, nullptr);
+    }
+};
 
 // An entry and, if .timer is on, the time that it took.
 Result<ExitCode> run_entry(QueryRun& run, const std::string& entry, bool last_of_document) {
@@ -81,7 +110,7 @@ Result<ExitCode> run_shell(QueryRun& run) {
         LineReader::Line entry = read_entry(*reader);
         if (entry.ending == Ending::end_of_input) break;
         if (entry.ending == Ending::interrupted) continue;
-        start_time_out(run);
+        TimeOut limit(run);
         Result<ExitCode> done = run_entry(run, entry.text, true);
         if (!done.ok()) note(done.error().message);
     }
@@ -90,7 +119,7 @@ Result<ExitCode> run_shell(QueryRun& run) {
 
 Result<ExitCode> run_script(QueryRun& run, std::string text) {
     std::unique_ptr<LineReader> reader = read_text(std::move(text));
-    start_time_out(run);
+    TimeOut limit(run);
     while (!run.ended && !run.sink.failed()) {
         LineReader::Line entry = read_entry(*reader);
         if (entry.ending != Ending::line) break;

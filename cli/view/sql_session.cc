@@ -54,6 +54,13 @@ SqlSession::~SqlSession() {
 Result<std::int64_t> SqlSession::start(std::string sql) {
     if (running_) return Error{ExitCode::usage, "another query is still running; cancel it first"};
     if (thread_.joinable()) thread_.join();
+    if (!process_ || process_->ended()) {
+        process_.reset();
+        Result<std::unique_ptr<QueryProcess>> process =
+            QueryProcess::start([this](const std::string& query) { return answer(query); });
+        if (!process.ok()) return process.error();
+        process_ = std::move(process).value();
+    }
     {
         std::lock_guard lock(mutex_);
         answer_.reset();
@@ -67,23 +74,19 @@ Result<std::int64_t> SqlSession::start(std::string sql) {
 }
 
 void SqlSession::run(const std::string& sql) {
-    Result<std::string> found = answer(sql);
+    // The process ends a late query itself where it can; a second later it is ended.
+    Result<std::string> found = process_->ask(sql, kSqlTimeLimit + std::chrono::seconds(1));
     std::lock_guard lock(mutex_);
     answer_.emplace(std::move(found));
     took_ = monotonic_ns() - started_;
     running_ = false;
 }
 
-// A query that was cancelled before its connection existed ends at its first instruction.
+// In the process.
 Result<std::string> SqlSession::answer(const std::string& sql) {
     Result<std::unique_ptr<Sql>> connection = Sql::open(catalogue_);
     if (!connection.ok()) return connection.error();
     (*connection)->limit_time(kSqlTimeLimit);
-    {
-        std::lock_guard lock(mutex_);
-        sql_ = connection->get();
-        if (cancelled_) sql_->interrupt();
-    }
     StringSink sink;
     QueryRun run{.catalogue = catalogue_,
                  .sql = **connection,
@@ -95,10 +98,6 @@ Result<std::string> SqlSession::answer(const std::string& sql) {
                  .writer = nullptr};
     run.answers();  // SQL without a statement has an answer without tables
     Result<bool> done = run_statements(run, sql);
-    {
-        std::lock_guard lock(mutex_);
-        sql_ = nullptr;
-    }
     if (!done.ok()) return done.error();
     run.finish();
     return sink.text();
@@ -106,9 +105,9 @@ Result<std::string> SqlSession::answer(const std::string& sql) {
 
 void SqlSession::cancel(std::int64_t number) {
     std::lock_guard lock(mutex_);
-    if (number != number_) return;
+    if (number != number_ || !running_) return;
     cancelled_ = true;
-    if (sql_ != nullptr) sql_->interrupt();
+    process_->kill();
 }
 
 std::optional<std::string> SqlSession::state_json(std::int64_t number) const {

@@ -1,5 +1,5 @@
-// SQL over one recording for the page: one query at a time, on a thread of its own, so that the server goes on
-// answering. A query is read-only (core/query/sql.h), and bounded in time, rows and bytes of its answer.
+// SQL over one recording for the page: one query at a time, in a process of its own (query_process.h), so that the server goes on
+// answering. A query is read-only (core/query/sql.h), and bounded in time, memory, rows and bytes of its answer.
 #pragma once
 
 #include <atomic>
@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "cli/view/query_process.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 #include "core/query/sql.h"
@@ -31,7 +32,7 @@ public:
     SqlSession(const SqlSession&) = delete;
     SqlSession& operator=(const SqlSession&) = delete;
 
-    // Begins a query and returns its number; an error while another one is running.
+    // Begins a query and returns its number; an error while another one is running. Always from the same thread.
     Result<std::int64_t> start(std::string sql);
     // {"state", ...} of the latest query; absent for any other number.
     std::optional<std::string> state_json(std::int64_t number) const;
@@ -45,13 +46,13 @@ private:
     void run(const std::string& sql);
     Result<std::string> answer(const std::string& sql);
 
-    Catalogue catalogue_;
-    std::thread thread_;
+    Catalogue catalogue_;  // the process answers from its copy
+    std::unique_ptr<QueryProcess> process_;
+    std::thread thread_;  // waits for the answer
     std::int64_t number_ = 0;
     TimeNs started_ = 0;
     std::atomic<bool> running_ = false, cancelled_ = false;
     mutable std::mutex mutex_;  // guards what follows
-    Sql* sql_ = nullptr;        // of the running query
     DurNs took_ = 0;
     std::optional<Result<std::string>> answer_;
 };

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by prepare.sh: how each library is built, in its unpacked source. Only what gpu-profile links; static.
-libraries=(fmt simdjson zstd zlib sqlite libevent ncurses libyaml libxcrypt cli11 protozero libiberty)
+libraries=(fmt simdjson zstd zlib sqlite libevent ncurses libyaml libxcrypt cli11 protozero libiberty re2)
 
 build_fmt() { with_cmake -D FMT_TEST=OFF -D FMT_DOC=OFF; }
 
@@ -71,3 +71,5 @@ build_libiberty() {
     mkdir -p "$tools/prefix/include/libiberty"
     cp include/{demangle,libiberty,ansidecl}.h "$tools/prefix/include/libiberty/"
 }
+
+build_re2() { with_cmake -D RE2_BUILD_TESTING=OFF; }

@@ -1,29 +1,43 @@
 #include "core/base/pattern.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <cstdint>
 
 namespace gpuprof::inline base {
 namespace {
 
-// Patterns are short; the limit keeps nested repetitions from exhausting memory.
 constexpr std::size_t kMaxPatternLength = 1000;
+// What a compiled pattern and its states may use. It also bounds the time per byte of text, when the states do not fit.
+constexpr std::int64_t kMaxBytes = 512 << 10;
 
 }  // namespace
+
+void Pattern::Free::operator()(re2::RE2* compiled) const { delete compiled; }
 
 Result<Pattern> Pattern::compile(const std::string& text) {
     if (text.size() > kMaxPatternLength) return Error{ExitCode::usage, "the pattern exceeds 1,000 bytes"};
     bool any_case = text.starts_with("(?i)");
-    auto compiled = std::make_unique<regex_t>();
-    int code = regcomp(compiled.get(), text.c_str() + (any_case ? 4 : 0),
-                       REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0));
-    if (code != 0) {
-        char why[128];
-        regerror(code, compiled.get(), why, sizeof why);
-        return Error{ExitCode::usage, fmt::format("invalid pattern '{}': {}", text, why)};
-    }
+    RE2::Options options;
+    options.set_posix_syntax(true);
+    options.set_one_line(true);
+    options.set_perl_classes(true);
+    options.set_word_boundary(true);
+    options.set_dot_nl(true);
+    options.set_never_capture(true);
+    options.set_log_errors(false);
+    options.set_case_sensitive(!any_case);
+    options.set_max_mem(kMaxBytes);
     Pattern pattern;
-    pattern.compiled_.reset(compiled.release());
+    pattern.compiled_.reset(new RE2(text.substr(any_case ? 4 : 0), options));
+    if (!pattern.compiled_->ok())
+        return Error{ExitCode::usage, fmt::format("invalid pattern '{}': {}", text, pattern.compiled_->error())};
     return pattern;
+}
+
+bool Pattern::matches(std::string_view text) const {
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *compiled_);
 }
 
 }  // namespace gpuprof::base

@@ -1,13 +1,16 @@
-// A POSIX extended regular expression, compiled once; (?i) at its start ignores case.
+// A POSIX extended regular expression, compiled once; (?i) at its start ignores case. \d, \w, \s, \b and their opposites may be used.
+// Matching takes time linear in the text, whatever the pattern; there are no backreferences.
 #pragma once
-
-#include <regex.h>
 
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "core/base/result.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace gpuprof::inline base {
 
@@ -16,17 +19,13 @@ public:
     // Why a text is no pattern: "the pattern exceeds 1,000 bytes", or "invalid pattern 'TEXT': REASON".
     static Result<Pattern> compile(const std::string& text);
     // Whether some part of the text matches.
-    bool matches(const char* text) const { return regexec(compiled_.get(), text, 0, nullptr, 0) == 0; }
-    bool matches(std::string_view text) const { return matches(std::string(text).c_str()); }
+    bool matches(std::string_view text) const;
 
 private:
     struct Free {
-        void operator()(regex_t* compiled) const {
-            regfree(compiled);
-            delete compiled;
-        }
+        void operator()(re2::RE2* compiled) const;
     };
-    std::unique_ptr<regex_t, Free> compiled_;
+    std::unique_ptr<re2::RE2, Free> compiled_;
 };
 
 }  // namespace gpuprof::base

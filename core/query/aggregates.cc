@@ -12,15 +12,48 @@
 namespace gpuprof::inline query {
 namespace {
 
-// Maximum number of values in one aggregate (2 GiB), so that an endless query cannot exhaust memory.
-constexpr std::size_t kMaxValues = std::size_t{1} << 28;
+constexpr const char kTooMany[] = "the values of the aggregates exceed 512 MiB; narrow the query";
+
+// A vector whose memory counts against the budget of its connection.
+template <class Vector>
+class Held {
+public:
+    using T = typename Vector::value_type;
+
+    explicit Held(AggregateBudget& budget) : budget_(&budget) {}
+    ~Held() { budget_->give_back(taken_ * sizeof(T)); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+    // False if the budget is used up.
+    bool reserve(std::size_t count) {
+        if (count <= taken_) return true;
+        std::size_t after = std::max({count, 2 * taken_, std::size_t{16}});
+        if (!budget_->take((after - taken_) * sizeof(T))) return false;
+        taken_ = after;
+        values_.reserve(after);
+        return true;
+    }
+    bool add(T value) {
+        if (!reserve(values_.size() + 1)) return false;
+        values_.push_back(value);
+        return true;
+    }
+    Vector& values() { return values_; }
+    const Vector& values() const { return values_; }
+
+private:
+    AggregateBudget* budget_;
+    std::size_t taken_ = 0;
+    Vector values_;
+};
 
 // The state of a group is on the heap. SQLite keeps the pointer and always calls `final`, however the query ends.
 template <class State>
 State* state_of(sqlite3_context* context) {
     auto** place = static_cast<State**>(sqlite3_aggregate_context(context, sizeof(State*)));
     if (place == nullptr) return nullptr;
-    if (*place == nullptr) *place = new State();
+    if (*place == nullptr) *place = new State(*static_cast<AggregateBudget*>(sqlite3_user_data(context)));
     return *place;
 }
 
@@ -44,50 +77,55 @@ bool is_null(sqlite3_value* value) { return sqlite3_value_type(value) == SQLITE_
 void busy_step(sqlite3_context* context, int, sqlite3_value** values) {
     if (is_null(values[0]) || is_null(values[1])) return;
     guarded_aggregate(context, [&] {
-        auto* spans = state_of<Intervals>(context);
-        if (spans == nullptr) return sqlite3_result_error_nomem(context);
+        auto* held = state_of<Held<Intervals>>(context);
+        if (held == nullptr) return sqlite3_result_error_nomem(context);
+        Intervals& spans = held->values();
         Interval span{sqlite3_value_int64(values[0]), sqlite3_value_int64(values[1])};
         constexpr TimeNs kMaxTime = TimeNs{1} << 61;  // so that no length overflows
         if (std::abs(span.start / 2) > kMaxTime / 2 || std::abs(span.end / 2) > kMaxTime / 2)
             return sqlite3_result_error(context, "busy: a time is out of range", -1);
-        if (!spans->empty() && span.start >= spans->back().start)
-            add_merged(*spans, span);  // tables are in order, so only the union is kept
-        else if (spans->size() < kMaxValues / 2)
-            spans->push_back(span);
+        if (!held->reserve(spans.size() + 1)) return sqlite3_result_error(context, kTooMany, -1);
+        if (!spans.empty() && span.start >= spans.back().start)
+            add_merged(spans, span);  // tables are in order, so only the union is kept
         else
-            sqlite3_result_error(context, "busy: too many spans", -1);
+            spans.push_back(span);
     });
 }
 
 void busy_final(sqlite3_context* context) {
     guarded_aggregate(context, [&] {
-        auto spans = take_state<Intervals>(context);
-        sqlite3_result_int64(context, spans ? length(unite(std::move(*spans))) : 0);
+        auto held = take_state<Held<Intervals>>(context);
+        sqlite3_result_int64(context, held ? length(unite(std::move(held->values()))) : 0);
     });
 }
 
 // Integers, until the first real.
 struct Values {
-    std::vector<sqlite3_int64> integers;
-    std::vector<double> reals;
+    explicit Values(AggregateBudget& budget) : integers(budget), reals(budget) {}
+    Held<std::vector<sqlite3_int64>> integers;
+    Held<std::vector<double>> reals;
     bool real = false;
     double p = 50;
     bool asked = false;
-    std::size_t size() const { return real ? reals.size() : integers.size(); }
+    bool empty() const { return integers.values().empty() && reals.values().empty(); }
 };
 
-void add(Values& values, sqlite3_value* value) {
+bool add(Values& values, sqlite3_value* value) {
     if (!values.real && sqlite3_value_type(value) == SQLITE_INTEGER)
-        return values.integers.push_back(sqlite3_value_int64(value));
+        return values.integers.add(sqlite3_value_int64(value));
     if (!values.real) {
-        values.reals.assign(values.integers.begin(), values.integers.end());
-        values.integers = {}, values.real = true;
+        std::vector<sqlite3_int64>& whole = values.integers.values();
+        if (!values.reals.reserve(whole.size())) return false;
+        values.reals.values().assign(whole.begin(), whole.end());
+        whole.clear();
+        values.real = true;
     }
-    values.reals.push_back(sqlite3_value_double(value));
+    return values.reals.add(sqlite3_value_double(value));
 }
 
 // Welford's recurrence, which avoids cancellation (Knuth, TAOCP 2, 4.2.2).
 struct Moments {
+    explicit Moments(AggregateBudget&) {}
     std::size_t count = 0;
     double mean = 0, squares = 0;
     void add(double value) {
@@ -110,8 +148,7 @@ void percentile_step(sqlite3_context* context, int count, sqlite3_value** given)
         if (is_null(given[0])) return;
         if (sqlite3_value_type(given[0]) == SQLITE_TEXT || sqlite3_value_type(given[0]) == SQLITE_BLOB)
             return sqlite3_result_error(context, "percentile: a value is not a number", -1);
-        if (values->size() >= kMaxValues) return sqlite3_result_error(context, "percentile: too many values", -1);
-        add(*values, given[0]);
+        if (!add(*values, given[0])) sqlite3_result_error(context, kTooMany, -1);
     });
 }
 
@@ -127,11 +164,11 @@ T nearest(std::vector<T>& values, double p) {
 void percentile_final(sqlite3_context* context) {
     guarded_aggregate(context, [&] {
         auto values = take_state<Values>(context);
-        if (!values || values->size() == 0) return;
+        if (!values || values->empty()) return;
         if (values->real)
-            sqlite3_result_double(context, nearest(values->reals, values->p));
+            sqlite3_result_double(context, nearest(values->reals.values(), values->p));
         else
-            sqlite3_result_int64(context, nearest(values->integers, values->p));
+            sqlite3_result_int64(context, nearest(values->integers.values(), values->p));
     });
 }
 

@@ -9,6 +9,8 @@
 namespace gpuprof::inline query {
 namespace {
 
+constexpr std::size_t kMaxResultTexts = std::size_t{1} << 30;  // of different texts in a result
+
 // The values of one column in arrival order.
 struct Gathered {
     enum Kind : unsigned char { absent, integer, real, text };
@@ -67,6 +69,9 @@ Result<std::unique_ptr<OwnedFrame>> collect(SqlRows& rows, std::size_t most) {
             return Error{ExitCode::usage,
                          fmt::format("the result has more than {} rows; narrow the query or raise max_rows", most)};
         for (std::size_t i = 0; i < columns.size(); ++i) add(columns[i], rows.cell(i), strings);
+        if (strings.bytes() > kMaxResultTexts)
+            return Error{ExitCode::usage,
+                         fmt::format("the texts of the result exceed {} MiB; narrow the query", kMaxResultTexts >> 20)};
     }
     auto frame = std::make_unique<OwnedFrame>();
     for (std::size_t i = 0; i < columns.size(); ++i)

@@ -8,7 +8,6 @@
 
 #include "core/base/function_name.h"
 #include "core/base/pattern.h"
-#include "core/query/aggregates.h"
 
 namespace gpuprof::inline query {
 namespace {
@@ -21,11 +20,15 @@ constexpr SqlFunction kFunctions[] = {
     {"median(value)", "Aggregate: percentile(value, 50)."},
     {"stddev(value)", "Aggregate: population standard deviation; null without values."},
     {"text REGEXP pattern",
-     "Whether the text contains a match of a POSIX extended regular expression; (?i) at its start ignores case."},
+     "Whether the text, of up to 256 KiB, contains a match of a POSIX extended regular expression; (?i) at its start "
+     "ignores case."},
     {"demangle(text)", "Demangles a C++ name; returns any other text, and a name of more than 64 KiB, unchanged."},
     {"short_name(text)",
      "A function's name without return type, namespaces, template arguments and parameters; demangles it if needed."},
 };
+
+// So that no single match takes seconds, which nothing could interrupt.
+constexpr std::size_t kMaxMatched = std::size_t{256} << 10;
 
 bool any_null(int count, sqlite3_value** values) {
     return std::any_of(values, values + count, [](sqlite3_value* v) { return sqlite3_value_type(v) == SQLITE_NULL; });
@@ -64,7 +67,9 @@ void regexp(sqlite3_context* context, int count, sqlite3_value** values) {
         if (pattern == nullptr) return;
         const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values[1]));
         if (text == nullptr) return sqlite3_result_error_nomem(context);
-        sqlite3_result_int(context, pattern->matches(text));
+        auto bytes = static_cast<std::size_t>(sqlite3_value_bytes(values[1]));
+        if (bytes > kMaxMatched) return sqlite3_result_error(context, "REGEXP: the text exceeds 256 KiB", -1);
+        sqlite3_result_int(context, pattern->matches({text, bytes}));
         if (own) sqlite3_set_auxdata(context, 0, own.release(), [](void* kept) { delete static_cast<Pattern*>(kept); });
     } catch (...) {
         sqlite3_result_error_nomem(context);
@@ -90,12 +95,12 @@ constexpr int kPure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 std::span<const SqlFunction> sql_functions() { return kFunctions; }
 
-Status add_functions(sqlite3* database) {
+Status add_functions(sqlite3* database, AggregateBudget& budget) {
     auto scalar = [&](const char* name, int count, void (*run)(sqlite3_context*, int, sqlite3_value**)) {
         return sqlite3_create_function_v2(database, name, count, kPure, nullptr, run, nullptr, nullptr, nullptr);
     };
     auto aggregate = [&](const char* name, int count, const Aggregate& run) {
-        return sqlite3_create_function_v2(database, name, count, kPure, nullptr, nullptr, run.step, run.final, nullptr);
+        return sqlite3_create_function_v2(database, name, count, kPure, &budget, nullptr, run.step, run.final, nullptr);
     };
     int codes[] = {scalar("overlap", 4, overlap),
                    scalar("regexp", 2, regexp),

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
+#include "core/query/aggregates.h"
 
 struct sqlite3;
 
@@ -17,6 +18,7 @@ struct SqlFunction {
 };
 
 std::span<const SqlFunction> sql_functions();
-Status add_functions(sqlite3* database);
+// `budget` must outlive the connection.
+Status add_functions(sqlite3* database, AggregateBudget& budget);
 
 }  // namespace gpuprof::query

@@ -12,7 +12,9 @@
 namespace gpuprof::inline query {
 namespace {
 
-constexpr int kMaxTextBytes = 64 << 20;      // bytes per value, so that one cell cannot exhaust memory
+constexpr int kMaxTextBytes = 16 << 20;    // bytes per value, and of all texts of a row
+constexpr int kMaxPatternBytes = 4 << 10;  // of LIKE and GLOB
+constexpr sqlite3_int64 kMaxHeap = sqlite3_int64{1} << 30;
 constexpr int kMaxStatementBytes = 1 << 20;  // bytes of SQL
 constexpr int kStepsBetweenChecks = 200;     // instructions between two checks of the clock; each may copy a long text
 
@@ -45,6 +47,16 @@ void set_hex(std::string& text, std::string_view bytes) {
     }
 }
 
+// Of the texts and blobs of the current row.
+std::int64_t text_bytes(sqlite3_stmt* statement) {
+    std::int64_t bytes = 0;
+    for (int at = 0, columns = sqlite3_column_count(statement); at < columns; ++at) {
+        int type = sqlite3_column_type(statement, at);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB) bytes += sqlite3_column_bytes(statement, at);
+    }
+    return bytes;
+}
+
 // The part of a statement around a byte offset, on one line.
 std::string around(std::string_view text, std::size_t at) {
     constexpr std::size_t kShown = 24;
@@ -55,6 +67,8 @@ std::string around(std::string_view text, std::size_t at) {
 }
 
 }  // namespace
+
+void limit_sql_memory() { sqlite3_hard_heap_limit64(kMaxHeap); }
 
 bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
 
@@ -70,7 +84,7 @@ Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
     if (code != SQLITE_OK)
         return Error{ExitCode::internal, fmt::format("cannot open SQLite: {}", sqlite3_errstr(code))};
     if (Status added = add_virtual_tables(database, catalogue); !added) return added.error();
-    if (Status added = add_functions(database); !added) return added.error();
+    if (Status added = add_functions(database, sql->aggregates_); !added) return added.error();
     if (Status safe = sql->protect(); !safe) return safe.error();
     return sql;
 }
@@ -78,6 +92,7 @@ Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
 Status Sql::protect() {
     sqlite3* database = database_.get();
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxTextBytes);
+    sqlite3_limit(database, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, kMaxPatternBytes);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, kMaxStatementBytes);
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -114,7 +129,7 @@ Error Sql::error(std::string_view text) const {
             return {ExitCode::usage,
                     "statement not allowed: queries are read-only; use SELECT, VALUES, WITH or EXPLAIN"};
         case SQLITE_NOMEM: return {ExitCode::internal, "out of memory; narrow the query"};
-        case SQLITE_TOOBIG: return {ExitCode::usage, "a text value or the statement is too long"};
+        case SQLITE_TOOBIG: return {ExitCode::usage, "a text value, a pattern or the statement is too long"};
         default: break;
     }
     std::string message = valid_utf8(sqlite3_errmsg(database));
@@ -149,7 +164,11 @@ std::string_view SqlRows::column(std::size_t index) const {
 
 Result<bool> SqlRows::next() {
     int code = sqlite3_step(statement_.get());
-    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_ROW) {
+        if (text_bytes(statement_.get()) <= kMaxTextBytes) return true;
+        return Error{ExitCode::usage,
+                     fmt::format("the texts of a row exceed {} MiB; narrow the query", kMaxTextBytes >> 20)};
+    }
     if (code == SQLITE_DONE) return false;
     return sql_->error("");
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/query/aggregates.h"
 #include "core/query/catalogue.h"
 
 struct sqlite3;
@@ -26,11 +27,14 @@ namespace gpuprof::inline query {
 // Whether `text` ends with a complete statement, i.e. with a semicolon outside string literals and comments.
 bool is_complete_sql(const std::string& text);
 
+// Limits what SQLite allocates in this process to 1 GiB, for all connections, also those of a host: only for a process of ours.
+void limit_sql_memory();
+
 class SqlRows {
 public:
     std::size_t columns() const;
     std::string_view column(std::size_t index) const;
-    // Moves to the next row; false after the last.
+    // Moves to the next row; false after the last. A row whose texts exceed 16 MiB is an error.
     Result<bool> next();
     // A cell of the current row; text stays valid until the next call. A blob is returned as hexadecimal text.
     Cell cell(std::size_t index);
@@ -72,6 +76,7 @@ private:
     Status protect();
     Error error(std::string_view text) const;
 
+    AggregateBudget aggregates_;  // outlives the connection
     std::unique_ptr<sqlite3, Close> database_;
     std::atomic<bool> interrupted_ = false;
     std::optional<std::chrono::steady_clock::time_point> deadline_;

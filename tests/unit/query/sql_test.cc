@@ -128,6 +128,9 @@ TEST_F(SqlTest, RegularExpressions) {
     EXPECT_EQ(ask("SELECT 'abc' REGEXP 'B', 'abc' REGEXP '(?i)B', NULL REGEXP 'a', 'x' REGEXP ''"), "0|1|NULL|1");
     EXPECT_EQ(ask("SELECT count(*) FROM kernel WHERE 'gemm' REGEXP name"), "10");  // a pattern per row
     EXPECT_NE(ask("SELECT 'a' REGEXP '('").find("'('"), std::string::npos);
+    EXPECT_EQ(ask("SELECT 'a1 b' REGEXP '^\\w\\d\\sb\\b$', 'ü' REGEXP '^.$', 'a' || char(10) || 'b' REGEXP 'a.b'"),
+              "1|1|1");
+    EXPECT_NE(ask("SELECT 'aa' REGEXP '(a)\\1'").find("\\1"), std::string::npos);
     EXPECT_NE(ask("SELECT 'a' REGEXP '" + std::string(1001, 'a') + "'").find("1,000 bytes"), std::string::npos);
 }
 
@@ -165,8 +168,10 @@ TEST_F(SqlTest, SaysWhereItIsWrong) {
 TEST_F(SqlTest, EndsWhenItIsTold) {
     constexpr const char* kEndless =
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    auto began = std::chrono::steady_clock::now();
     sql_->limit_time(std::chrono::milliseconds(50));
     EXPECT_NE(ask(kEndless).find("0.05 s"), std::string::npos);
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
     sql_->limit_time(std::chrono::nanoseconds(0));
     sql_->interrupt();
     EXPECT_EQ(ask(kEndless), "the query was cancelled");
@@ -177,6 +182,19 @@ TEST_F(SqlTest, EndsWhenItIsTold) {
 TEST_F(SqlTest, OneTextCannotFillTheMemory) {
     EXPECT_NE(ask("SELECT length(replace(hex(zeroblob(1e8)), '0', 'abcdefgh'))").find("too long"), std::string::npos);
     EXPECT_NE(ask("SELECT zeroblob(1e8)").find("too long"), std::string::npos);
+    EXPECT_NE(ask("SELECT zeroblob(16777217)").find("too long"), std::string::npos);
+    EXPECT_EQ(ask("SELECT length(zeroblob(16777216))"), "16777216");
+    EXPECT_NE(ask("SELECT zeroblob(9000000), zeroblob(9000000)").find("16 MiB"), std::string::npos);
+}
+
+// 512 MiB hold 2^26 values. The budget is for all aggregates together, and is given back at the end of each.
+TEST_F(SqlTest, AggregatesCannotFillTheMemory) {
+    std::string rows = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 3000000) SELECT ";
+    std::string all;
+    for (int i = 0; i < 24; ++i) all += (i == 0 ? "median(i + " : ", median(i + ") + std::to_string(i) + ")";
+    EXPECT_NE(ask(rows + all + " FROM n").find("exceed 512 MiB"), std::string::npos);
+    for (int i = 0; i < 9; ++i)
+        EXPECT_EQ(ask(rows + "median(i), busy(-i, 0), median(i + 0.5) FROM n"), "1500000|3000000|1500000.5");
 }
 
 TEST_F(SqlTest, BlobsAreHexadecimal) { EXPECT_EQ(ask("SELECT x'00ff7a', x''"), "00ff7a|"); }
