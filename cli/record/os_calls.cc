@@ -1,12 +1,18 @@
 #include "cli/record/os_calls.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -61,6 +67,38 @@ void read_calls(const os_calls::LogReader& log, CapturePart& part, Sums& sums) {
     }
 }
 
+std::string bytes_of(const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+std::string share_of(const std::string& folder) { return folder + "/" + fact::kOsCallShare; }
+
+// What was counted without a log.
+void read_share(const std::string& bytes, CapturePart& part, Sums& sums) {
+    auto number = [&](std::size_t offset) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data() + offset, sizeof value);
+        return value;
+    };
+    using os_calls::SharedCounts;
+    if (bytes.size() != os_calls::kSharedBytes || number(offsetof(SharedCounts, magic)) != os_calls::kLogMagic ||
+        number(offsetof(SharedCounts, build)) != os_calls::build_of_log())
+        return part.add_loss("unread_file", 1, fact::kOsCallShare);
+    sums.least_ns = std::max(sums.least_ns, number(offsetof(SharedCounts, least_ns)));
+    sums.dropped += number(offsetof(SharedCounts, dropped));
+    if (number(offsetof(SharedCounts, programs)) == 0)
+        part.add_loss("recorder_loss", 1,
+                      "calls of the operating system: no program could be watched; it is statically linked, or may not "
+                      "read the folder");
+    if (std::uint64_t refused = number(offsetof(SharedCounts, refused)); refused > 0) {
+        auto error = static_cast<int>(number(offsetof(SharedCounts, error)) & 0xFFF);
+        part.add_loss("recorder_loss", static_cast<std::int64_t>(std::min<std::uint64_t>(refused, INT64_MAX)),
+                      fmt::format("processes without a log of calls of the operating system: {}",
+                                  error == 0 ? "seccomp does not allow one" : std::strerror(error)));
+    }
+}
+
 void add_facts(CapturePart& part, const Sums& sums) {
     part.add_fact(fact::kOsCallsLeastNs, std::to_string(sums.least_ns));
     for (std::size_t i = 0; i < kFunctions; ++i)
@@ -107,25 +145,59 @@ std::optional<PreloadPath> os_calls_preload() {
     return std::nullopt;
 }
 
+Result<OsCallShare> OsCallShare::make(const std::string& folder, std::int64_t least_ns) {
+    alignas(os_calls::SharedCounts) std::array<char, os_calls::kSharedBytes> page{};
+    auto* counts = new (page.data()) os_calls::SharedCounts{};
+    counts->magic = os_calls::kLogMagic, counts->build = os_calls::build_of_log();
+    counts->least_ns = static_cast<std::uint64_t>(least_ns);
+    std::string path = share_of(folder);
+    int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool written = file >= 0 && ::write(file, page.data(), page.size()) == static_cast<ssize_t>(page.size());
+    // Out of the way of what a program opens, or expects to be free.
+    rlimit descriptors{};
+    ::getrlimit(RLIMIT_NOFILE, &descriptors);
+    int inherited =
+        written ? ::fcntl(file, F_DUPFD, static_cast<int>(std::min<rlim_t>(descriptors.rlim_cur / 2, 700))) : -1;
+    int problem = errno;
+    if (file >= 0) ::close(file);
+    if (inherited >= 0) return OsCallShare(inherited);
+    return Error{ExitCode::internal, fmt::format("cannot write {}: {}", path, std::strerror(problem))};
+}
+
+OsCallShare::~OsCallShare() {
+    if (file_ >= 0) ::close(file_);
+}
+
+void OsCallShare::tell(RecorderSettings& settings) const {
+    struct stat about {};
+    if (::fstat(file_, &about) != 0) return;
+    settings.os_calls_share = file_;
+    settings.os_calls_device = static_cast<std::int64_t>(about.st_dev);
+    settings.os_calls_inode = static_cast<std::int64_t>(about.st_ino);
+}
+
 Status write_os_calls(const std::string& folder) {
     std::vector<std::string> logs = files_in(folder, fact::kOsCallLogSuffix);
-    if (logs.empty()) return {};
+    std::string share = share_of(folder);
+    bool shared = ::access(share.c_str(), F_OK) == 0;
+    if (logs.empty() && !shared) return {};
     Result<std::unique_ptr<CapturePart>> opened =
         CapturePart::open(companion_part(folder, "os_calls"), fact::kRecorderTool, CapturePart::Publish::at_close);
     if (!opened.ok()) return opened.error();
     CapturePart& part = **opened;
     Sums sums;
     for (const std::string& log : logs) {
-        std::ifstream stream(log, std::ios::binary);
-        std::string bytes{std::istreambuf_iterator<char>(stream), {}};
+        std::string bytes = bytes_of(log);
         if (os_calls::LogReader reader(bytes); reader.valid())
             read_calls(reader, part, sums);
         else
             part.add_loss("unread_file", 1, log.substr(log.rfind('/') + 1));
         if (Status flushed = part.flush(); !flushed) return flushed;
     }
+    if (shared) read_share(bytes_of(share), part, sums);
     add_facts(part, sums);
     if (Status closed = part.close(); !closed) return closed;
+    unlink(share.c_str());
     for (const std::string& log : logs) unlink(log.c_str());
     return {};
 }

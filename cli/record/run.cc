@@ -169,6 +169,12 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (!request.cupti.empty()) setenv("GPUPROF_CUPTI", request.cupti.c_str(), 0);
     std::optional<PreloadPath> preload = preload_path(library, options);
     std::optional<PreloadPath> os_calls = options.recorder.os_calls_ns > 0 ? os_calls_preload() : std::nullopt;
+    std::optional<OsCallShare> shared;
+    if (os_calls) {
+        Result<OsCallShare> made = OsCallShare::make(folder->path(), options.recorder.os_calls_ns);
+        if (!made.ok()) return made.error();
+        shared.emplace(std::move(made).value()).tell(options.recorder);
+    }
     for (const std::string& remark : set_injection(library, joined(os_calls, preload), *folder, options)) note(remark);
     Companions companions(*folder);
     prepare(companions, request, *folder);
@@ -178,6 +184,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     // After the companions, whose processes do not need it.
     for (const std::string& remark : set_debug_env(request.debug_groups, folder->path())) note(remark);
     if (Status started = target.start(request.command); !started) return started.error();
+    shared.reset();
     companions.started(target.pid());
     watch.start();
     ClockState clock = read_clock_state();

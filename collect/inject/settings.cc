@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "collect/inject/helper_programs.h"
+#include "collect/inject/process_status.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -34,12 +35,20 @@ bool copy_variable(const char* name, char (&to)[Size]) noexcept {
     return true;
 }
 
-// Whether this program is not worth recording; the command itself, a child of the launcher, always is.
+// Whether this program is not worth recording; the command itself, a child of the launcher, always is. Under seccomp the program's
+// name is that by which it was started, because readlink might end it.
 bool filtered(const RecorderSettings& settings) noexcept {
+    if (settings.all_children) return false;
+    ProcessStatus status = read_process_status();
+    if (status.parent == settings.launcher) return false;
     char path[4096];
-    ssize_t size = readlink("/proc/self/exe", path, sizeof path);
-    if (size <= 0 || settings.all_children || settings.launcher == getppid()) return false;
-    std::string_view name(path, static_cast<std::size_t>(size));
+    std::string_view name;
+    if (!status.filtered) {
+        ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+        name = {path, size <= 0 ? 0 : static_cast<std::size_t>(size)};
+    } else if (unsigned long started = getauxval(AT_EXECFN); started != 0) {
+        name = reinterpret_cast<const char*>(started);
+    }
     return is_helper_program(name.substr(name.rfind('/') + 1));
 }
 

@@ -64,6 +64,7 @@ void SpoolFolder::report_disk_full() const {
 SpoolFolder::~SpoolFolder() {
     if (path_.empty()) return;
     unlink((path_ + "/full").c_str());
+    unlink((path_ + "/" + fact::kOsCallShare).c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;
     std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_env.h; follows no links

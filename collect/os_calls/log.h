@@ -38,6 +38,18 @@ constexpr std::uint64_t build_of_log() {
 
 inline constexpr std::uint64_t kLogMagic = 0x736C6C61636F7067u;  // "gpocalls"
 
+// The file that the launcher makes for all processes of a recording, so that nothing is lost in silence where a process cannot have a
+// log: it maps this one when it is loaded, by its path or by a descriptor that it inherited, and all its forks have it.
+struct SharedCounts {
+    std::uint64_t magic, build, least_ns;
+    std::atomic<std::uint64_t> programs;  // that mapped it: one for each exec
+    std::atomic<std::uint64_t> refused;   // logs that a process could not begin
+    std::atomic<std::uint64_t> error;     // errno of the last one; 0: it was not allowed to ask (seccomp)
+    std::atomic<std::uint64_t> dropped;   // calls without a log, of those that would have been entered
+};
+inline constexpr std::size_t kSharedBytes = 4096;  // of the file
+static_assert(sizeof(SharedCounts) <= kSharedBytes);
+
 struct ShortCalls {
     std::atomic<std::uint64_t> count, ns;
 };

@@ -5,6 +5,11 @@
 // Who may write is decided by a page that the kernel zeroes in every child with memory of its own (MADV_WIPEONFORK): a
 // child begins a log of its own with its first call. A child of vfork() has its parent's memory, page included; its
 // process id differs from the log's, so its calls are not entered.
+//
+// A program may run under a seccomp filter, which can end it for any call that is not on its list. If the program had one when it was
+// started, only the calls are made that the dynamic linker makes (openat, read, write, mmap, close): a handler of fork() takes the kernel's
+// place, and children of vfork() count as their parent. From the moment that the program itself asks for one (prctl, seccomp), none is made:
+// the log that there is fills up, and further calls are counted as lost.
 #pragma once
 
 #include <errno.h>
@@ -39,6 +44,16 @@ inline LogHeader* current_log() noexcept {
     return log != nullptr ? log : begin_log();
 }
 
+// Null if the launcher's file could not be mapped.
+extern SharedCounts* shared_counts;
+
+// The program is about to restrict itself.
+void seal() noexcept;
+// The calling thread may not even read the clock any more: strict seccomp forbids the instruction. Its calls are counted as lost.
+extern __thread bool clockless __attribute__((tls_model("initial-exec")));
+void count_untimed() noexcept;
+// Counts a call of a process that could not begin a log.
+void count_lost(std::int64_t ns) noexcept;
 // Whether the calling thread is the recorder's own, whose calls are not the program's.
 extern __thread bool recorders_thread __attribute__((tls_model("initial-exec")));
 
@@ -51,11 +66,15 @@ inline auto timed(Function function, Real real) {
     int before = errno;
     LogHeader* log = current_log();
     errno = before;
-    if (log == nullptr || recorders_thread) return real();
+    if ((log == nullptr && shared_counts == nullptr) || recorders_thread) return real();
+    if (clockless) [[unlikely]]
+        return count_untimed(), real();
     std::int64_t begin = monotonic_ns();
     auto result = real();
     std::int64_t ns = monotonic_ns() - begin;
-    if (ns >= static_cast<std::int64_t>(log->least_ns)) {
+    if (log == nullptr) {
+        count_lost(ns);
+    } else if (ns >= static_cast<std::int64_t>(log->least_ns)) {
         int after = errno;
         enter(log, function, ns);
         errno = after;

@@ -6,11 +6,15 @@
 // be held for ever in a forked child. Constructors of other libraries may call earlier; then each looks up its own.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <cstdarg>
 #include <cstring>
 
 #include "collect/os_calls/recorder.h"
+#include "collect/os_calls/wrappers.h"
 
 namespace gpuprof::os_calls {
 namespace {
@@ -156,3 +160,29 @@ GPUPROF_TIME_OPEN(open, open, (const char* path, int flags, ...), (path, flags, 
 GPUPROF_TIME_OPEN(open64, open, (const char* path, int flags, ...), (path, flags, mode))
 GPUPROF_TIME_OPEN(openat, openat, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
 GPUPROF_TIME_OPEN(openat64, openat, (int folder, const char* path, int flags, ...), (folder, path, flags, mode))
+
+// Not timed, only looked at: after these the recorder may ask the kernel for nothing (recorder.h). In a forked child of a program that
+// has restricted itself, too.
+GPUPROF_NEXT(long, syscall, (long number, long a, long b, long c, long d, long e, long f))
+long gpuprof_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
+long gpuprof_syscall(long number, long a, long b, long c, long d, long e, long f) {
+    if (number == SYS_seccomp && a != SECCOMP_GET_ACTION_AVAIL) gpuprof::os_calls::seal();
+    if (number == SYS_seccomp && a == SECCOMP_SET_MODE_STRICT) gpuprof::os_calls::clockless = true;
+    if (next_syscall == nullptr) find_syscall();
+    return next_syscall(number, a, b, c, d, e, f);
+}
+
+GPUPROF_NEXT(int, prctl, (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d))
+int gpuprof_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) __asm__("prctl");
+int gpuprof_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+    if (option == PR_SET_SECCOMP) gpuprof::os_calls::seal();
+    if ((option == PR_SET_SECCOMP && a == SECCOMP_MODE_STRICT) || (option == PR_SET_TSC && a == PR_TSC_SIGSEGV))
+        gpuprof::os_calls::clockless = true;
+    if (next_prctl == nullptr) find_prctl();
+    return next_prctl(option, a, b, c, d);
+}
+
+long gpuprof::os_calls::next_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {
+    if (::next_syscall == nullptr) find_syscall();
+    return ::next_syscall(number, a, b, c, d, e, f);
+}
