@@ -147,6 +147,12 @@ void CommandLine::flag(const std::string& name, const std::function<void()>& giv
     app_.add_flag_callback(name, given, doc);
 }
 void CommandLine::remove(const std::string& name) { app_.remove_option(app_.get_option(name)); }
+void CommandLine::removed(const std::string& name, const std::string& instead) {
+    app_.add_option_function<std::string>(
+            name, [=](const std::string&) { throw CLI::ValidationError(name, "removed; " + instead); })
+        ->expected(0, 1)
+        ->group("");
+}
 void CommandLine::footer(const std::string& text) { app_.footer(text); }
 
 bool CommandLine::given(const std::string& name) const { return app_.get_option(name)->count() > 0; }

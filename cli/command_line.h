@@ -73,6 +73,8 @@ public:
     void flag(const std::string& name, bool& into, const std::string& doc);
     void flag(const std::string& name, const std::function<void()>& given, const std::string& doc);
     void remove(const std::string& name);
+    // An option of older versions, which help and completions omit. Using it is an error that says what to do instead.
+    void removed(const std::string& name, const std::string& instead);
     void footer(const std::string& text);
 
     // After parsing: whether an option was given, and the words that match no declaration.

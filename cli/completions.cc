@@ -66,6 +66,7 @@ Shape shape_of(const Command& command) {
     CommandLine line(app);
     command.declare(line);
     for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) continue;
         if (option->get_positional())
             shape.positionals.push_back(words_of(command, option->get_name(true)));
         else

@@ -42,7 +42,8 @@ Error unknown_command(std::string_view word) {
 std::vector<std::string> option_names(const CLI::App& app) {
     std::vector<std::string> names;
     for (const CLI::Option* each : app.get_options())
-        for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+        if (!each->get_group().empty())  // not removed
+            for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
     return names;
 }
 

@@ -17,7 +17,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 
 set(CPACK_RPM_FILE_NAME ${CPACK_PACKAGE_FILE_NAME}.rpm)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
-set(CPACK_RPM_PACKAGE_AUTOREQ NO) # not OpenSSL 3, which only TLS needs
+set(CPACK_RPM_PACKAGE_AUTOREQ NO) # the next line says it
 set(CPACK_RPM_PACKAGE_REQUIRES "glibc >= 2.28")
 set(CPACK_RPM_PACKAGE_SUGGESTS python3)
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define __os_install_post %{nil}\n%define _build_id_links none

@@ -2,11 +2,8 @@
 # libraries that other machines lack, with their licences. They share one folder and find each other by $ORIGIN. libc,
 # libstdc++ and zlib come from the target machine, as in manylinux. Included only under scikit-build-core.
 set(wheel_folder gpu_profile/_native)
-set(wheel_targets gpu-profile gpuprof gpuprof_inject gpuprof_os_calls)
-if(TARGET gpuprof_tls)
-  list(APPEND wheel_targets gpuprof_tls)  # needs the machine's OpenSSL, and is loaded only for `serve` with TLS
-endif()
-install(TARGETS ${wheel_targets} COMPONENT python RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
+install(TARGETS gpu-profile gpuprof gpuprof_inject gpuprof_os_calls COMPONENT python
+        RUNTIME DESTINATION ${wheel_folder} LIBRARY DESTINATION ${wheel_folder})
 install(TARGETS gpuprof_cupti COMPONENT python LIBRARY DESTINATION ${wheel_folder}/cupti_stand_in)
 
 # Each library is copied under its soname, which is usually a link: a wheel cannot contain links.

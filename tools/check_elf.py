@@ -23,18 +23,16 @@ ROOT = Path(__file__).resolve().parents[1]
 OWN = {
     "gpu-profile": None,
     "libgpuprof.so": "capi/gpuprof.h",
-    "libgpuprof_tls.so": "cli/serve/tls/tls_module.h",
     "libgpuprof_inject.so": "collect/inject/exports.map",
     "libgpuprof_os_calls.so": "collect/os_calls/exports.map",
     "libcupti.so": "collect/stand_in/cupti_names.def",
 }
 # The oldest glibc that a portable build runs on. The injected library is loaded into other people's programs, where a newer
 # version would keep the program from starting.
-GLIBC = {"gpu-profile": (2, 28), "libgpuprof.so": (2, 28), "libgpuprof_tls.so": (2, 28), "libgpuprof_inject.so": (2, 17), "libcupti.so": (2, 17),
+GLIBC = {"gpu-profile": (2, 28), "libgpuprof.so": (2, 28), "libgpuprof_inject.so": (2, 17), "libcupti.so": (2, 17),
          "libgpuprof_os_calls.so": (2, 17)}
 AARCH64 = re.compile(r"Machine:\s+AArch64")
 C_LIBRARY = re.compile(r"(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d")
-ALSO_NEEDED = {"libgpuprof_tls.so": ("libssl.so.3", "libcrypto.so.3")}
 
 # Code without arrays and strings, which has nothing for the stack protector and _FORTIFY_SOURCE to check.
 WITHOUT_BUFFERS = ["libcupti.so"]
@@ -122,7 +120,7 @@ def portability_problems(text, name):
         needing = sorted(set(re.findall(rf"(\w+)@GLIBC_{'.'.join(map(str, max(newer)))}\b", text)))
         yield f"needs glibc {'.'.join(map(str, max(newer)))} (at most {'.'.join(map(str, oldest))}): {', '.join(needing[:5])}"
     needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(.*)\]", text)
-    foreign = [library for library in needed if not C_LIBRARY.match(library) and library not in ALSO_NEEDED.get(name, ())]
+    foreign = [library for library in needed if not C_LIBRARY.match(library)]
     if foreign:
         yield f"needs {', '.join(foreign)}"
     if re.search(r"\((RPATH|RUNPATH)\)", text):

@@ -5,7 +5,7 @@
 # missing.
 
 build_packages=(g++ cmake ninja-build libzstd-dev zlib1g-dev libfmt-dev libcli11-dev libsimdjson-dev
-    libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev libyaml-dev libcrypt-dev libiberty-dev libre2-dev libssl-dev nodejs npm)
+    libncurses-dev libevent-dev libsqlite3-dev libprotozero-dev libiberty-dev libre2-dev nodejs npm)
 test_packages=("${build_packages[@]}" libgtest-dev libbenchmark-dev python3 python3-venv clang clang-format universal-ctags ccache mold zstd)
 
 say() { printf '%s\n' "gpu-profile: $*" >&2; }

@@ -10,8 +10,6 @@
 
 namespace gpuprof::inline cli {
 
-bufferevent* plain_stream(event_base* base) { return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE); }
-
 HttpConnections::~HttpConnections() {
     for (Connection& connection : open_) bufferevent_decref(connection.stream);
 }
@@ -37,7 +35,7 @@ bufferevent* HttpConnections::open(event_base* base) {
         });
         if (waiting != open_.end()) cut(*waiting);
     }
-    bufferevent* stream = make_(base);
+    bufferevent* stream = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
     if (stream == nullptr) return nullptr;
     bufferevent_incref(stream);
     open_.push_back({stream, monotonic_ns() + limits_.request});

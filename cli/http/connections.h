@@ -9,7 +9,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <list>
 
 #include "core/base/ids.h"
@@ -27,13 +26,9 @@ struct HttpLimits {
     std::size_t body = 1024;              // bytes of the body of a request
 };
 
-// A connection to be accepted; null if out of memory.
-using MakeStream = std::function<bufferevent*(event_base*)>;
-bufferevent* plain_stream(event_base* base);
-
 class HttpConnections {
 public:
-    HttpConnections(const HttpLimits& limits, MakeStream make) : limits_(limits), make_(std::move(make)) {}
+    explicit HttpConnections(const HttpLimits& limits) : limits_(limits) {}
     ~HttpConnections();
     HttpConnections(const HttpConnections&) = delete;
     HttpConnections& operator=(const HttpConnections&) = delete;
@@ -56,7 +51,6 @@ private:
     static void cut(Connection& connection);
 
     HttpLimits limits_;
-    MakeStream make_;
     TimeNs swept_ = 0;
     std::list<Connection> open_;  // oldest first
 };

@@ -77,7 +77,7 @@ std::uint16_t port_of(int socket) {
 }  // namespace
 
 struct HttpEndpoint::State {
-    State(const HttpLimits& limits, MakeStream make) : connections(limits, std::move(make)) {}
+    explicit State(const HttpLimits& limits) : connections(limits) {}
 
     HostPort at;
     Base base;
@@ -136,8 +136,7 @@ struct HttpEndpoint::State {
     }
 };
 
-HttpEndpoint::HttpEndpoint(const HttpLimits& limits, MakeStream make)
-    : state_(std::make_unique<State>(limits, std::move(make))) {}
+HttpEndpoint::HttpEndpoint(const HttpLimits& limits) : state_(std::make_unique<State>(limits)) {}
 HttpEndpoint::~HttpEndpoint() = default;
 const HostPort& HttpEndpoint::at() const { return state_->at; }
 
@@ -163,10 +162,9 @@ Result<HostPort> parse_host_port(std::string_view text) {
     return at;
 }
 
-Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, const HttpLimits& limits,
-                                                         MakeStream make_stream) {
+Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::open(const HostPort& at, const HttpLimits& limits) {
     event_set_log_callback([](int, const char*) {});
-    std::unique_ptr<HttpEndpoint> endpoint(new HttpEndpoint(limits, std::move(make_stream)));
+    std::unique_ptr<HttpEndpoint> endpoint(new HttpEndpoint(limits));
     State& state = *endpoint->state_;
     state.at = at;
     state.base.reset(event_base_new());

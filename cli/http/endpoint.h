@@ -52,8 +52,7 @@ HttpReply method_not_allowed(const std::string& allowed);
 class HttpEndpoint {
 public:
     // Starts listening. An address that is in use or not permitted is not_permitted.
-    static Result<std::unique_ptr<HttpEndpoint>> open(const HostPort& at, const HttpLimits& limits = {},
-                                                      MakeStream make_stream = plain_stream);
+    static Result<std::unique_ptr<HttpEndpoint>> open(const HostPort& at, const HttpLimits& limits = {});
     ~HttpEndpoint();
 
     // With the actual port.
@@ -66,7 +65,7 @@ public:
     void end();
 
 private:
-    HttpEndpoint(const HttpLimits& limits, MakeStream make_stream);
+    explicit HttpEndpoint(const HttpLimits& limits);
     struct State;
     std::unique_ptr<State> state_;
 };

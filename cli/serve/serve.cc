@@ -1,6 +1,6 @@
 // `serve --prometheus [HOST]:PORT`: exports the metrics of this machine's devices to Prometheus, until SIGTERM or
 // SIGINT. It listens on the loopback address unless a host is given. It exports only numbers: no process names, no
-// files. --web-config adds TLS and passwords.
+// files. For TLS and passwords there are reverse proxies (decision 0050).
 #include <fmt/format.h>
 
 #include <memory>
@@ -12,10 +12,7 @@
 #include "cli/live/feed.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "cli/serve/basic_auth.h"
 #include "cli/serve/prometheus.h"
-#include "cli/serve/tls_streams.h"
-#include "cli/serve/web_config.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inline cli {
@@ -23,7 +20,7 @@ namespace {
 
 struct ServeArguments {
     LiveOptions live;
-    std::string prometheus, web_config;
+    std::string prometheus;
 };
 
 // Sampling runs, and at least one device responds.
@@ -51,31 +48,18 @@ HttpReply page(const LiveFeed& feed, const HttpRequest& request) {
     return {.status = 404, .body = "not found; available: /metrics, /healthz\n"};
 }
 
-HttpReply guarded_page(const LiveFeed& feed, BasicAuth& users, const HttpRequest& request) {
-    if (users.allows(request.header("Authorization"))) return page(feed, request);
-    return {.status = 401,
-            .body = "authentication required\n",
-            .headers = {{"WWW-Authenticate", "Basic realm=\"gpu-profile\", charset=\"UTF-8\""}}};
-}
-
-// A warning about missing protection of the pages; "" if none.
-std::string_view lacking(const WebConfig& web) {
-    if (web.tls) return web.users.empty() && web.tls->client_ca_file.empty() ? "no password is required" : "";
-    return web.users.empty() ? "no password is required and traffic is not encrypted"
-                             : "passwords are sent without encryption";
-}
-
-void announce(const HttpEndpoint& endpoint, const LiveFeed& feed, const WebConfig& web) {
+void announce(const HttpEndpoint& endpoint, const LiveFeed& feed) {
     feed.look([&](const LiveState& state) {
-        note(fmt::format("sampling {} GPU{} with {} every {} s; metrics at {}://{}/metrics", state.devices().size(),
+        note(fmt::format("sampling {} GPU{} with {} every {} s; metrics at http://{}/metrics", state.devices().size(),
                          state.devices().size() == 1 ? "" : "s", state.backend(),
-                         static_cast<double>(state.interval()) / 1e9, web.tls ? "https" : "http",
-                         endpoint.at().text()));
+                         static_cast<double>(state.interval()) / 1e9, endpoint.at().text()));
         for (const std::string& sentence : state.notes()) note(sentence);
     });
-    if (std::string_view what = lacking(web); !endpoint.at().loopback() && !what.empty())
-        note(fmt::format("anyone who can reach {} can read these metrics: {}; protect them with --web-config",
-                         endpoint.at().text(), what));
+    if (!endpoint.at().loopback())
+        note(fmt::format(
+            "anyone who can reach {} can read these metrics, with no password and no encryption; to protect "
+            "them, listen on 127.0.0.1 behind a reverse proxy",
+            endpoint.at().text()));
 }
 
 Result<ExitCode> serve(const ServeArguments& arguments) {
@@ -85,19 +69,12 @@ Result<ExitCode> serve(const ServeArguments& arguments) {
     if (Status sound = check(arguments.live); !sound) return sound.error();
     Result<HostPort> at = parse_host_port(arguments.prometheus);
     if (!at.ok()) return at.error();
-    Result<WebConfig> web = WebConfig{};
-    if (!arguments.web_config.empty()) web = read_web_config(arguments.web_config);
-    if (!web.ok()) return web.error();
-    Result<MakeStream> streams = web->tls ? tls_streams(*web->tls) : MakeStream(plain_stream);
-    if (!streams.ok()) return streams.error();
-    BasicAuth users(web->users);
-    Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open(*at, {}, *streams);
+    Result<std::unique_ptr<HttpEndpoint>> endpoint = HttpEndpoint::open(*at);
     if (!endpoint.ok()) return endpoint.error();
     LiveFeed feed(arguments.live);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
-    Status served =
-        (*endpoint)->serve([&](const HttpRequest& request) { return guarded_page(feed, users, request); },
-                           [&feed] { feed.restart(monotonic_ns()); }, [&] { announce(**endpoint, feed, *web); });
+    Status served = (*endpoint)->serve([&](const HttpRequest& request) { return page(feed, request); },
+                                       [&feed] { feed.restart(monotonic_ns()); }, [&] { announce(**endpoint, feed); });
     feed.stop();
     if (!served) return served.error();
     return ExitCode::ok;
@@ -108,9 +85,7 @@ std::function<Result<ExitCode>()> declare_serve(CommandLine& line) {
     line.option("--prometheus", arguments->prometheus,
                 "Serve /metrics at this address (default host: 127.0.0.1); port 0 picks a free one.")
         .value("[HOST]:PORT");
-    line.option("--web-config", arguments->web_config,
-                "Web configuration file of Prometheus exporters: TLS and basic authentication.")
-        .value("FILE");
+    line.removed("--web-config", "for TLS and passwords, put a reverse proxy in front of serve");
     declare_live_options(line, arguments->live);
     return [arguments] { return serve(*arguments); };
 }

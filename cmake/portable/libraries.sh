@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # Sourced by prepare.sh: how each library is built, in its unpacked source. Only what gpu-profile links; static.
-libraries=(fmt simdjson zstd zlib sqlite libevent ncurses libyaml libxcrypt cli11 protozero libiberty re2)
+libraries=(fmt simdjson zstd zlib sqlite libevent ncurses cli11 protozero libiberty re2)
 
 build_fmt() { with_cmake -D FMT_TEST=OFF -D FMT_DOC=OFF; }
 
@@ -46,18 +46,6 @@ build_ncurses() {
         CC="$tools/bin/cc" CXX="$tools/bin/c++" AR="$tools/bin/ar" RANLIB="$tools/bin/ranlib" BUILD_CC=cc BUILD_CFLAGS=-O1 CFLAGS="-O2 -fPIC $flags"
     make -j "$jobs" libs
     make install.libs install.includes
-}
-
-build_libyaml() { with_cmake; }
-
-# bcrypt alone (bcrypt/crypt-port.h).
-build_libxcrypt() {
-    cp "$here"/bcrypt/* lib/
-    cd lib
-    "$tools/bin/cc" -O2 -fPIC $flags -I . -c crypt.c -o crypt.o
-    "$tools/bin/cc" -O2 -fPIC $flags -I . -c crypt-bcrypt.c -o crypt-bcrypt.o
-    "$tools/bin/ar" rcs "$tools/prefix/lib/libcrypt.a" crypt.o crypt-bcrypt.o
-    cp crypt.h "$tools/prefix/include/"
 }
 
 build_cli11() { with_cmake -D CLI11_BUILD_TESTS=OFF -D CLI11_BUILD_EXAMPLES=OFF -D CLI11_BUILD_DOCS=OFF; }

@@ -14,7 +14,7 @@ jobs=${GPUPROF_JOBS:-$(nproc)}
 kept=${GPUPROF_PORTABLE:-$root/build/portable}
 kept=$(mkdir -p "$kept" && cd "$kept" && pwd)
 sources=${GPUPROF_SOURCES:-$kept/sources}
-key=$(cd "$here" && cat requirements.txt sources.txt prepare.sh libraries.sh toolchain.cmake preact-licence.txt bcrypt/* | sha256sum | cut -c 1-12)
+key=$(cd "$here" && cat requirements.txt sources.txt prepare.sh libraries.sh toolchain.cmake preact-licence.txt | sha256sum | cut -c 1-12)
 tools=$kept/$arch-$key # the compiler of the target, and below prefix/ the libraries
 export ZIG_GLOBAL_CACHE_DIR=$kept/zig-cache ZIG_LOCAL_CACHE_DIR=$kept/zig-cache
 
@@ -101,7 +101,6 @@ collect_licences() {
             printf '\n\n==== %s %s (%s)\n\n' "$library" "$version" "$licence"
             case $library in
                 sqlite) echo "The author disclaims copyright to this source code." ;;
-                libxcrypt) tar -xOf "$file" --wildcards '*/lib/crypt-bcrypt.c' | awk '!over; /\*\// { over = 1 }' ;;
                 libiberty) tar -xOf "$file" --wildcards '*/libiberty/cp-demangle.c' | awk '!over; /\*\// { over = 1 }' ;;
                 ncurses) tar -xOf "$file" --wildcards --no-wildcards-match-slash '*/COPYING' ;;
                 *) tar -xOf "$file" --wildcards --no-wildcards-match-slash '*/LICENSE*' '*/License' 2>/dev/null || true ;;

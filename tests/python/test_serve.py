@@ -27,7 +27,7 @@ class Server:
             line = process.stderr.readline()
             assert line, f"ended: {self.said}"
             self.said.append(line)
-            if address := re.search(r"https?://([^/]+):(\d+)/metrics", line):
+            if address := re.search(r"http://([^/]+):(\d+)/metrics", line):
                 self.host, self.port = address[1], int(address[2])
                 return
 
@@ -221,6 +221,16 @@ def test_wrong_command_lines(program, options):
     outcome = program.run("serve", *options)
     assert outcome.status == 2
     assert len(outcome.errors) == 1
+
+
+@pytest.mark.parametrize("option", [("--web-config", "web.yml"), ("--web-config=web.yml",), ("--web-config",)])
+def test_protection_it_does_not_have_is_refused(program, option):
+    outcome = program.run("serve", "--prometheus", ":0", "--backend", REPLAY, *option)
+    assert outcome.status == 2
+    assert outcome.errors == ["gpu-profile: --web-config: removed; for TLS and passwords, put a reverse proxy in front of serve "
+                              "(see gpu-profile serve --help)"]
+    assert b"web-config" not in program.run("serve", "--help").stdout
+    assert b"web-config" not in program.run("completions", "fish").stdout
 
 
 def test_without_a_gpu_one_sentence(program):

@@ -219,8 +219,6 @@ PORTABLE = HARDENED.replace(" 0x000000000000001d (RUNPATH)            Library ru
         ("libgpuprof_inject.so", "GLIBC_2.3.4", "GLIBC_2.18", "needs glibc 2.18 (at most 2.17): __memcpy_chk"),
         ("gpu-profile", "libc.so.6", "libstdc++.so.6", "needs libstdc++.so.6"),
         ("gpu-profile", "(NEEDED)             Shared library: [libc", "(RUNPATH)            Library runpath: [$ORIGIN/libc", "has a run path"),
-        ("gpu-profile", "libc.so.6", "libssl.so.3", "needs libssl.so.3"),
-        ("libgpuprof_tls.so", "libc.so.6", "libssl.so.3", None),
     ],
 )
 def test_portable_elf(monkeypatch, name, old, new, complaint):

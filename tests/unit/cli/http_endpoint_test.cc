@@ -154,7 +154,7 @@ TEST(HttpEndpoint, TimeThatThePageTookIsNotTheClients) {
     int ends[2];
     ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     {
-        HttpConnections connections({.request = 200 * kMillisecond}, plain_stream);
+        HttpConnections connections({.request = 200 * kMillisecond});
         bufferevent* stream = connections.open(base);
         bufferevent_setfd(stream, ends[0]);
         bufferevent_setcb(
