@@ -38,14 +38,15 @@ using Base = std::unique_ptr<event_base, Deleter<event_base_free>>;
 using Http = std::unique_ptr<evhttp, Deleter<evhttp_free>>;
 using Event = std::unique_ptr<event, Deleter<event_free>>;
 
-// Without free descriptors accept() fails again at once, so the listener pauses for a second.
+// Without free descriptors accept() fails again at once, so the listener pauses while connections end. Not for long: the
+// queue of the system would fill, and a client that finds it full waits for seconds.
 void pause_accepting(evconnlistener* listener, void*) {
     evconnlistener_disable(listener);
-    timeval second{1, 0};
+    timeval pause{0, 10'000};
     event_base_once(
         evconnlistener_get_base(listener), -1, EV_TIMEOUT,
         [](evutil_socket_t, short, void* paused) { evconnlistener_enable(static_cast<evconnlistener*>(paused)); },
-        listener, &second);
+        listener, &pause);
 }
 
 void limit_connections() {
