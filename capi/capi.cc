@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
@@ -14,6 +15,7 @@
 #include "collect/device/monitor.h"
 #include "collect/device/monitor_options.def"
 #include "collect/device/sample_capture.h"
+#include "core/base/command_line.h"
 #include "core/base/json_writer.h"
 
 namespace {
@@ -83,6 +85,15 @@ extern "C" {
 
 const char* gpuprof_version(void) { return GPUPROF_VERSION; }
 const char* gpuprof_last_error(void) { return capi::last_error.c_str(); }
+
+const char* gpuprof_command_text(const char* const* words, size_t count) {
+    int code = guarded([&]() -> Status {
+        if (words == nullptr && count > 0) return Error{ExitCode::usage, "words must not be NULL"};
+        last_text = without_secrets(std::vector<std::string>(words, words + count));
+        return {};
+    });
+    return code == 0 ? last_text.c_str() : nullptr;
+}
 
 int gpuprof_monitor_open(const gpuprof_monitor_options* given, gpuprof_monitor** monitor) {
     return guarded([&]() -> Status {

@@ -32,6 +32,10 @@ GPUPROF_API const char* gpuprof_last_error(void);
  * "default" are in seconds. Constant. */
 GPUPROF_API const char* gpuprof_options_json(void);
 
+/* A command as captures contain it: one line, with "***" for each secret. Valid until the thread's next call. NULL on
+ * error. */
+GPUPROF_API const char* gpuprof_command_text(const char* const* words, size_t count);
+
 /* ---- Device sampling: is the GPU busy? ------------------------------------------------------------------------- */
 
 typedef struct gpuprof_monitor gpuprof_monitor;

@@ -57,6 +57,7 @@ constexpr PassedOption kPassedByTune[] = {
     {"--evaluate-baseline", "FILE", "trial: the Python file before the change."},
     {"--inputs", "FILE", "trial: inputs for the evaluation, as for evaluate."},
     {"--because", "TEXT", "accept, reject: the reason."},
+    {"--yes", "", "trial, again: run the command of an investigation that you did not begin, without a question."},
     {"--format", "FORMAT", "status, next: text or json (default: text)."},
 };
 

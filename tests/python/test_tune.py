@@ -36,13 +36,14 @@ shutil.move(os.path.join({prepared!r}, left[0]), words[words.index("-o") + 1])
 
 
 @pytest.fixture
-def tune(program, tmp_path):
+def tune(program, tmp_path, tmp_path_factory):
     """Run `tune` in an empty folder; returns the exit code, the lines of the answer and those of standard error."""
+    state = str(tmp_path_factory.mktemp("state"))
 
     def start(*words, cwd=tmp_path, file_limit=None, **environment):
         limit = None if file_limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-        return subprocess.Popen([program.path, "tune", *map(str, words)], cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit,
-                                env={**os.environ, "GPUPROF_BIN": str(program.path), "GPUPROF_PYTHON": sys.executable, **environment})
+        return subprocess.Popen([program.path, "tune", *map(str, words)], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=limit, env={**run.environment, **environment})
 
     def run(*words, **more):
         process = start(*words, **more)
@@ -50,6 +51,7 @@ def tune(program, tmp_path):
         return process.returncode, said.splitlines(), errors.splitlines()
 
     run.start = start
+    run.environment = {**os.environ, "GPUPROF_BIN": str(program.path), "GPUPROF_PYTHON": sys.executable, "XDG_STATE_HOME": state}
     return run
 
 
@@ -241,6 +243,7 @@ def test_a_killed_trial_is_made_again(tune, program, tmp_path):
     os.kill(int((tmp_path / "ready").read_text()), signal.SIGKILL)
     process.communicate(timeout=30)
     assert (tmp_path / "tune/investigation.json").read_bytes() == before
+    (tmp_path / "tune/trials/1").mkdir()
     (tmp_path / "tune/trials/1/left over").touch()
     (tmp_path / "slow").unlink()
     _, said, _ = tune("trial", "half", GPUPROF_BIN=binary)

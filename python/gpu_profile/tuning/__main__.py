@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -13,12 +12,16 @@ from ..errors import Error
 from ..sanitize import printable_lines
 from . import answers
 from .change import Code, same_code
+from .command import allowed, text_without_secrets
 from .decision import decide, held
-from .investigation import BY_DECISION, TIME, Investigation, inside, locked, measured, refuse_other_files, remove_folder, removed_on_failure
+from .interruption import ignore_signals, interruptible
+from .investigation import BY_DECISION, TIME, Investigation, inside, locked, measured, refuse_other_files, remove_folder
 from .options import UsageError, parse
+from .own import keep_command, new_id
 from .recordings import copied, half_width_pct, made
 from .remedies import next_remedies
 from .report import write_report
+from .staging import removed_on_failure, staged
 from .text import next_lines, status_lines, trial_lines
 
 if TYPE_CHECKING:
@@ -34,9 +37,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         options = parse(sys.argv[1:] if arguments is None else arguments)
         actions = {"begin": _begin, "trial": _trial, "status": _status, "next": _next, "again": _again, "report": _report, "accept": _judge, "reject": _judge}
-        for line in actions[options.action](options):
-            print(printable_lines(line))
-        sys.stdout.flush()
+        with interruptible():
+            for line in actions[options.action](options):
+                print(printable_lines(line))
+            sys.stdout.flush()
         return 0
     except UsageError as problem:
         return _say(str(problem), _USAGE)
@@ -54,36 +58,60 @@ def _begin(options: argparse.Namespace) -> list[str]:
         raise UsageError(f'{folder} has an investigation already; add a trial with gpu-profile tune trial "NOTE", or choose another --folder')
     refuse_other_files(folder)
     with locked(folder):
-        cwd = os.getcwd()
-        found = Investigation.begin(folder, command=options.words, cwd=cwd, cwd_from_folder=os.path.relpath(cwd, folder), record=options.record or "", repeat=options.repeat)
+        cwd, command = os.getcwd(), options.words
         try:
-            baseline = _recorded(found, options, "baseline")
+            hidden = text_without_secrets(command) if command else None
+            found = Investigation.begin(folder, id=new_id(), command=[] if hidden else command, command_text=hidden, cwd=cwd, cwd_from_folder=os.path.relpath(cwd, folder),
+                                        record=options.record or "", repeat=options.repeat)
+            baseline = _recorded(found, options, command, "baseline")
             paths = [os.path.join(folder, name) for name in baseline["recordings"]]
             widths = [answers.compared(paths[:1], [path])["new_ns"] for path in paths]
             noise = half_width_pct([each for each in widths if each])
             found.states.append({**baseline, "noise_pct": noise, **answers.first_answer(paths[0])})
-            found.save()
+            lines = [*status_lines(found), "", *_suggestions(found)]
+            _save(found, command)
         except BaseException:
             remove_folder(folder)
             raise
-        return [*status_lines(found), "", *_suggestions(found)]
+        return lines
 
 
-def _recorded(found: Investigation, options: argparse.Namespace, under: str) -> dict[str, Any]:
-    """Record a state into the folder `under`: its recordings, code and time. What an interrupted attempt left is removed first."""
-    place = inside(found.folder, under)
-    shutil.rmtree(place, ignore_errors=True)
+def _recorded(found: Investigation, options: argparse.Namespace, command: list[str], under: str) -> dict[str, Any]:
+    """Record a state into the folder `under`: its recordings, code and time. Without a command, its recordings are given."""
     document = found.document
     code, at = Code(found.folder), None  # unknown of a recording that is given
+    with staged(inside(found.folder, under)) as place:
+        if command:
+            at = datetime.now(timezone.utc).strftime(TIME)
+            names = made(command, options.record or document["record"], options.repeat or document["repeat"], place, _progress)
+        else:
+            names = copied(options.recording, place)
+        kept = code.kept(place)
+    if kept is not None and kept["patch"] is not None:
+        kept["patch"] = os.path.join(under, kept["patch"])
+    return {"recordings": [os.path.join(under, name) for name in names], "recorded_at": at, "code": kept, "again": []}
+
+
+def _command(found: Investigation, options: argparse.Namespace) -> list[str]:
+    """The command to record; none if recordings are given."""
+    document = found.document
     if options.recording:
-        names = copied(options.recording, found.folder, under)
-    elif document["command"]:
-        _refuse_other_cwd(found)
-        at = datetime.now(timezone.utc).strftime(TIME)
-        names = made(document["command"], options.record or document["record"], options.repeat or document["repeat"], found.folder, under, _progress)
-    else:
+        return []
+    if not document["command"] and document["command_text"] is None:
         raise UsageError("the investigation began with recordings, so that it has no command to run; give --recording FILE")
-    return {"recordings": names, "recorded_at": at, "code": code.kept(found.folder, under), "again": []}
+    _refuse_other_cwd(found)
+    return allowed(found, options.record or document["record"], options.yes)
+
+
+def _save(found: Investigation, command: list[str]) -> None:
+    """Save a step, which signals do not undo from here on, and keep the command that it ran."""
+    ignore_signals()
+    found.save()
+    if command:
+        try:
+            keep_command(found, command)
+        except OSError as problem:
+            _progress(f"cannot keep the command: {problem.filename}: {problem.strerror}; trial and again will ask before they run it, and cannot run it if it contains a secret")
 
 
 def _refuse_other_cwd(found: Investigation) -> None:
@@ -96,6 +124,7 @@ def _refuse_other_cwd(found: Investigation) -> None:
 def _trial(options: argparse.Namespace) -> list[str]:
     with locked(options.folder):
         found = Investigation.load(options.folder)
+        command = _command(found, options)
         base, number = found.current, len(found.states)
         before = found.recordings(base)
         prediction = answers.predicted(before[0], options.change) if options.change else None
@@ -104,7 +133,7 @@ def _trial(options: argparse.Namespace) -> list[str]:
             evaluation = answers.evaluated(options.evaluate_baseline, options.evaluate, options.inputs, options.max_memory_mb)
         under = os.path.join("trials", str(number))
         with removed_on_failure(inside(found.folder, under)):
-            state = _recorded(found, options, under)
+            state = _recorded(found, options, command, under)
             compared = answers.compared(before, [os.path.join(found.folder, name) for name in state["recordings"]])
             decision = decide(compared, evaluation, options.max_memory_mb)
             found.states.append({
@@ -113,7 +142,7 @@ def _trial(options: argparse.Namespace) -> list[str]:
                 "max_memory_mb": options.max_memory_mb, "decision": decision.word, "because": decision.because,
             })
             _total(found)
-            found.save()
+            _save(found, command)
         return trial_lines(found, number)
 
 
@@ -121,12 +150,13 @@ def _again(options: argparse.Namespace) -> list[str]:
     """Measure what is kept anew: another draw of the noise, on the machine as it is now."""
     with locked(options.folder):
         found = Investigation.load(options.folder)
+        command = _command(found, options)
         number = found.current
         state = found.states[number]
         before = found.recordings(number if number == 0 else state["base"])
         under = os.path.join("baseline" if number == 0 else os.path.join("trials", str(number)), f"again-{len(state['again']) + 1}")
         with removed_on_failure(inside(found.folder, under)):
-            new = _recorded(found, options, under)
+            new = _recorded(found, options, command, under)
             compared = answers.compared(before, [os.path.join(found.folder, name) for name in new["recordings"]])
             state["again"].append({"recordings": new["recordings"], "recorded_at": new["recorded_at"], "code": new["code"],
                                    "same_code": same_code(state["code"], new["code"]), "compared": compared})
@@ -136,7 +166,7 @@ def _again(options: argparse.Namespace) -> list[str]:
                 state["because"] = f"measured again: {decision.because} (at first: {state['compared']['lead'][0]})"
                 state["held"] = held(state["prediction"], compared)
             _total(found)
-            found.save()
+            _save(found, command)
         return status_lines(found) if number == 0 else trial_lines(found, number)
 
 
@@ -160,7 +190,7 @@ def _judge(options: argparse.Namespace) -> list[str]:
         trial["decision"] = "accepted" if options.action == "accept" else "rejected"
         trial["because"] = f"{BY_DECISION}: {options.because} (measured: {measured(trial)['lead'][0]})"
         _total(found)
-        found.save()
+        _save(found, [])
         return trial_lines(found, number)
 
 

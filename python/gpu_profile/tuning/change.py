@@ -22,6 +22,7 @@ class Code:
     """The code at one moment: `state`, None outside a git repository, and the patch against the commit."""
 
     def __init__(self, investigation: str) -> None:
+        self._investigation = investigation
         self.state: dict[str, Any] | None = None
         self.patch = b""
         commit = _git("rev-parse", "HEAD")
@@ -42,16 +43,16 @@ class Code:
             "note": "; ".join(notes) or None, "untracked": outside[:100],
         }  # fmt: skip
 
-    def kept(self, investigation: str, under: str) -> dict[str, Any] | None:
-        """Write the patch into the folder `under`, relative to the investigation, and return the state."""
+    def kept(self, place: str) -> dict[str, Any] | None:
+        """Write the patch into the folder `place`, and return the state with the name of the patch there."""
         if self.state is None:
             return None
         name = None
         if self.patch and len(self.patch) <= _MOST:
-            name = os.path.join(under, "change.patch")
-            with open(os.path.join(investigation, name), "xb", opener=open_private) as file:
+            name = "change.patch"
+            with open(os.path.join(place, name), "xb", opener=open_private) as file:
                 file.write(self.patch)
-        changed = not same_code(self.state, Code(investigation).state)
+        changed = not same_code(self.state, Code(self._investigation).state)
         notes = [note for note in (self.state["note"], "the code changed while it was recorded" if changed else None) if note]
         return {**self.state, "patch": name, "note": "; ".join(notes) or None}
 

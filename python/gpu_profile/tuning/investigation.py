@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ..atomic_file import atomic_replace
 from ..errors import Error
 from .shape import TIME, problem_of
+from .staging import is_leftover, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["BY_DECISION", "FALSE_ACCEPTANCE", "TIME", "Investigation", "locked", "inside", "measured", "refuse_other_files", "remove_folder", "removed_on_failure"]
+__all__ = ["BY_DECISION", "FALSE_ACCEPTANCE", "TIME", "Investigation", "locked", "inside", "measured", "refuse_other_files", "remove_folder"]
 
 BY_DECISION = "by decision"  # how the reason of a decision of the user begins
 FALSE_ACCEPTANCE = 0.005  # per trial: compare calls a change faster if its 99 % interval is below 0
@@ -28,7 +29,7 @@ _UNREADABLE, _USAGE, _OTHER = 3, 2, 6
 
 
 class Investigation:
-    """`document`: command, cwd, record options, repeat, states (the baseline and the trials)."""
+    """`document`: id, command (or command_text: without its secrets), cwd, record options, repeat, states (the baseline and the trials)."""
 
     def __init__(self, folder: str, document: dict[str, Any]) -> None:
         self.folder, self.document = folder, document
@@ -137,15 +138,6 @@ def measured(trial: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@contextlib.contextmanager
-def removed_on_failure(folder: str) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
 def remove_folder(folder: str) -> None:
     """Remove what belongs to an investigation that did not begin, and the folder if nothing else is in it."""
     shutil.rmtree(os.path.join(folder, "baseline"), ignore_errors=True)
@@ -162,13 +154,14 @@ def refuse_other_files(folder: str) -> None:
         return
     except OSError as problem:
         raise Error(_USAGE, f"cannot use {folder} as the folder of an investigation: {problem.strerror}") from problem
+    names = {name for name in names if not is_leftover(name)}
     if names and (_LOCK not in names or names - {_LOCK, "baseline"}):
         raise Error(_USAGE, f"{folder} contains other files; choose a new folder with --folder")
 
 
 @contextlib.contextmanager
 def locked(folder: str) -> Iterator[None]:
-    """Keep other processes from changing the investigation. Raises Error if one does."""
+    """Keep other processes from changing the investigation, and remove what those that were killed left. Raises Error if one does."""
     try:
         os.makedirs(folder, mode=0o755, exist_ok=True)
         descriptor = os.open(inside(folder, _LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
@@ -179,6 +172,7 @@ def locked(folder: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise Error(6, f"another gpu-profile tune is working in {folder}") from None
+        remove_leftovers(folder)
         yield
     finally:
         os.close(descriptor)

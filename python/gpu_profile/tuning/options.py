@@ -7,6 +7,8 @@ import json
 import shlex
 from typing import Any, NoReturn
 
+from .shape import is_word
+
 __all__ = ["ACTIONS", "UsageError", "parse"]
 
 ACTIONS = ("begin", "trial", "status", "next", "again", "report", "accept", "reject")
@@ -14,6 +16,7 @@ _APPLIES = {
     **dict.fromkeys(("change", "max_memory_mb", "evaluate", "evaluate_baseline", "inputs"), ("trial",)),
     **dict.fromkeys(("record", "repeat", "recording"), ("begin", "trial", "again")),
     "because": ("accept", "reject"),
+    "yes": ("trial", "again"),
     "format": ("status", "next"),
 }
 _OF_PROJECTS = {"command": list, "record": str, "repeat": int, "folder": str}
@@ -38,6 +41,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--recording", action="append", default=[])
     parser.add_argument("--change", action="append", default=[])
     parser.add_argument("--max-memory-mb", type=float)
+    parser.add_argument("--yes", action="store_true")
     parser.add_argument("--format", choices=("text", "json"))
     at = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser.parse_args(arguments[:at])
@@ -104,6 +108,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--evaluate and --evaluate-baseline need each other")
     if options.inputs is not None and options.evaluate is None:
         raise UsageError("--inputs applies to --evaluate only")
+    if action == "begin" and not all(map(is_word, words)):
+        raise UsageError("a word of the command contains a zero byte or half a character")
     try:
         shlex.split(options.record or "")
     except ValueError as problem:

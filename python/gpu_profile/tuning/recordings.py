@@ -16,6 +16,7 @@ from .. import program
 from ..atomic_file import open_private
 from ..errors import Error
 from .answers import compared
+from .command import text_without_secrets
 from .waiting import wait_for
 
 if TYPE_CHECKING:
@@ -36,18 +37,17 @@ def half_width_pct(values: Sequence[float]) -> float | None:
     return 100 * t * statistics.stdev(values) / math.sqrt(len(values)) / statistics.fmean(values)
 
 
-def copied(files: Sequence[str], folder: str, under: str) -> list[str]:
-    """Copy the files into folder/under and return their names relative to the folder. Raises Error if one is unreadable."""
-    os.makedirs(os.path.join(folder, under), exist_ok=True)
+def copied(files: Sequence[str], place: str) -> list[str]:
+    """Copy the files into the folder `place` and return their names there. Raises Error if one is unreadable."""
     _refuse_duplicates(files)
     names = []
     for number, file in enumerate(files, 1):
         program.answer("report", file, "summary", "--format", "json")  # an error for any other file
-        name = os.path.join(under, f"{number}-{os.path.basename(file)}")
+        name = f"{number}-{os.path.basename(file)}"
         try:
-            _copy(file, os.path.join(folder, name))
+            _copy(file, os.path.join(place, name))
         except OSError as problem:
-            raise Error(6, f"cannot copy {file} to {folder}: {problem.strerror}") from problem
+            raise Error(6, f"cannot copy {file} to {os.path.dirname(place)}: {problem.strerror}") from problem
         names.append(name)
     return names
 
@@ -68,18 +68,17 @@ def _refuse_duplicates(files: Sequence[str]) -> None:
                     raise Error(2, f"{other} and {file} are the same recording; record the program again to know its noise")
 
 
-def made(command: Sequence[str], options: str, repeat: int | None, folder: str, under: str, say: Callable[[str], None]) -> list[str]:
-    """Record the command into folder/under and return the recordings' names relative to the folder: `repeat` times, otherwise
-    at least FEWEST times, until the noise is low or MOST are there. Raises Error if `record` fails."""
-    os.makedirs(os.path.join(folder, under), exist_ok=True)
+def made(command: Sequence[str], options: str, repeat: int | None, place: str, say: Callable[[str], None]) -> list[str]:
+    """Record the command into the folder `place` and return the names of the recordings there: `repeat` times, otherwise at least FEWEST
+    times, until the noise is low or MOST are there. Raises Error if `record` fails."""
     names: list[str] = []
     times: list[float] = []
     while len(names) < (repeat or MOST):
-        name = os.path.join(under, f"{len(names) + 1}.gpuprof")
+        name = f"{len(names) + 1}.gpuprof"
         say(f"recording {len(names) + 1} of {repeat or f'{FEWEST} to {MOST}'}")
-        _record(command, options, os.path.join(folder, name))
+        _record(command, options, os.path.join(place, name))
         names.append(name)
-        times.append(_time(os.path.join(folder, names[0]), os.path.join(folder, name)))
+        times.append(_time(os.path.join(place, names[0]), os.path.join(place, name)))
         width = half_width_pct([each for each in times if each > 0])
         if repeat is None and len(names) >= FEWEST and width is not None and width <= WANTED_PCT:
             break
@@ -94,7 +93,7 @@ def _record(command: Sequence[str], options: str, path: str) -> None:
         raise Error(6, f"cannot start {words[0]}: {problem.strerror}") from problem
     if status != 0:
         how = f"recording failed with exit code {status}" if status > 0 else f"record was ended by {_signal_name(-status)}"
-        raise Error(status if status > 0 else 6, f"{how}: {shlex.join(command)}")
+        raise Error(status if status > 0 else 6, f"{how}: {text_without_secrets(command) or shlex.join(command)}")
 
 
 def _signal_name(number: int) -> str:

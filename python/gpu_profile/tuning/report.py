@@ -28,8 +28,8 @@ def write_report(found: Investigation) -> list[str]:
     kept = found.current
     timelines = inside(found.folder, _TIMELINES)
     if kept > 0:
-        os.close(os.open(timelines, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))  # a replaced file keeps its mode
-        program.answer("export", "html", found.recordings(kept)[0], "--base", found.recordings(0)[0], "-o", timelines)
+        with atomic_replace(timelines, private=True) as part:
+            program.answer("export", "html", found.recordings(kept)[0], "--base", found.recordings(0)[0], "-o", part)
     else:  # of a trial that is not kept any more
         with contextlib.suppress(FileNotFoundError):
             os.unlink(timelines)
@@ -49,8 +49,9 @@ def markdown(found: Investigation) -> str:
 def _parts(found: Investigation) -> dict[str, Any]:
     """The text of the report: lines, and one table."""
     baseline, command = found.states[0], found.document["command"]
+    hidden: str | None = found.document["command_text"]
     lead = [
-        ("Command", shlex.join(command) if command else "recordings that were given"),
+        ("Command", hidden or (shlex.join(command) if command else "recordings that were given")),
         ("Baseline", f"{baseline['verdict'] or 'no verdict'}: {baseline['because']}"),
         ("Noise", noise_text(baseline)),
     ]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
+import re
+import shlex
 from datetime import datetime
 from typing import Any, Callable, Union
 
-__all__ = ["TIME", "problem_of"]
+__all__ = ["TIME", "is_word", "problem_of"]
 
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 _MOST = 1e300  # of a number; above it, arithmetic with floats fails
@@ -18,6 +21,25 @@ Shape = Union[Check, list[Any], dict[str, Any]]
 
 def _text(value: Any) -> bool:
     return isinstance(value, str)
+
+
+def is_word(value: Any) -> bool:
+    """A word of a command line."""
+    try:
+        return _text(value) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        return False
+
+
+def _options(value: Any) -> bool:
+    try:
+        return is_word(value) and all(map(is_word, shlex.split(value)))
+    except ValueError:
+        return False
+
+
+def _id(value: Any) -> bool:
+    return _text(value) and re.fullmatch("[0-9a-f]{32}", value) is not None  # a part of a path
 
 
 def _flag(value: Any) -> bool:
@@ -59,7 +81,10 @@ _TRIAL = {
     **_STATE, "note": _text, "base": _count, "same_code": _flag, "changes": [_text], "prediction?": _PREDICTION, "compared": _COMPARED, "held?": _text,
     "evaluation?": {"exit_code": _number, "problem?": _text}, "max_memory_mb?": _number, "decision": _decision, "because": _text,
 }  # fmt: skip
-_DOCUMENT = {"command": [_text], "cwd": _text, "cwd_from_folder": _text, "record": _text, "repeat?": _count, "states": [{}], "total?": {"lead": _texts}}
+_DOCUMENT = {
+    "id?": _id, "command": [is_word], "command_text?": _text, "cwd": _text, "cwd_from_folder": _text, "record": _options, "repeat?": _count, "states": [{}],
+    "total?": {"lead": _texts},
+}  # fmt: skip
 
 
 def problem_of(document: dict[str, Any]) -> str | None:
