@@ -25,10 +25,11 @@ words = sys.argv[1:]
 os.chdir({folder!r})
 if words[0] == "report" and words[1].endswith("crash"):
     os.kill(os.getpid(), 11)
-if words[0] == "report" and words[1].endswith("hang"):
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    open("hangs", "w").write(f"{{os.getpid()}} {{child.pid}}")
-    time.sleep(60)
+if words[0] in ("report", "ranks") and words[1].endswith("hang"):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    open("hanging", "w").write(f"{{os.getpid()}} {{child.pid}}")
+    os.rename("hanging", "hangs")
+    time.sleep(600)
 if words[0] == "report" and words[1].endswith("endless"):
     while True:
         os.write(1, b"[" * 65536)
@@ -169,13 +170,20 @@ def ended(pid, within=60):
     return False
 
 
-def started(program, root, variables):
+def until(happened):
+    deadline = time.monotonic() + 60
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def started(program, root, variables, tool="report", argument="file"):
     """A server without the SDK's client, after its first answer, with a call that hangs."""
     server = subprocess.Popen([program.path, "mcp", "--root", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=environment(**variables), text=True)
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     for message in ({"id": 1, "method": "initialize", "params": hello}, {"method": "notifications/initialized"},
-                    {"id": 2, "method": "tools/call", "params": {"name": "report", "arguments": {"file": "hang"}}}):
+                    {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": {argument: "hang"}}}):
         server.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     server.stdin.flush()
     assert json.loads(server.stdout.readline())["id"] == 1
@@ -186,10 +194,7 @@ def started(program, root, variables):
 def test_the_server_ends_with_its_input_or_by_a_signal(program, stand_in, tmp_path, way, status):
     root, variables = stand_in
     server = started(program, root, variables)
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "hangs").exists() or not (tmp_path / "hangs").read_text():
-        assert time.monotonic() < deadline, "the call did not begin"
-        time.sleep(0.02)
+    until((tmp_path / "hangs").exists)
     if way == "end of input":
         server.stdin.close()
     else:
@@ -198,6 +203,49 @@ def test_the_server_ends_with_its_input_or_by_a_signal(program, stand_in, tmp_pa
     assert all(ended(pid) for pid in map(int, (tmp_path / "hangs").read_text().split()))
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.stdout)
     assert "Traceback" not in server.stderr.read()
+
+
+def processes_that_name(text):
+    """The ids of processes with a text in their arguments."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                found += [pid] * (os.fsencode(text) in file.read())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize("tool, argument", [("report", "file"), ("ranks", "path")])
+@pytest.mark.parametrize("detached", [False, True], ids=["in its session", "in a session of its own"])
+def test_a_killed_server_leaves_no_process_and_no_folder(program, stand_in, tmp_path, tool, argument, detached):
+    root, variables = stand_in
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    if detached:
+        script = tmp_path / "stand-in"
+        script.write_text(script.read_text().replace('"import time; time.sleep(600)"]', '"import time; time.sleep(600)"], start_new_session=True'))
+    server = started(program, root, {**variables, "TMPDIR": str(temporary)}, tool, argument)
+    until((tmp_path / "hangs").exists)
+    assert len(list(temporary.iterdir())) == (tool == "ranks")
+    server.kill()
+    server.communicate(timeout=60)  # returns, because no process holds its streams open
+    assert all(ended(pid) for pid in map(int, (tmp_path / "hangs").read_text().split()))
+    until(lambda: not list(temporary.iterdir()))
+    until(lambda: not processes_that_name(tmp_path))
+
+
+def test_a_server_that_ends_leaves_no_process_and_no_folder(program, tmp_path):
+    (tmp_path / "temporary").mkdir()
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "rank0.json.gz").write_bytes(INPUT_BOUND.read_bytes())
+    with session(program, "--root", tmp_path / "root", TMPDIR=str(tmp_path / "temporary")) as mcp:
+        mcp.text("ranks", path=".")
+        (folder,) = (tmp_path / "temporary").iterdir()
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert not list((tmp_path / "temporary").iterdir())
+    until(lambda: not processes_that_name(tmp_path))
 
 
 @pytest.mark.parametrize("words, line", [

@@ -40,12 +40,10 @@ def main(arguments: list[str] | None = None) -> int:
         if not 1 <= options.workers <= 64:
             raise Error(_USAGE, f"--workers: expected a number from 1 to 64, not {options.workers}")
         roots = Roots(options.root or [os.getcwd()])
-        serve = _import_serve()
+        return _import_serve()(roots, options.time_out, options.max_bytes, options.workers)
     except Error as problem:
         print(f"gpu-profile: {problem.message}", file=sys.stderr)
         return _INTERNAL if problem.code is None else problem.code
-    try:
-        return serve(roots, options.time_out, options.max_bytes, options.workers)
     except KeyboardInterrupt:  # before the server handles signals
         return _INTERRUPTED
 

@@ -1,7 +1,7 @@
 """Runs the program for one call: with limits of time and output, and never longer than the call or the server.
 
 The program gets no terminal, an unrelated working directory, so that no word is mistaken for a file next to it, and a
-session of its own, so that a timeout ends its children, too.
+session of its own, so that a timeout ends its children, too. If the server is killed, the watcher ends it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import anyio
 
 from .. import program
 from ..errors import Error
+from .watcher import MARK
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -31,7 +32,7 @@ _running: set[int] = set()  # process groups
 _starting: set[object] = set()  # calls whose program may have started without being among them yet
 
 
-async def run(words: list[str], *, time_out: float, given: bytes, waiting: Callable[[float], Awaitable[None]]) -> bytes:
+async def run(words: list[str], *, mark: str, time_out: float, given: bytes, waiting: Callable[[float], Awaitable[None]]) -> bytes:
     """Return what the program prints. Raises Error with its exit code and last line; the same if it crashes or is too slow.
 
     `given` is its standard input. `waiting` is awaited every second with the seconds since the start.
@@ -40,7 +41,7 @@ async def run(words: list[str], *, time_out: float, given: bytes, waiting: Calla
     start = object()
     _starting.add(start)
     try:
-        process = await anyio.open_process(command, stdin=subprocess.PIPE, cwd="/", start_new_session=True)
+        process = await anyio.open_process(command, stdin=subprocess.PIPE, cwd="/", env={**os.environ, MARK: mark}, start_new_session=True)
         _running.add(process.pid)
     except OSError as problem:
         raise Error(None, f"cannot start {command[0]}: {problem.strerror}") from problem

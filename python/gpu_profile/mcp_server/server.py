@@ -1,7 +1,7 @@
 """The server: tools for the SDK of the Model Context Protocol, over standard input and output.
 
 The SDK owns both streams while it serves: anything else that is printed goes to standard error. Calls run side by side, up to
-a number of workers. Input that ends, SIGINT and SIGTERM end the programs that run, and then the server.
+a number of workers. Input that ends, SIGINT and SIGTERM end the programs that run, and then the server; after SIGKILL the watcher does.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from . import answer, child
 from .parameters import checked, json_schema
 from .service import Scratch, Service
 from .tools import TOOLS, Tool
+from .watcher import watch
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -50,8 +51,9 @@ An error is a JSON object with `error` and `exit_code`: 2 wrong arguments, 3 unr
 
 
 def serve(roots: Roots, time_out: float, most_bytes: int, workers: int) -> int:
-    """Serve until the input ends or a signal arrives; return the exit code."""
+    """Serve until the input ends or a signal arrives; return the exit code. Raises Error if it cannot start."""
     scratch = Scratch()
+    watch(scratch.mark, scratch.place)
     try:
         return anyio.run(_serve, roots, time_out, most_bytes, workers, scratch)
     finally:

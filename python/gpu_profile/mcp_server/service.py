@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
 import shutil
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Error
@@ -21,21 +22,25 @@ _USAGE, _INTERNAL = 2, 6
 
 
 class Scratch:
-    """What a server keeps between calls: a folder for summaries of ranks, and what the program declares."""
+    """What a server keeps between calls: a folder for summaries of ranks, and what the program declares. `mark` tells its programs from
+    those of other servers."""
 
     def __init__(self) -> None:
         self.declared: dict[str, dict[str, Any]] = {}
-        self._folder: str | None = None
+        self.mark = secrets.token_hex(16)
+        self.place = os.path.join(os.path.abspath(os.environ.get("TMPDIR") or "/tmp"), f"gpu-profile-mcp-{self.mark}")
+        self._made = False
 
     def folder(self) -> str:
         """Return the folder, which exists until remove()."""
-        if self._folder is None:
-            self._folder = tempfile.mkdtemp(prefix="gpu-profile-mcp-")
-        return self._folder
+        if not self._made:
+            os.mkdir(self.place, 0o700)
+            self._made = True
+        return self.place
 
     def remove(self) -> None:
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        if self._made:
+            shutil.rmtree(self.place, ignore_errors=True)
 
 
 class Service:
@@ -46,7 +51,7 @@ class Service:
 
     async def run(self, words: list[str], sql: str = "") -> bytes:
         """Return what the program prints. Raises Error with its exit code and line."""
-        return await child.run(words, time_out=self.time_out, given=sql.encode("utf-8", "replace"), waiting=self._waiting)
+        return await child.run(words, mark=self.scratch.mark, time_out=self.time_out, given=sql.encode("utf-8", "replace"), waiting=self._waiting)
 
     async def document(self, words: list[str], sql: str = "") -> dict[str, Any]:
         """Return what the program prints as JSON."""
