@@ -243,7 +243,6 @@ def test_a_killed_trial_is_made_again(tune, program, tmp_path):
     os.kill(int((tmp_path / "ready").read_text()), signal.SIGKILL)
     process.communicate(timeout=30)
     assert (tmp_path / "tune/investigation.json").read_bytes() == before
-    (tmp_path / "tune/trials/1").mkdir()
     (tmp_path / "tune/trials/1/left over").touch()
     (tmp_path / "slow").unlink()
     _, said, _ = tune("trial", "half", GPUPROF_BIN=binary)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from gpu_profile.tuning import __main__ as steps
-from gpu_profile.tuning import interruption, staging
+from gpu_profile.tuning import interruption, leftovers
 from test_tune import document, stand_in, states, tune  # noqa: F401 (a fixture)
 from test_tune_received import TOUCH
 
@@ -33,7 +33,7 @@ def contents(folder):
 
 
 # Functions that one trial calls in turn, as modules and names: each is interrupted as it begins and as it ends.
-MOMENTS = [(steps, "_command"), (steps, "Code"), (os, "makedirs"), (steps, "made"), (os, "rename"), (steps, "same_code"), (steps, "decide"), (steps, "_total"), (steps, "ignore_signals")]
+MOMENTS = [(steps, "_command"), (steps, "Code"), (os, "makedirs"), (steps, "made"), (steps, "same_code"), (steps, "decide"), (steps, "_total"), (steps, "ignore_signals")]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -116,11 +116,11 @@ def test_a_killed_step_ends_its_program_and_is_removed_by_the_next(tune, program
     pid = int((tmp_path / "ready").read_text())
     wait_for(lambda: gone(pid))  # record was ended by the kernel, and has ended its program
     assert (folder / "investigation.json").read_bytes() == before[folder / "investigation.json"]
-    assert not (folder / "trials/1").exists() and not (folder / "baseline/again-1").exists()
+    (left,) = {*folder.rglob("*")} - {*before, folder / "trials"}  # an empty folder that no state names
+    assert tune("status")[0] == 0
     (tmp_path / "slow").unlink()
     assert tune(*words)[0] == 0
-    assert not [path for path in folder.rglob("*") if ".part-" in path.name]
-    assert len(list(folder.rglob("*.gpuprof"))) == 2
+    assert [path.name for path in left.iterdir()] == ["1.gpuprof"] and f"{left.relative_to(folder)}/1.gpuprof" in (folder / "investigation.json").read_text()
 
 
 def wait_for(happened):
@@ -141,7 +141,6 @@ def gone(pid):
 def test_leftovers_are_removed_without_following_links(tune, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
-    (outside / ".1.part-0").mkdir()
     (outside / "precious").touch()
     assert tune("begin", *states(tmp_path, [1, 1.001]))[0] == 0
     folder = tmp_path / "tune"
@@ -149,22 +148,24 @@ def test_leftovers_are_removed_without_following_links(tune, tmp_path):
     (folder / ".investigation.part-abc.json").symlink_to(outside / "precious")
     (folder / ".report.part-x.md").touch()
     (folder / "..timelines.part-x.html.part-y").touch()
-    (folder / ".baseline.part-x").symlink_to(outside)
-    (folder / "baseline/.again-1.part-x").mkdir()
-    (folder / "baseline/.again-1.part-x/link").symlink_to(outside)
+    (folder / ".report.part-x.html").symlink_to(outside)
     (folder / ".notes.part-1").touch()  # the user's own
+    (folder / "trials/1").mkdir(parents=True)
+    (folder / "trials/1/link").symlink_to(outside)
+    (folder / "trials/1/9.gpuprof").touch()
     assert tune("accept", "7", "--because", "x")[0] == 2
-    assert set(contents(folder)) == {*before, folder / ".notes.part-1"}
-    (folder / "trials").symlink_to(outside)
-    assert tune("accept", "7", "--because", "x")[0] == 2
-    assert (outside / ".1.part-0").is_dir() and (outside / "precious").exists()
+    assert set(contents(folder)) == {*before, *(folder / name for name in (".notes.part-1", "trials", "trials/1", "trials/1/link", "trials/1/9.gpuprof"))}
+    assert tune("trial", "x", *states(tmp_path, [1], first=5))[0] == 0
+    assert [path.name for path in (folder / "trials/1").iterdir()] == ["1-run5.json"]
+    assert [path.name for path in outside.iterdir()] == ["precious"]
 
 
 def test_a_new_investigation_takes_a_folder_with_leftovers(tune, tmp_path):
-    (tmp_path / "tune/.baseline.part-x").mkdir(parents=True)
+    (tmp_path / "tune/baseline/folder").mkdir(parents=True)
+    (tmp_path / "tune/.investigation.part-x.json").touch()
     (tmp_path / "tune/.lock").touch()
     assert tune("begin", *states(tmp_path, [1]))[0] == 0
-    assert sorted(path.name for path in (tmp_path / "tune").iterdir()) == [".lock", "baseline", "investigation.json"]
+    assert sorted(path.name for path in (tmp_path / "tune").rglob("*")) == [".lock", "1-run0.json", "baseline", "investigation.json"]
 
 
 def test_a_report_replaces_the_timelines_whole(tune, tmp_path):
@@ -175,4 +176,4 @@ def test_a_report_replaces_the_timelines_whole(tune, tmp_path):
     failing.chmod(0o755)
     assert tune("report", GPUPROF_BIN=str(failing))[0] == 6
     assert not (tmp_path / "tune/timelines.html").exists()
-    assert not [name for name in os.listdir(tmp_path / "tune") if staging.is_leftover(name)]
+    assert not [name for name in os.listdir(tmp_path / "tune") if leftovers.is_leftover(name)]

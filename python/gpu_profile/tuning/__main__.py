@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -16,12 +17,12 @@ from .command import allowed, text_without_secrets
 from .decision import decide, held
 from .interruption import ignore_signals, interruptible
 from .investigation import BY_DECISION, TIME, Investigation, inside, locked, measured, refuse_other_files, remove_folder
+from .leftovers import removed_on_failure
 from .options import UsageError, parse
 from .own import keep_command, new_id
 from .recordings import copied, half_width_pct, made
 from .remedies import next_remedies
 from .report import write_report
-from .staging import removed_on_failure, staged
 from .text import next_lines, status_lines, trial_lines
 
 if TYPE_CHECKING:
@@ -77,16 +78,18 @@ def _begin(options: argparse.Namespace) -> list[str]:
 
 
 def _recorded(found: Investigation, options: argparse.Namespace, command: list[str], under: str) -> dict[str, Any]:
-    """Record a state into the folder `under`: its recordings, code and time. Without a command, its recordings are given."""
-    document = found.document
+    """Record a state into the folder `under`: its recordings, code and time. Without a command, its recordings are given. What a killed
+    attempt left is removed first."""
+    place, document = inside(found.folder, under), found.document
+    shutil.rmtree(place, ignore_errors=True)
+    os.makedirs(place)
     code, at = Code(found.folder), None  # unknown of a recording that is given
-    with staged(inside(found.folder, under)) as place:
-        if command:
-            at = datetime.now(timezone.utc).strftime(TIME)
-            names = made(command, options.record or document["record"], options.repeat or document["repeat"], place, _progress)
-        else:
-            names = copied(options.recording, place)
-        kept = code.kept(place)
+    if command:
+        at = datetime.now(timezone.utc).strftime(TIME)
+        names = made(command, options.record or document["record"], options.repeat or document["repeat"], place, _progress)
+    else:
+        names = copied(options.recording, place)
+    kept = code.kept(place)
     if kept is not None and kept["patch"] is not None:
         kept["patch"] = os.path.join(under, kept["patch"])
     return {"recordings": [os.path.join(under, name) for name in names], "recorded_at": at, "code": kept, "again": []}

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic_file import atomic_replace
 from ..errors import Error
+from .leftovers import is_leftover, remove_leftovers
 from .shape import TIME, problem_of
-from .staging import is_leftover, remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

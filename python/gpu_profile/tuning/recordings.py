@@ -47,7 +47,7 @@ def copied(files: Sequence[str], place: str) -> list[str]:
         try:
             _copy(file, os.path.join(place, name))
         except OSError as problem:
-            raise Error(6, f"cannot copy {file} to {os.path.dirname(place)}: {problem.strerror}") from problem
+            raise Error(6, f"cannot copy {file} to {place}: {problem.strerror}") from problem
         names.append(name)
     return names
 
