@@ -138,7 +138,7 @@ Status conclude(const CountersArguments& arguments, Runs& all) {
     for (std::size_t i = 1; i < all.runs.size(); ++i)
         for (const std::string& file : all.runs[i].folder.files())
             if (is_counter_part(file) || is_sample_part(file)) files.push_back(file);
-    Result<Trace> trace = merge_parts(own_facts(all.first()), files, arguments.output);
+    Result<Trace> trace = merge_parts(own_facts(all.first()), files, arguments.output, CodeFiles::open);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written;
     note(fmt::format("written to {}; gpu-profile report {} {}", arguments.output, shell_quoted_file(arguments.output),
@@ -198,7 +198,8 @@ Result<ExitCode> measure(const CountersArguments& arguments) {
         note("the command failed, so nothing was measured");
         all.end_like_last();
     }
-    Result<Trace> trace = merge_parts(own_facts(all.first()), all.first().folder.files(), arguments.output);
+    Result<Trace> trace =
+        merge_parts(own_facts(all.first()), all.first().folder.files(), arguments.output, CodeFiles::open);
     if (!trace.ok()) return trace.error();
     std::vector<counters::TracedProcess> processes = processes_of(*trace);
     Status status;

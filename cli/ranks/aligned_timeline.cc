@@ -7,6 +7,7 @@
 
 #include "core/analyze/facts/facts.h"
 #include "core/analyze/ranks/clocks.h"
+#include "core/base/named_files.h"
 #include "core/base/rank_list.h"
 #include "core/base/shell_words.h"
 #include "core/importers/open_trace.h"
@@ -43,7 +44,9 @@ Result<RankList> chosen_ranks(const std::string& text) {
 
 }  // namespace
 
-Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const ReadLimits& limits) {
+Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const std::vector<std::string>& given,
+                               const ReadLimits& limits) {
+    NamedFiles files(given);
     Result<RankList> ranks = chosen_ranks(text);
     if (!ranks.ok()) return ranks.error();
     Facts facts(job, {});
@@ -65,7 +68,10 @@ Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const 
                                      number)};
         island = clock.island;
         std::string file(job.text(job.tables().rank.file.value_or(rank->row, kNoString)));
-        Result<Trace> trace = open_trace(file, limits, Naming::base_names);
+        Result<std::string> found = files.find(file);
+        if (!found.ok())
+            return Error{ExitCode::unreadable, fmt::format("--timeline: rank {}: {}", number, found.error().message)};
+        Result<Trace> trace = open_trace(*found, limits, Naming::base_names);
         if (!trace.ok()) return trace.error();
         names.push_back(base_name(file));
         parts.push_back(

@@ -140,10 +140,10 @@ Result<ExitCode> view(const RanksArguments& arguments) {
     Result<ExitCode> ended = read(arguments, paths, shell_quoted_files(names), found);
     if (!ended.ok() || *ended != ExitCode::ok) return ended;
     Result<Trace> job = std::move(*found);
-    if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, arguments.request.limits);
+    if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, paths, arguments.request.limits);
     if (!job.ok()) return job.error();
     auto content = [&](const StageReport& on_stage) -> Result<ViewContent> {
-        RankPages ranks = rank_pages(*job, arguments.request.limits);
+        RankPages ranks = rank_pages(*job, paths, arguments.request.limits);
         Result<ViewPair> pair = view_pair(std::move(job).value(), {.name = names.front(),
                                                                    .limits = arguments.request.limits,
                                                                    .detail = StepDetail::all,

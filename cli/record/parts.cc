@@ -1,6 +1,8 @@
 #include "cli/record/parts.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -75,7 +77,7 @@ std::size_t processes_of(const std::vector<std::string>& files) {
     return processes.size();
 }
 
-Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name) {
+Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name, CodeFiles code) {
     auto others = std::stable_partition(files.begin(), files.end(), is_companion_part);
     std::stable_partition(files.begin(), others, is_launcher_part);
     TraceBuilder builder(origin_of(name));
@@ -85,9 +87,17 @@ Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::
         Result<std::unique_ptr<Source>> source =
             group.size() == 1 ? open_source(group.front()) : join_files(std::move(group));
         if (!source.ok()) return source.error();
-        if (Status status = import_capture(**source, builder); !status) return status.error();
+        Status status =
+            code == CodeFiles::open ? import_own_capture(**source, builder) : import_capture(**source, builder);
+        if (!status) return status.error();
     }
     return std::move(builder).finish();
+}
+
+bool is_private(const std::string& folder) {
+    struct stat about {};
+    return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() &&
+           (about.st_mode & 077) == 0;
 }
 
 Status write_recording(const Trace& trace, const std::string& file) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/importers/native_names.h"
 #include "core/model/trace_builder.h"
 
 namespace gpuprof::inline cli {
@@ -17,8 +18,10 @@ bool is_companion_part(const std::string& file);
 std::size_t processes_of(const std::vector<std::string>& files);
 
 // Merges all parts into one trace. The order is: `own`, the launcher's facts; companions; processes, whose own facts
-// win. `name` is the output file.
-Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name);
+// win. `name` is the output file. `code`: whether names of native functions are looked up in the files that the parts name.
+Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name, CodeFiles code);
+// Whether a folder of parts is as `record` makes it: this user's, and nobody else may enter.
+bool is_private(const std::string& folder);
 Status write_recording(const Trace& trace, const std::string& file);
 
 // Prepares a later merge: adds `own` to the parts if there is room, and returns the command that merges them.

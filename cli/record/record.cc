@@ -85,7 +85,7 @@ Status conclude(const RecordArguments& arguments, RecordedRun& run) {
     if (Status written = write_os_calls(run.folder.path()); !written) note(written.error().message);
     std::vector<std::string> files = run.folder.files();
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
-    Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output);
+    Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output, CodeFiles::open);
     Status status = trace.ok() ? write_recording(*trace, arguments.output) : trace.error();
     if (status) return show(arguments, std::move(*trace), processes_of(files));
     std::string kept = run.folder.path();
@@ -108,7 +108,8 @@ Result<ExitCode> merge_kept(const RecordArguments& arguments) {
     if (files.empty())
         return Error{ExitCode::unreadable,
                      fmt::format("cannot merge '{}': it contains no parts of a recording", arguments.merge)};
-    Result<Trace> trace = merge_parts({}, files, arguments.output);
+    Result<Trace> trace =
+        merge_parts({}, files, arguments.output, is_private(arguments.merge) ? CodeFiles::open : CodeFiles::closed);
     if (!trace.ok()) return trace.error();
     if (Status written = write_recording(*trace, arguments.output); !written) return written.error();
     if (Status shown = show(arguments, std::move(*trace), processes_of(files)); !shown) return shown.error();

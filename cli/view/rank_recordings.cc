@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <utility>
 
 #include "cli/program.h"
 #include "core/importers/open_trace.h"
@@ -13,14 +13,10 @@ namespace {
 
 constexpr std::size_t kMostOpen = 4;
 
-bool is_file(const std::string& path) {
-    std::error_code unknown;
-    return std::filesystem::is_regular_file(path, unknown);
-}
-
 }  // namespace
 
-RankRecordings::RankRecordings(const Trace& job, const ReadLimits& limits) : limits_(limits) {
+RankRecordings::RankRecordings(const Trace& job, NamedFiles named, const ReadLimits& limits)
+    : named_(std::move(named)), limits_(limits) {
     const RankTable& ranks = job.tables().rank;
     for (Row row = 0; row < ranks.rows; ++row)
         if (ranks.rank.has(row) && ranks.file.has(row))
@@ -39,7 +35,7 @@ RankRecordings::RankRecordings(const Trace& job, const ReadLimits& limits) : lim
 std::vector<std::int32_t> RankRecordings::openable() const {
     std::vector<std::int32_t> ranks;
     for (const auto& [rank, file] : files_)
-        if (is_file(file)) ranks.push_back(rank);
+        if (named_.find(file).ok()) ranks.push_back(rank);
     return ranks;
 }
 
@@ -56,9 +52,10 @@ Result<std::shared_ptr<const ViewDocument>> RankRecordings::open(std::int32_t ra
     }
     auto file = files_.find(rank);
     if (file == files_.end()) return Error{ExitCode::unreadable, fmt::format("rank {} has no file", rank)};
-    if (!is_file(file->second))
-        return Error{ExitCode::unreadable, fmt::format("cannot open rank {}: {} is not there", rank, file->second)};
-    Result<Trace> trace = open_trace(file->second, limits_, Naming::base_names);
+    Result<std::string> found = named_.find(file->second);
+    if (!found.ok())
+        return Error{ExitCode::unreadable, fmt::format("cannot open rank {}: {}", rank, found.error().message)};
+    Result<Trace> trace = open_trace(*found, limits_, Naming::base_names);
     if (!trace.ok()) return trace.error();
     Result<ViewDocument> document = ViewDocument::make(std::move(trace).value(), program_version());
     if (!document.ok()) return document.error();
@@ -67,8 +64,8 @@ Result<std::shared_ptr<const ViewDocument>> RankRecordings::open(std::int32_t ra
     return open_.front().second;
 }
 
-RankPages rank_pages(const Trace& job, const ReadLimits& limits) {
-    auto ranks = std::make_shared<RankRecordings>(job, limits);
+RankPages rank_pages(const Trace& job, const std::vector<std::string>& given, const ReadLimits& limits) {
+    auto ranks = std::make_shared<RankRecordings>(job, NamedFiles(given), limits);
     return {[ranks] { return ranks->openable(); },
             [ranks](std::int32_t rank, std::int64_t step) { return ranks->step(rank, step); },
             [ranks](std::int32_t rank) { return ranks->open(rank); }};

@@ -1,5 +1,5 @@
 // The recordings of the ranks of a job, opened when its page asks for them. Their files are those that the job's
-// summaries name; requests name ranks only.
+// summaries name, if they are in a folder that the user gave; requests name ranks only.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/view/content.h"
+#include "core/base/named_files.h"
 #include "core/base/result.h"
 #include "core/model/interval.h"
 #include "core/model/trace.h"
@@ -22,7 +23,7 @@ namespace gpuprof::inline cli {
 class RankRecordings {
 public:
     // `job`: any recording; without summaries of ranks there is nothing to open.
-    RankRecordings(const Trace& job, const ReadLimits& limits);
+    RankRecordings(const Trace& job, NamedFiles named, const ReadLimits& limits);
 
     // Ranks whose file is there now.
     std::vector<std::int32_t> openable() const;
@@ -32,13 +33,14 @@ public:
     Result<std::shared_ptr<const ViewDocument>> open(std::int32_t rank);
 
 private:
+    NamedFiles named_;
     std::map<std::int32_t, std::string> files_;
     std::map<std::pair<std::int32_t, std::int64_t>, Interval> steps_;
     std::list<std::pair<std::int32_t, std::shared_ptr<const ViewDocument>>> open_;  // last used first
     ReadLimits limits_;
 };
 
-// Of a job, or of any other recording, which has none.
-RankPages rank_pages(const Trace& job, const ReadLimits& limits);
+// Of a job, or of any other recording, which has none. `given`: what the user named.
+RankPages rank_pages(const Trace& job, const std::vector<std::string>& given, const ReadLimits& limits);
 
 }  // namespace gpuprof::cli

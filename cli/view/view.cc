@@ -25,7 +25,7 @@ Result<ViewContent> content(const ViewArguments& arguments, const StageReport& o
     on_stage(ViewStage::reading);
     Result<Trace> trace = open_for_page(arguments.files, arguments.limits);
     if (!trace.ok()) return trace.error();
-    RankPages ranks = rank_pages(*trace, arguments.limits);
+    RankPages ranks = rank_pages(*trace, arguments.files, arguments.limits);
     Result<ViewPair> pair = view_pair(std::move(trace).value(), {.name = arguments.files.front(),
                                                                  .base = arguments.base,
                                                                  .sources = arguments.sources,

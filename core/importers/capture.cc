@@ -71,8 +71,13 @@ struct Group {
 
 class CaptureImport {
 public:
-    CaptureImport(Source& source, TraceBuilder& builder)
-        : source_(source), builder_(builder), input_(source), reader_(input_), tables_(batch_, source.name()) {
+    CaptureImport(Source& source, TraceBuilder& builder, CodeFiles code)
+        : source_(source),
+          builder_(builder),
+          input_(source),
+          reader_(input_),
+          tables_(batch_, source.name()),
+          code_(code) {
         skip_unselected(batch_.tables, builder.selected());
     }
 
@@ -131,7 +136,7 @@ private:
         if (SpoolDecoder::takes(raw.header)) {
             bool begins = raw.header.is(ChunkKind::spool_process);
             if (begins && !(spool_ && spool_->is_continued_by(raw.bytes()))) end_spool();
-            if (!spool_) spool_ = std::make_unique<SpoolDecoder>(batch_, source_.name());
+            if (!spool_) spool_ = std::make_unique<SpoolDecoder>(batch_, source_.name(), code_);
             spool_->take(raw);
             return;
         }
@@ -171,6 +176,7 @@ private:
     ChunkReader reader_;
     Batch batch_;
     CaptureTables tables_;
+    CodeFiles code_;
     std::vector<std::unique_ptr<FillScratch>> scratch_;
     std::unique_ptr<SpoolDecoder> spool_;  // of the process whose raw chunks are being read
 };
@@ -185,6 +191,11 @@ int sniff_capture(std::string_view head) {
     return 0;
 }
 
-Status import_capture(Source& source, TraceBuilder& builder) { return CaptureImport(source, builder).run(); }
+Status import_capture(Source& source, TraceBuilder& builder) {
+    return CaptureImport(source, builder, CodeFiles::closed).run();
+}
+Status import_own_capture(Source& source, TraceBuilder& builder) {
+    return CaptureImport(source, builder, CodeFiles::open).run();
+}
 
 }  // namespace gpuprof::importers

@@ -11,6 +11,9 @@ namespace gpuprof::inline importers {
 
 int sniff_capture(std::string_view head);
 Status import_capture(Source& source, TraceBuilder& builder);
+// What `record` has recorded itself: names of native functions are looked up in the files that ran, which the recording names. No other
+// reader opens those.
+Status import_own_capture(Source& source, TraceBuilder& builder);
 
 int sniff_kineto(std::string_view head);
 Status import_kineto(Source& source, TraceBuilder& builder);

@@ -23,7 +23,8 @@ bool changed_after(const std::string& path, TimeNs time) {
 
 }  // namespace
 
-NativeNames::NativeNames(std::string_view boot_id, TimeNs since) : readable_(is_this_boot(boot_id)), since_(since) {}
+NativeNames::NativeNames(CodeFiles files, std::string_view boot_id, TimeNs since)
+    : readable_(files == CodeFiles::open && is_this_boot(boot_id)), since_(since) {}
 
 const NativeNames::Module* NativeNames::module(std::string_view path) {
     if (!readable_ || !path.starts_with('/')) return nullptr;

@@ -13,10 +13,13 @@
 
 namespace gpuprof::inline importers {
 
+// Whether the files that a recording names as those that ran may be opened.
+enum class CodeFiles { closed, open };
+
 class NativeNames {
 public:
     // `boot_id`: of the machine that ran the program. `since`: files that changed later are not those that ran.
-    NativeNames(std::string_view boot_id, TimeNs since);
+    NativeNames(CodeFiles files, std::string_view boot_id, TimeNs since);
 
     struct Name {
         std::string function;     // demangled, without parameters and template arguments; "" if unknown

@@ -32,8 +32,8 @@ std::map<std::string_view, std::string_view> facts_in(std::string_view payload) 
 
 std::string SpoolDecoder::where(const RawChunk& chunk) const { return fmt::format("{}: byte {}", file_, chunk.offset); }
 
-SpoolDecoder::SpoolDecoder(Batch& batch, std::string file)
-    : batch_(batch), file_(std::move(file)), annotations_(batch), first_(batch.tables) {}
+SpoolDecoder::SpoolDecoder(Batch& batch, std::string file, CodeFiles code)
+    : batch_(batch), file_(std::move(file)), code_(code), annotations_(batch), first_(batch.tables) {}
 
 bool SpoolDecoder::takes(const ChunkHeader& header) {
     for (ChunkKind kind :
@@ -263,7 +263,7 @@ void SpoolDecoder::finish() {
     add_facts();
     resolve_external();
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
-    launch_stacks_.finish(batch_, first_.api_call, NativeNames(boot_id_, last_time_));
+    launch_stacks_.finish(batch_, first_.api_call, NativeNames(code_, boot_id_, last_time_));
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
     settle_clocks();
     stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });

@@ -15,6 +15,7 @@
 #include "core/format/chunk_reader.h"
 #include "core/format/cupti_records.h"
 #include "core/format/spool.h"
+#include "core/importers/native_names.h"
 #include "core/importers/spool_annotations.h"
 #include "core/importers/spool_clock.h"
 #include "core/importers/spool_launch_stacks.h"
@@ -26,7 +27,7 @@ namespace gpuprof::inline importers {
 
 class SpoolDecoder {
 public:
-    SpoolDecoder(Batch& batch, std::string file);
+    SpoolDecoder(Batch& batch, std::string file, CodeFiles code = CodeFiles::closed);
 
     static bool takes(const ChunkHeader& header);
     // Whether a chunk of kind spool_process begins another part of the same process (core/format/spool.h).
@@ -79,6 +80,7 @@ private:
 
     Batch& batch_;
     std::string file_;
+    CodeFiles code_;
     std::string process_ = "unknown process";
     StringId process_key_ = kNoString;
     std::string pid_, first_part_;  // of a process with several parts; else ""

@@ -3,15 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
+#include "core/base/boot_id.h"
 #include "core/importers/native_frame.h"
 
 namespace gpuprof {
 namespace {
 
 std::string text_of(std::string_view stack) {
-    NativeNames nobody("", 0);
+    NativeNames nobody(CodeFiles::open, "", 0);
     return launch_stack_text(stack, nobody);
 }
 
@@ -56,7 +59,7 @@ TEST(SpoolLaunchStacks, EachCallHasTheStackOfItsCorrelationId) {
     stacks.add_stack(event(2), "b (a.py:2)");
     stacks.add_launch(event(2, 7));
     stacks.add_launch(event(3, 10));  // its name was lost
-    stacks.finish(batch, 1, NativeNames("", 0));
+    stacks.finish(batch, 1, NativeNames(CodeFiles::open, "", 0));
     const Column<StringId>& column = batch.tables.api_call.stack;
     EXPECT_FALSE(column.has(0));  // of an earlier process
     ASSERT_TRUE(column.has(1));
@@ -64,8 +67,24 @@ TEST(SpoolLaunchStacks, EachCallHasTheStackOfItsCorrelationId) {
     EXPECT_EQ(column.size(), 2u);
 }
 
+// Others than `record` may not open what a recording names.
+TEST(NativeNames, AreLookedUpOnlyIfThatIsAllowed) {
+    char boot[kBootIdSize];
+    std::string_view own(boot, read_boot_id(boot));
+    if (own.empty()) GTEST_SKIP() << "this system has no boot id";
+    std::string program = std::filesystem::canonical("/proc/self/exe").string();
+    NativeNames closed(CodeFiles::closed, own, INT64_MAX), open(CodeFiles::open, own, INT64_MAX);
+    bool any = false;
+    for (std::uint64_t address = 0; address < 64u << 20 && !any; address += 1 << 14) {
+        EXPECT_EQ(closed.of(program, address).function, "");
+        any = !open.of(program, address).function.empty();
+    }
+    EXPECT_TRUE(any);
+    EXPECT_EQ(open.of("/dev/zero", 1).function, "");
+}
+
 TEST(NativeNames, AreOfThisBootAndOfFilesThatDidNotChange) {
-    NativeNames elsewhere("00000000-0000-0000-0000-000000000000", INT64_MAX);
+    NativeNames elsewhere(CodeFiles::open, "00000000-0000-0000-0000-000000000000", INT64_MAX);
     EXPECT_EQ(elsewhere.of("/proc/self/exe", 1).function, "");
     NativeNames::Name name = elsewhere.of("/a/b/c.so", 1);
     EXPECT_EQ(name.module, "c.so");

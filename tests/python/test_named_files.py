@@ -1,0 +1,77 @@
+"""Recordings that name files: only what lies below a folder that the user gave is opened, whatever the recording says."""
+
+import json
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from test_view import TIMEOUT_S, Server
+from test_view_job import EXAMPLE
+
+
+@contextmanager
+def served(program, *words):
+    with subprocess.Popen([program.path, *map(str, words), "--no-open"], stdout=subprocess.PIPE, text=True) as process:
+        server = Server(process)
+        server.cookie = server.open()
+        yield lambda path: server.ask(path, headers={"Cookie": server.cookie})
+        process.terminate()
+        process.wait(TIMEOUT_S)
+
+
+@pytest.fixture
+def job(program, tmp_path):
+    """A folder with the recordings of a job, and its summary elsewhere."""
+    ranks, away = tmp_path / "ranks", tmp_path / "away"
+    shutil.copytree(EXAMPLE, ranks)
+    away.mkdir()
+    subprocess.run([program.path, "ranks", ranks, "--cache", tmp_path / "cache", "--save", away / "job.gpuprof"], check=True, capture_output=True, timeout=60)
+    return ranks, away / "job.gpuprof"
+
+
+def test_a_rank_elsewhere_is_not_opened(program, job):
+    with served(program, "view", job[1]) as ask:
+        assert json.loads(ask("/recordings")[2]) == []
+        status, _, body = ask("/rank/0/manifest")
+        assert status == 404 and b"is not in the folder that was given" in body
+
+
+def test_a_rank_below_the_summary_is_opened(program, job):
+    ranks, capture = job
+    beside = ranks.parent / "job.gpuprof"
+    shutil.copy(capture, beside)
+    with served(program, "view", beside) as ask:
+        assert 0 in json.loads(ask("/recordings")[2])
+        assert ask("/rank/0/manifest")[0] == 200
+
+
+@pytest.mark.parametrize("what", ["/dev/zero", "/proc/kmsg", "/proc/self/environ", "elsewhere", "a pipe"])
+def test_links_do_not_lead_out(program, job, tmp_path, what):
+    ranks, capture = job
+    beside = ranks.parent / "job.gpuprof"
+    shutil.copy(capture, beside)
+    secret = Path("/var/tmp") / f"gpu-profile-test-{os.getpid()}.json.gz" if what == "elsewhere" else Path(what)
+    try:
+        if what == "elsewhere":
+            shutil.copy(EXAMPLE / "rank00003.json.gz", secret)
+        file = ranks / "rank00003.json.gz"
+        file.unlink()
+        if what == "a pipe":
+            os.mkfifo(file)
+        else:
+            file.symlink_to(secret)
+        with served(program, "view", beside) as ask:
+            assert 3 not in json.loads(ask("/recordings")[2])
+            assert ask("/rank/3/manifest")[0] == 404
+    finally:
+        if what == "elsewhere":
+            secret.unlink()
+
+
+def test_a_timeline_is_not_of_files_elsewhere(program, job):
+    outcome = program.run("ranks", "view", job[1], "--timeline", "0,1", "--no-open")
+    assert outcome.status == 3
+    assert len(outcome.errors) == 1 and "is not in the folder that was given" in outcome.errors[0]
