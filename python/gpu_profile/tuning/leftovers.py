@@ -35,7 +35,7 @@ def is_leftover(name: str) -> bool:
 
 
 def remove_leftovers(folder: str) -> None:
-    """Remove temporary files of killed processes. A link is removed, not followed; a folder stays, because none is made."""
+    """Remove temporary files of killed processes. A link is removed, not followed; a folder stays, because no program makes one."""
     for name in filter(is_leftover, os.listdir(folder)):
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, name))
