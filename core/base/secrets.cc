@@ -29,8 +29,12 @@ constexpr std::string_view kOrdinaryWords[] = {
     "multi", "max",   "min",     "num",     "first",  "last",   "sub", "extra", "de",    "single", "low",
     "high",  "band",  "forward", "two",     "second", "n",      "fim", "text"};
 constexpr std::string_view kSwitches[] = {"no", "use", "enable", "disable", "with", "require", "skip", "has", "is"};
-constexpr std::string_view kKeyKinds[] = {"api",     "access",       "private", "secret",  "auth",    "encryption",
-                                          "signing", "subscription", "account", "storage", "license", "master"};
+// Kinds of keys, and services that one logs in to with a key.
+constexpr std::string_view kKeyKinds[] = {
+    "api",     "access",  "private", "secret", "auth",   "encryption", "signing",    "subscription",
+    "account", "storage", "license", "master", "wandb",  "openai",     "anthropic",  "huggingface",
+    "hf",      "cohere",  "mistral", "gemini", "groq",   "deepseek",   "openrouter", "replicate",
+    "comet",   "neptune", "clearml", "ngc",    "stripe", "sendgrid",   "datadog",    "pinecone"};
 constexpr std::string_view kPassKinds[] = {"db", "user", "root", "admin", "redis", "pg", "ssh", "smtp", "ftp", "mysql"};
 
 bool among(std::string_view word, Words words) noexcept {
@@ -89,17 +93,42 @@ bool ends_in_secret(const NameWords& words) noexcept {
     return last.ends_with("token") && !among(last.substr(0, last.size() - 5), kOrdinaryWords);
 }
 
+enum class Has { anything, upper_only, digit };  // `digit`: "sk-learn-intelex" has none
 struct TokenShape {
     std::string_view prefix;
     std::size_t least;        // characters after it
     std::string_view others;  // characters allowed besides letters and digits
-    bool upper_only = false;
+    Has has = Has::anything;
 };
 constexpr TokenShape kTokens[] = {
-    {"hf_", 16, ""},     {"ghp_", 16, ""},         {"gho_", 16, ""},       {"ghu_", 16, ""},     {"ghs_", 16, ""},
-    {"ghr_", 16, ""},    {"github_pat_", 16, "_"}, {"glpat-", 16, "_-"},   {"xoxb-", 10, "-"},   {"xoxp-", 10, "-"},
-    {"xoxa-", 10, "-"},  {"xoxr-", 10, "-"},       {"xoxs-", 10, "-"},     {"AIza", 30, "_-"},   {"npm_", 30, ""},
-    {"pypi-", 40, "_-"}, {"AKIA", 16, "", true},   {"ASIA", 16, "", true}, {"nvapi-", 20, "_-"}, {"dapi", 32, ""},
+    {"hf_", 16, ""},
+    {"ghp_", 16, ""},
+    {"gho_", 16, ""},
+    {"ghu_", 16, ""},
+    {"ghs_", 16, ""},
+    {"ghr_", 16, ""},
+    {"github_pat_", 16, "_"},
+    {"glpat-", 16, "_-"},
+    {"sk-", 16, "_-", Has::digit},
+    {"sk_live_", 16, ""},
+    {"rk_live_", 16, ""},
+    {"xoxb-", 10, "-"},
+    {"xoxp-", 10, "-"},
+    {"xoxa-", 10, "-"},
+    {"xoxr-", 10, "-"},
+    {"xoxs-", 10, "-"},
+    {"xapp-", 16, "-", Has::digit},
+    {"AIza", 30, "_-"},
+    {"ya29.", 20, "_-", Has::digit},
+    {"npm_", 30, ""},
+    {"pypi-", 40, "_-"},
+    {"AKIA", 16, "", Has::upper_only},
+    {"ASIA", 16, "", Has::upper_only},
+    {"nvapi-", 20, "_-"},
+    {"dapi", 32, ""},
+    {"dop_v1_", 32, ""},
+    {"hvs.", 24, "_-", Has::digit},
+    {"hvb.", 24, "_-", Has::digit},
 };
 
 std::size_t length_of(std::string_view text, std::string_view others) noexcept {
@@ -115,13 +144,14 @@ bool begins_with_token(std::string_view text) noexcept {
         if (!text.starts_with(shape.prefix)) continue;
         std::string_view rest = text.substr(shape.prefix.size()).substr(0, 64);
         rest = rest.substr(0, length_of(rest, shape.others));
-        if (rest.size() >= shape.least && !(shape.upper_only && std::any_of(rest.begin(), rest.end(), is_lower)))
-            return true;
+        bool fits = shape.has == Has::upper_only ? std::none_of(rest.begin(), rest.end(), is_lower)
+                                                 : shape.has != Has::digit || has_digit(rest);
+        if (rest.size() >= shape.least && fits) return true;
     }
-    if (text.starts_with("sk-")) {  // "sk-learn-intelex" has no digit
-        std::string_view rest = text.substr(3, 64);
-        rest = rest.substr(0, length_of(rest, "_-"));
-        return rest.size() >= 16 && has_digit(rest);
+    if (text.starts_with("SG.")) {  // two parts of 22 and 43 characters; "SG.model.layers" is a name
+        std::size_t first = length_of(text.substr(3, 64), "_-");
+        std::string_view second = text.substr(3 + first, 64);
+        return first >= 16 && second.starts_with('.') && length_of(second.substr(1), "_-") >= 32;
     }
     if (text.starts_with("eyJ")) {  // the first two parts of a JWT are JSON objects in base64: {"
         std::string_view head = text.substr(0, 512);

@@ -8,12 +8,12 @@
 
 namespace gpuprof::inline base {
 
-// Whether the value of an option, variable or header called `name` is a secret: `--api-key`, `HF_TOKEN`, `dbPassword`,
+// Whether the value of an option, variable or header called `name` is a secret: `--api-key`, `--wandb-key`, `HF_TOKEN`, `dbPassword`,
 // `Authorization`, but not `--max-tokens`, `--tokenizer`, `--author` or `--password-file`. Leading dashes are ignored.
 bool names_a_secret(std::string_view name) noexcept;
 
-// Where the first token of a known shape (Hugging Face, GitHub, GitLab, OpenAI, Slack, Google, npm, PyPI, AWS key id,
-// JWT) begins in `run`, a text of letters, digits and "_.-"; run.size() if there is none.
+// Where the first token of a known shape (Hugging Face, GitHub, GitLab, OpenAI, Slack, Google, npm, PyPI, Stripe,
+// SendGrid, Vault, DigitalOcean, AWS key id, JWT) begins in `run`, a text of letters, digits and "_.-"; run.size() if there is none.
 std::size_t find_token(std::string_view run) noexcept;
 
 // Whether `text` begins with a text shaped like an AWS secret access key: exactly 40 characters of base64 that change

@@ -22,6 +22,17 @@ std::string shown(const Words& words, std::size_t capacity = 4096) {
     return text;
 }
 
+// In parts, so that no scanner of repositories takes them for real ones.
+const std::string kMixed = "aB3dE5gH7jK9mN1pQ3sT5v", kHex = "0123456789abcdef0123456789abcdef";
+const Words kTokens = {"sk_" + ("live_" + kMixed),
+                       "rk_" + ("live_" + kMixed),
+                       "pypi-" + ("AgEIcHlwaS5vcmc" + kMixed + kMixed),
+                       "SG." + (kMixed + "." + kMixed + kMixed.substr(1)),
+                       "hvs." + ("CAESI" + kMixed + "-_" + kMixed),
+                       "ya29." + ("a0Af" + kMixed + "-" + kMixed),
+                       "dop_" + ("v1_" + kHex + kHex),
+                       "xapp-" + ("1-A0123456789-1234567890123-" + kHex)};
+
 struct Case {
     Words command;
     std::string expected;
@@ -102,6 +113,21 @@ TEST(CommandLine, LosesSecrets) {
     for (const Case& each : kCases) EXPECT_EQ(shown(each.command), each.expected);
 }
 
+// Wherever a token stands: alone, as a value, quoted, in a URL, in the string of a shell.
+TEST(CommandLine, LosesTokensOfEveryService) {
+    for (const std::string& token : kTokens) {
+        EXPECT_EQ(shown({"t", token, "y"}), "t *** y");
+        EXPECT_EQ(shown({"t", "x=" + token, "--x=" + token, "a:" + token}), "t x=*** --x=*** a:***");
+        EXPECT_EQ(shown({"bash", "-c", "echo '" + token + "' | login"}), "bash -c echo '***' | login");
+        EXPECT_EQ(shown({"curl", "https://h/" + token + "/x"}), "curl https://h/***/x");
+        EXPECT_EQ(shown({"t", "{\"x\": \"" + token + "\"}"}), "t {\"x\": \"***\"}");
+        EXPECT_EQ(without_secrets("see " + token + ", then go on"), "see ***, then go on");
+    }
+    EXPECT_EQ(
+        shown({"t", "--wandb-key", "x", "--openai_key=y", "ANTHROPIC_KEY=z", "+hf.key=w", "{\"wandb_key\": \"x\"}"}),
+        "t --wandb-key *** --openai_key=*** ANTHROPIC_KEY=*** +hf.key=*** {\"wandb_key\": ***}");
+}
+
 TEST(CommandLine, KeepsWhatIsOrdinary) {
     const Words kCommands[] = {
         {"torchrun", "--nproc-per-node", "8", "train.py", "--max-tokens", "128", "--token-count", "5"},
@@ -118,6 +144,12 @@ TEST(CommandLine, KeepsWhatIsOrdinary) {
         {"ssh", "me@host", "nvidia-smi"},
         {"t", "--commit", "0123456789abcdef0123456789abcdef01234567", "--sk-learn", "sk-learn-intelex-accelerated"},
         {"t", "hf_hub_download", "hf_transfer", "data/Imagenet1k/train/shard0001/file00012", "asking-for-a-task"},
+        {"t", "pypi-mirror", "--index=pypi-mirror-of-the-cluster", "SG.txt", "SG.model.layers.0.weight", "hvs.py",
+         "ya29.log"},
+        {"t", "hvs.training.models.encoder", "hvs.a_module_with_a_rather_long_name", "xapp-config-template-of-ours"},
+        {"t", "sk_live_demo", "dop_v1_test", "sk_learn", "dop_v1_0123456789abcdef", "SG.0123456789abcdef01.x",
+         "xapp-1-2"},
+        {"t", "--wandb-project", "x", "--wandb-key-file", "y", "--hf-home", "z", "--wandb", "on", "--key-wandb", "u"},
         {"python", "-c", "import torch; x = {'lr': 1}; print(x['lr'] == 1, torch.nn.Linear(1, 2))"},
         {"python", "-m", "pkg.tokenizers", "--monkey", "--bypass", "no", "--compass=1", "token", "x"},
         {"nsys", "profile", "-t", "cuda,nvtx", "-o", "/tmp/a b", "python", "train.py"},
@@ -152,8 +184,9 @@ double processor_seconds() {
 
 // 16 times the text takes about 16 times as long; 256 times if the work grew with the square.
 TEST(CommandLine, IsLinearOnHostileText) {
-    for (const char* piece : {"-u \"", "://a:", "://@", "token=\"", "a\\", "-----", "eyJ-", "hf_", "--token ",
-                              "Bearer ", "\"token\":", "A:", "aB", "sk-1", "key=", "'", "x@"}) {
+    for (const char* piece :
+         {"-u \"",      "://a:", "://@", "token=\"", "a\\",   "-----", "eyJ-", "hf_",  "--token ", "Bearer ",
+          "\"token\":", "A:",    "SG.",  "SG.a0",    "hvs.a", "aB",    "sk-1", "key=", "'",        "x@"}) {
         std::string few, many;
         while (few.size() < 4'000) few += piece;
         for (int i = 0; i < 16; ++i) many += few;
