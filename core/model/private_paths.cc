@@ -31,8 +31,9 @@ bool lies_in(std::string_view path, std::span<const std::string_view> folders) {
 
 // Names that programs choose: a slash in them is rarely a path.
 bool is_chosen(Privacy privacy) {
-    return privacy == Privacy::open || privacy == Privacy::op || privacy == Privacy::range ||
-           privacy == Privacy::kernel || privacy == Privacy::scope;
+    return privacy == Privacy::term || privacy == Privacy::numbers || privacy == Privacy::metric ||
+           privacy == Privacy::op || privacy == Privacy::range || privacy == Privacy::kernel ||
+           privacy == Privacy::scope;
 }
 
 bool has_extension(std::string_view path) {
@@ -193,7 +194,7 @@ Trace without_folders(Trace trace, PrivateNames names) {
     names.users.assign(users.begin(), users.end());
     // Texts keep their order, which lists of names have.
     for (std::uint32_t id = 0; id < old.strings.size(); ++id)
-        clean.intern(without_folders(old.strings[StringId{id}], Privacy::open, names));
+        clean.intern(without_folders(old.strings[StringId{id}], Privacy::term, names));
     replace(old.tables, old.strings, clean.strings, names);
     clean.tables = std::move(old.tables);
     TraceBuilder builder(std::move(origin));

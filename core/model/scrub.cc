@@ -77,19 +77,14 @@ public:
     Scrubber(const StringPool& texts, StringPool& into, ScrubOptions options)
         : texts_(texts), into_(into), names_(options) {}
 
-    void learn(const Tables& tables) {
-        for (Row row = 0; row < tables.process.rows; ++row)
-            if (tables.process.host.has(row)) names_.learn_host(texts_[tables.process.host[row]]);
-        each_text(tables, [&](Privacy privacy, const Column<StringId>& column, std::size_t rows) {
-            std::vector<bool> seen(texts_.size());
-            for (Row row = 0; row < rows; ++row) {
-                if (!column.has(row) || seen[index_of(column[row])]) continue;
-                seen[index_of(column[row])] = true;
-                names_.learn(privacy, texts_[column[row]]);
-            }
-        });
+    void learn(const Tables& tables, std::string_view tool) {
+        each_distinct(tables, [&](Privacy privacy, std::string_view text) { names_.learn_names(privacy, text); });
+        each_distinct(tables, [&](Privacy privacy, std::string_view text) { names_.learn(privacy, text); });
+        names_.learn(Privacy::term, tool);
         names_.number();
     }
+
+    std::string tool(std::string_view name) { return names_.scrub(Privacy::term, name); }
 
     void replace(Tables& tables) {
         std::vector<bool> open = open_facts(tables.meta);
@@ -99,8 +94,12 @@ public:
             for (Row row = 0; row < rows && privacy != Privacy::removed; ++row) {
                 if (!column.has(row) || (privacy == Privacy::fact && !open[row])) continue;
                 auto [found, added] = known.try_emplace(index_of(column[row]), kNoString);
-                if (added) found->second = into_.intern(names_.scrub(privacy, texts_[column[row]]));
-                made.set(row, found->second);
+                if (added) {
+                    std::string text = names_.scrub(privacy, texts_[column[row]]);
+                    bool nothing_left = text.empty() && !texts_[column[row]].empty();
+                    found->second = nothing_left ? kNoString : into_.intern(text);
+                }
+                if (found->second != kNoString) made.set(row, found->second);
             }
             made.pad(rows);
             column = std::move(made);
@@ -112,6 +111,18 @@ private:
         std::vector<bool> open(meta.rows);
         for (Row row = 0; row < meta.rows; ++row) open[row] = meta.key.has(row) && is_open(texts_[meta.key[row]]);
         return open;
+    }
+
+    template <class Visit>
+    void each_distinct(const Tables& tables, Visit&& visit) const {
+        each_text(tables, [&](Privacy privacy, const Column<StringId>& column, std::size_t rows) {
+            std::vector<bool> seen(texts_.size());
+            for (Row row = 0; row < rows; ++row) {
+                if (!column.has(row) || seen[index_of(column[row])]) continue;
+                seen[index_of(column[row])] = true;
+                visit(privacy, texts_[column[row]]);
+            }
+        });
     }
 
     template <class AnyTables, class Visit>
@@ -132,11 +143,12 @@ private:
 }  // namespace
 
 Trace scrubbed(Trace given, ScrubOptions options) {
-    TraceBuilder builder({"scrubbed", given.origin().importer, given.origin().tool});
+    std::string importer = given.origin().importer, tool = given.origin().tool;
     Batch old = batch_of(std::move(given)), clean;  // `clean` has its own strings: nothing of the old ones remains
     Scrubber scrubber(old.strings, clean.strings, options);
-    scrubber.learn(old.tables);
+    scrubber.learn(old.tables, tool);
     scrubber.replace(old.tables);
+    TraceBuilder builder({"scrubbed", importer, scrubber.tool(tool)});
     clean.tables = std::move(old.tables);
     builder.append(std::move(clean));
     return std::move(builder).finish();

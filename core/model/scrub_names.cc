@@ -3,111 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "core/base/ascii.h"
+#include "core/model/frame_parts.h"
+#include "core/model/public_names.h"
+#include "core/model/recognised_names.h"
 #include "core/schema/debug_env.h"
 
 namespace gpuprof::inline model {
 namespace {
 
-using Words = std::span<const std::string_view>;
+bool in_plain_name(char c) { return in_name(c) && c != '_'; }
 
-// Names of programs and threads that reveal nothing about their owner.
-constexpr std::string_view kPublicPrograms[] = {
-    "python", "torchrun",       "bash",           "sh",        "env", "node", "java",
-    "julia",  "pt_main_thread", "pt_data_worker", "MainThread"};
-// Packages with publicly known files: the first folder or file below site-packages or of a relative path.
-constexpr std::string_view kPublicPackages[] = {"torch",
-                                                "torchvision",
-                                                "torchaudio",
-                                                "triton",
-                                                "jax",
-                                                "jaxlib",
-                                                "flax",
-                                                "optax",
-                                                "numpy",
-                                                "tensorflow",
-                                                "transformers",
-                                                "accelerate",
-                                                "deepspeed",
-                                                "lightning",
-                                                "pytorch_lightning",
-                                                "cupy",
-                                                "numba",
-                                                "gpu_profile",
-                                                "vllm",
-                                                "asyncio",
-                                                "concurrent",
-                                                "contextlib",
-                                                "functools",
-                                                "importlib",
-                                                "json",
-                                                "logging",
-                                                "threading",
-                                                "pickle",
-                                                "multiprocessing",
-                                                "queue",
-                                                "random",
-                                                "runpy",
-                                                "selectors",
-                                                "socket",
-                                                "subprocess"};
-constexpr std::string_view kPublicLibraries[] = {
-    "libcuda", "libcu", "libc10",     "libtorch", "libpython", "libc.",   "libc-",   "libm.", "libstdc++",
-    "libnccl", "libnv", "libpthread", "ld-linux", "[vdso]",    "[kernel", "libgomp", "libmkl"};
-// Names given by frameworks, not programs; the flag says whether the text that follows is public too.
-struct FrameworkName {
-    std::string_view begin;
-    bool rest_is_public;
-};
-constexpr FrameworkName kFrameworkNames[] = {{"aten::", true},
-                                             {"prims::", true},
-                                             {"c10d::", true},
-                                             {"c10::", true},
-                                             {"nccl:", true},
-                                             {"torch::autograd::", true},
-                                             {"ProfilerStep#", true},
-                                             {"enumerate(DataLoader)#", true},
-                                             {"Optimizer.step#", false},
-                                             {"Optimizer.zero_grad#", false},
-                                             {"autograd::engine::evaluate_function: ", false},
-                                             {"DistributedDataParallel.forward", true},
-                                             {"record_param_comms", true}};
-
-// "python3.11" is python.
-bool is_public_program(std::string_view name) {
-    while (!name.empty() && (is_digit(name.back()) || name.back() == '.')) name.remove_suffix(1);
-    return std::find(std::begin(kPublicPrograms), std::end(kPublicPrograms), name) != std::end(kPublicPrograms);
-}
-bool begins_with_any(std::string_view text, Words beginnings) {
-    return std::any_of(beginnings.begin(), beginnings.end(),
-                       [&](std::string_view each) { return text.starts_with(each); });
-}
-bool all_digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
-
-std::string_view base(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-std::string_view extension(std::string_view path) {
-    std::string_view name = base(path);
-    std::size_t point = name.rfind('.');
-    bool short_one = point != std::string_view::npos && point > 0 && name.size() - point <= 5;
-    return short_one ? name.substr(point) : std::string_view();
+// Of letters, digits and what joins them into the name of a user.
+std::string_view first_word(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size() && (in_plain_name(text[end]) || std::string_view("_-.").find(text[end]) != text.npos))
+        ++end;
+    while (end > 0 && text[end - 1] == '.') --end;
+    return text.substr(0, end);
 }
 
-// The publicly known part of a path; "" for a file of the program's own.
-std::string_view public_part(std::string_view path) {
-    if (path.starts_with('<')) return path;  // <string>, <frozen importlib._bootstrap>
-    if (begins_with_any(base(path), kPublicLibraries)) return base(path);
-    for (std::string_view folder : {std::string_view("/site-packages/"), std::string_view("/dist-packages/")})
-        if (std::size_t at = path.rfind(folder); at != std::string_view::npos) path = path.substr(at + folder.size());
-    if (std::size_t at = path.rfind("/lib/python3."); at != std::string_view::npos)
-        if (std::size_t slash = path.find('/', at + 13); slash != std::string_view::npos) return path.substr(slash + 1);
-    std::string_view package = path.substr(0, path.find_first_of("/."));
-    bool known =
-        std::find(std::begin(kPublicPackages), std::end(kPublicPackages), package) != std::end(kPublicPackages);
-    return known ? path : std::string_view();
+// What may stand between numbers, and the digits of hashes.
+bool is_numbers(std::string_view text) {
+    return text.find_first_not_of("0123456789abcdefx[](){},:;.-+/ ") == std::string_view::npos &&
+           text.find("//") == std::string_view::npos;
 }
 
 bool is_constant(std::string_view text) {
@@ -167,7 +87,8 @@ std::string ScrubNames::replaced(std::string_view kind, std::string_view name, s
 std::string ScrubNames::identity(std::string_view text) {
     const auto& hosts = numbers_["host"];
     for (std::size_t colon = text.find(':'); colon != std::string_view::npos; colon = text.find(':', colon + 1))
-        if (hosts.contains(text.substr(0, colon)))
+        if (hosts.contains(text.substr(0, colon)) &&
+            text.find_first_not_of("0123456789:/", colon) == std::string_view::npos)
             return replaced("host", text.substr(0, colon)) + std::string(text.substr(colon));
     std::size_t tail = text.size();
     for (std::size_t i = text.size(); i > 0; --i) {
@@ -177,38 +98,102 @@ std::string ScrubNames::identity(std::string_view text) {
         tail = i - 1;
     }
     std::string_view head = text.substr(0, tail);
-    if (head.empty() || all_digits(head)) return std::string(text);
+    if (head.find_first_not_of("0123456789") == head.npos) return std::string(text);
     return replaced("process", head) + std::string(text.substr(tail));
 }
 
+void ScrubNames::learn_word(std::string_view word, std::string_view kind, std::string_view name) {
+    if (is_ordinary_name(word)) return;
+    known_.try_emplace(std::string(word), Known{kind, std::string(name)});
+    longest_known_ = std::max(longest_known_, word.size());
+}
+
+void ScrubNames::learn_names(Privacy privacy, std::string_view text) {
+    if (privacy == Privacy::host && !text.empty()) {
+        (void)replaced("host", text);
+        learn_word(text, "host", text);
+        learn_word(text.substr(0, text.find('.')), "host", text);
+    }
+    for (std::string_view folder :
+         {std::string_view("/home/"), std::string_view("/Users/"), std::string_view("\\Users\\")})
+        for (std::size_t at = text.find(folder); at != text.npos; at = text.find(folder, at + 1)) {
+            std::string_view rest = text.substr(at + folder.size());
+            std::string_view user = first_word(rest);
+            learn_word(user, "user", user);
+            if (user.empty() || rest.size() < user.size() + 2 || rest[user.size()] != ' ') continue;
+            std::string_view second = first_word(rest.substr(user.size() + 1));  // "Alice Smith"
+            std::size_t end = user.size() + 1 + second.size();
+            bool ends_folder = end < rest.size() && (rest[end] == '/' || rest[end] == '\\');
+            if (ends_folder && is_upper(user[0]) && is_upper(rest[user.size() + 1])) learn_word(second, "user", second);
+        }
+}
+
+// "alice_step" and "node12-gpu0" have names in them, "malice" has none.
+std::string ScrubNames::without_known(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = at;
+        bool begins = !known_.empty() && in_plain_name(text[at]) && (at == 0 || !in_plain_name(text[at - 1]));
+        auto found = known_.end();
+        if (begins) {
+            std::size_t limit = at;
+            while (limit < text.size() && limit < at + longest_known_ &&
+                   (in_plain_name(text[limit]) || std::string_view("_-.").find(text[limit]) != text.npos))
+                ++limit;
+            for (end = limit; end > at && found == known_.end(); --end)
+                if (end == text.size() || !in_plain_name(text[end])) found = known_.find(text.substr(at, end - at));
+        }
+        if (found != known_.end()) {
+            out += replaced(found->second.kind, found->second.name);
+            at += found->first.size();
+        } else {
+            out += text[at++];
+        }
+    }
+    return out;
+}
+
+// A text that stays, without the names in it.
+std::string ScrubNames::kept(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        RecognisedName name = find_name(text, at);
+        out += without_known(text.substr(at, name.begin - at));
+        std::string_view shown = text.substr(name.begin, name.end - name.begin);
+        if (name.kind == "file")
+            out += file(shown);
+        else if (!shown.empty())
+            out += replaced(name.kind, shown);
+        at = name.end;
+    }
+    return out;
+}
+
 std::string ScrubNames::file(std::string_view path) {
-    std::string_view open = public_part(path);
-    return open.empty() ? replaced("file", path, extension(path)) : std::string(open);
+    std::string_view open = public_file(path);
+    return open.empty() ? replaced("file", path, file_extension(path)) : std::string(open);
 }
 
 std::string ScrubNames::function(std::string_view name) {
     bool builtin = name.starts_with('<');  // <built-in method run>, <module>
-    return options_.ranges && !builtin ? replaced("function", name) : std::string(name);
+    return options_.ranges && !builtin ? replaced("function", name) : kept(name);
 }
 
-// "file(line): function" from Kineto, "function (file:line)", "symbol (module)", or only a name.
 std::string ScrubNames::frame(std::string_view text) {
-    if (std::size_t colon = text.find("): "); colon != std::string_view::npos) {
-        std::size_t open = text.rfind('(', colon);
-        if (open != std::string_view::npos && all_digits(text.substr(open + 1, colon - open - 1))) {
-            std::string_view path = text.substr(0, open), name = text.substr(colon + 3);
-            std::string shown = public_part(path).empty() ? function(name) : std::string(name);
-            return fmt::format("{}{}{}", file(path), text.substr(open, colon + 3 - open), shown);
-        }
-    }
-    std::size_t open = text.rfind(" (");
-    if (open == std::string_view::npos || !text.ends_with(')')) return function(text);
-    std::string_view place = text.substr(open + 2, text.size() - open - 3), name = text.substr(0, open);
-    std::size_t colon = place.rfind(':');
-    bool line = colon != std::string_view::npos && all_digits(place.substr(colon + 1));
-    std::string_view path = line ? place.substr(0, colon) : place;
-    std::string shown = public_part(path).empty() ? function(name) : std::string(name);
-    return fmt::format("{} ({}{})", shown, file(path), line ? place.substr(colon) : "");
+    FrameParts parts = frame_parts(text);
+    if (parts.empty()) return text.empty() ? std::string() : replaced("frame", text);
+    bool is_public = std::any_of(parts.begin(), parts.end(), [](const FramePart& part) {
+        return part.kind == FramePart::Kind::file && !public_file(part.text).empty();
+    });
+    std::string out;
+    for (const FramePart& part : parts)
+        if (part.kind == FramePart::Kind::file)
+            out += file(part.text);
+        else if (part.kind == FramePart::Kind::function)
+            out += is_public ? kept(part.text) : function(part.text);
+        else
+            out += part.text;
+    return out;
 }
 
 std::string ScrubNames::frames(std::string_view text) {
@@ -222,41 +207,47 @@ std::string ScrubNames::frames(std::string_view text) {
     return out;
 }
 
-std::string ScrubNames::range(std::string_view name) {
+std::string ScrubNames::scope(std::string_view text) {
+    if (names_a_file(frame_parts(text))) return frame(text);
+    return options_.kernels || options_.ranges ? replaced("scope", text) : kept(text);
+}
+
+std::string ScrubNames::range(std::string_view name, std::string_view kind) {
     // Logs of libraries contain addresses of hosts and paths.
     if (std::string_view head = debug_env::head_of_log_line(name); !head.empty()) return std::string(head) + "***";
-    if (!options_.ranges || name.empty()) return std::string(name);
-    for (const FrameworkName& known : kFrameworkNames) {
-        if (!name.starts_with(known.begin)) continue;
-        if (known.rest_is_public || name.size() == known.begin.size()) return std::string(name);
-        return std::string(known.begin) + range(name.substr(known.begin.size()));
-    }
-    return replaced("range", name);
+    if (!options_.ranges || name.empty()) return kept(name);
+    if (std::size_t part = framework_part(name); part > 0)
+        return kept(name.substr(0, part)) + range(name.substr(part), kind);
+    return replaced(kind, name);
 }
 
 std::string ScrubNames::scrub(Privacy privacy, std::string_view text) {
     if (text.empty()) return {};
     switch (privacy) {
+        case Privacy::term:
+        case Privacy::fact: return kept(text);
+        case Privacy::numbers: return std::string(is_numbers(text) ? text : std::string_view());
+        case Privacy::metric: return is_public_metric(text) ? std::string(text) : range(text, "metric");
         case Privacy::identity: return identity(text);
         case Privacy::host: return replaced("host", text);
         case Privacy::device: return replaced("device", text);
+        case Privacy::job: return replaced("job", text);
         case Privacy::program:
         case Privacy::thread: {
-            std::string_view name = base(text.substr(0, text.find(' ')));
+            std::string_view name = text.substr(0, text.find(' '));
+            name = name.substr(name.rfind('/') + 1);
             std::string_view kind = privacy == Privacy::program ? "program" : "thread";
             return is_public_program(name) ? std::string(name) : replaced(kind, text);
         }
         case Privacy::stack: return frames(text);
         case Privacy::op:
         case Privacy::range: return range(text);
-        case Privacy::kernel: return options_.kernels ? replaced("kernel", text) : std::string(text);
-        case Privacy::scope: return options_.kernels || options_.ranges ? replaced("scope", text) : std::string(text);
+        case Privacy::kernel: return options_.kernels ? replaced("kernel", text) : kept(text);
+        case Privacy::scope: return scope(text);
         case Privacy::arguments: return plain_arguments(text);
-        case Privacy::open:
-        case Privacy::fact:
         case Privacy::removed: break;
     }
-    return std::string(text);
+    return {};
 }
 
 }  // namespace gpuprof::model

@@ -21,7 +21,7 @@ struct ColumnSpec {
     ColumnType type;
     Unit unit;  // Unit::none for texts
     std::string_view doc;
-    Privacy privacy = Privacy::open;  // texts only
+    Privacy privacy = Privacy::term;  // texts only
 };
 
 struct TableSpec {
