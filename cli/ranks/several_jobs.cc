@@ -173,10 +173,11 @@ JobFile JobFile::of(const Trace& summary, std::string path) {
         file.ranks.push_back(ranks.rank[row]);
     }
     const RankGroupTable& groups = summary.tables().rank_group;
+    RankLists lists;
     for (Row row = 0; row < groups.rows; ++row) {
         if (groups.group_id.has(row)) file.groups.insert(groups.group_id[row]);
         if (!groups.ranks.has(row)) continue;
-        std::optional<RankList> listed = parse_ranks(summary.text(groups.ranks[row]));
+        std::optional<RankList> listed = lists.parse(summary.text(groups.ranks[row]));
         if (listed) file.group_ranks.insert(file.group_ranks.end(), listed->begin(), listed->end());
     }
     std::sort(file.group_ranks.begin(), file.group_ranks.end());

@@ -87,6 +87,15 @@ std::optional<RankList> parse_ranks(std::string_view text) {
     return ranks;
 }
 
+std::optional<RankList> RankLists::parse(std::string_view text) {
+    if (full_) return std::nullopt;
+    std::optional<RankList> ranks = parse_ranks(text);
+    full_ = ranks && ranks->size() > room_;
+    if (full_) return std::nullopt;
+    if (ranks) room_ -= ranks->size();
+    return ranks;
+}
+
 std::optional<EvenRanks> EvenRanks::of(std::int64_t start, std::int64_t stride, std::int64_t size) {
     constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
     if (start < 0 || start > kMax || stride < 1 || stride > kMax || size < 1) return std::nullopt;

@@ -26,6 +26,19 @@ std::string format_ranks(const RankList& ranks);
 // The reverse. Also accepts texts that format_ranks() would have written shorter, but no other order.
 std::optional<RankList> parse_ranks(std::string_view text);
 
+// Reads the lists of a job's groups, which together may have 4 Mi ranks: a text of a few bytes stands for up to kMaxRanks, and a file may
+// hold thousands of such texts.
+class RankLists {
+public:
+    // As parse_ranks(); nothing, and full(), when there is no room for it.
+    std::optional<RankList> parse(std::string_view text);
+    bool full() const { return full_; }
+
+private:
+    std::size_t room_ = std::size_t{1} << 22;
+    bool full_ = false;
+};
+
 // start, start + stride, ...: `size` ranks, never expanded, so that a file may claim any number of them.
 struct EvenRanks {
     std::int32_t start, stride, size;

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "soak"))
 
 import bombs
 
@@ -88,3 +89,12 @@ def test_pipes_named_as_files(program, tmp_path):
     assert str(pipe) in outcome.errors[0] and "0.05 s" in outcome.errors[0] and "--pipe-wait" in outcome.errors[0]
     outcome = program.run("report", "/dev/zero")
     assert outcome.status == 3 and "/dev/zero: it is a device" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("words", [["ranks", "JOB", "--cache", "cache"], ["report", "FILE", "ranks"], ["report", "FILE", "hangs"]])
+def test_groups_that_stand_for_hundreds_of_millions_of_ranks(program, tmp_path, words):
+    """Two summaries of 33 kB, with 4,000 groups of 131,072 ranks."""
+    job = ROOT / "tests" / "fixtures" / "hostile" / "ranks-group-bomb"
+    command = [{"JOB": job, "FILE": job / "r0.gpuprof"}.get(word, word) for word in words]
+    status, said, memory, seconds = bombs.measured([program.path, *command], cwd=tmp_path)
+    assert status in (0, 3) and memory < 300 << 20 and seconds < 20, (status, said, memory, seconds)

@@ -46,6 +46,7 @@ private:
 
     void read_groups() {
         const RankGroupTable& table = trace_.tables().rank_group;
+        RankLists lists;
         for (Row row = 0; row < table.rows; ++row) {
             if (!table.group_id.has(row) || !table.rank.has(row)) continue;
             std::int64_t id = table.group_id[row];
@@ -56,7 +57,7 @@ private:
             CallGroup& group = known->second;
             std::string_view description = text(table.description, row), ranks = text(table.ranks, row);
             group.label = description.empty() ? text(table.name, row) : description;
-            if (std::optional<RankList> list = parse_ranks(ranks)) group.ranks = std::move(*list);
+            if (std::optional<RankList> list = lists.parse(ranks)) group.ranks = std::move(*list);
             group.all_ranks = group.ranks.empty() && description == kDefaultGroup;
             if (!group.ranks.empty()) group.label += fmt::format("{}({})", group.label.empty() ? "" : " ", ranks);
         }

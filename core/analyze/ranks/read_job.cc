@@ -78,6 +78,7 @@ private:
     void read_groups() {
         const RankGroupTable& table = trace_.tables().rank_group;
         std::map<std::uint32_t, std::set<std::int32_t>> members;
+        RankLists lists;
         // By rank, so that nothing depends on the order in which parts of a job were joined.
         std::vector<Row> rows(table.rows);
         std::iota(rows.begin(), rows.end(), Row{0});
@@ -96,7 +97,8 @@ private:
             group.several = group.assumed && group.description != kAssumedWorld;
             group.communicator = group.description == kCommunicator;
             group.ranks_text = trace_.text(table.ranks.value_or(row, kNoString));
-            if (std::optional<RankList> ranks = parse_ranks(group.ranks_text)) group.ranks = std::move(*ranks);
+            if (std::optional<RankList> ranks = lists.parse(group.ranks_text)) group.ranks = std::move(*ranks);
+            job_.unusable += lists.full();
             group.size =
                 group.ranks.empty() ? table.size.value_or(row, 0) : static_cast<std::int32_t>(group.ranks.size());
             // Without a recorded number of ranks: those that there are.

@@ -103,5 +103,15 @@ TEST(RankList, HashesAreStable) {
     EXPECT_NE(hash_ranks({1}), hash_ranks({256}));
 }
 
+// Nine bytes stand for 131,072 ranks; a job's lists have room for 32 times as many.
+TEST(RankLists, OfAJobHaveALimit) {
+    RankLists lists;
+    for (int i = 0; i < 32; ++i) EXPECT_TRUE(lists.parse("0-131071"));
+    EXPECT_FALSE(lists.full());
+    EXPECT_FALSE(lists.parse("5"));
+    EXPECT_TRUE(lists.full());
+    EXPECT_FALSE(RankLists().parse("5-"));
+}
+
 }  // namespace
 }  // namespace gpuprof::test
