@@ -4,7 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <vector>
@@ -83,13 +85,17 @@ Status check_outputs(std::span<const std::string> outputs, std::span<const std::
     std::vector<std::string> places;
     for (const std::string& output : outputs) {
         if (output.empty()) continue;
+        struct stat found {};
+        if (output != "-" && ::stat(output.c_str(), &found) != 0 && errno == ENAMETOOLONG)
+            return Error{ExitCode::usage, fmt::format("cannot write {}: {}", output, std::strerror(errno))};
         std::string name = output == "-" ? "standard output" : output;
         if (std::optional<Identity> file = identity(output, STDOUT_FILENO))
             for (const std::string& input : inputs)
                 if (!input.empty() && reads(input, *file))
                     return Error{ExitCode::usage, fmt::format("cannot write {}: it is {}; choose another output", name,
                                                               as_input(input, output))};
-        if (output == "-" || (fs::exists(output) && !fs::is_regular_file(output))) continue;
+        bool exists = output != "-" && ::stat(output.c_str(), &found) == 0;
+        if (output == "-" || (exists && !S_ISREG(found.st_mode))) continue;
         std::string place = place_of(output);
         for (const std::string& other : places)
             if (other == place)
@@ -102,6 +108,14 @@ Status check_outputs(std::span<const std::string> outputs, std::span<const std::
 
 Status check_output(const std::string& output, std::span<const std::string> inputs) {
     return check_outputs(std::span(&output, 1), inputs);
+}
+
+Status check_capture(const std::string& output, std::span<const std::string> inputs) {
+    struct stat found {};
+    if (::stat(output.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+        return Error{ExitCode::usage,
+                     fmt::format("cannot write {}: it is not a file; name a file for the capture", output)};
+    return check_output(output, inputs);
 }
 
 Status print(std::string_view text) {

@@ -34,6 +34,8 @@ Status write_output(const std::string& file, const std::function<Status(Sink&)>&
 // or link), and from the other outputs. "-" is standard input or output; "" is ignored. Call before reading anything.
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs);
 Status check_output(const std::string& output, std::span<const std::string> inputs);
+// The same for the capture of a recorded command, whose parts lie next to it while the command runs: no device, pipe or folder.
+Status check_capture(const std::string& output, std::span<const std::string> inputs);
 
 // Writes a short text to standard output.
 Status print(std::string_view text);

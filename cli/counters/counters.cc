@@ -178,7 +178,7 @@ Result<std::unique_ptr<counters::ClockLock>> lock_clocks(Measurement& measuremen
 }
 
 Result<ExitCode> measure(const CountersArguments& arguments) {
-    if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
+    if (Status free = check_capture(arguments.output, arguments.command); !free) return free.error();
     RecorderSettings ignored;
     if (Status stalls = apply_warp_samples(arguments.stalls, ignored); !stalls) return stalls.error();
     std::optional<Measurement> measurement;

@@ -20,7 +20,7 @@ std::size_t processes_of(const std::vector<std::string>& files);
 // Merges all parts into one trace. The order is: `own`, the launcher's facts; companions; processes, whose own facts
 // win. `name` is the output file. `code`: whether names of native functions are looked up in the files that the parts name.
 Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name, CodeFiles code);
-// Whether a folder of parts is as `record` makes it: this user's, and nobody else may enter.
+// Whether a folder of parts is as `record` makes it: this user's, and closed to all others.
 bool is_private(const std::string& folder);
 Status write_recording(const Trace& trace, const std::string& file);
 

@@ -99,7 +99,7 @@ Status conclude(const RecordArguments& arguments, RecordedRun& run) {
 Result<ExitCode> merge_kept(const RecordArguments& arguments) {
     if (!arguments.command.empty())
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
-    if (Status free = check_output(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
+    if (Status free = check_capture(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
     evaluate_counters(arguments.merge, "", CounterPart::whole);
     attribute_samples(arguments.merge, false);
     recover_logs(arguments.merge);
@@ -154,7 +154,7 @@ Result<ExitCode> record(RecordArguments arguments) {
         if (!name.ok()) return name.error();
         arguments.output = *name;
     }
-    if (Status free = check_output(arguments.output, arguments.command); !free) return free.error();
+    if (Status free = check_capture(arguments.output, arguments.command); !free) return free.error();
     Result<SampleOption> sample = parse_sample_option(arguments.sample);
     if (!sample.ok()) return sample.error();
     Result<InjectionOptions> options = injection_options(arguments.injection);

@@ -5,8 +5,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,6 +96,15 @@ Result<std::unique_ptr<ByteStream>> standard_input(const std::string& name) {
     return std::unique_ptr<ByteStream>(std::make_unique<FileBytes>(STDIN_FILENO, name, 0, kNoLimit));
 }
 
+// In /proc, /sys and the like: reading some waits for ever, or takes what another reader waits for.
+bool is_of_kernel(const std::string& file) {
+    struct statfs system {};
+    if (statfs(file.c_str(), &system) != 0) return false;
+    for (auto kind : {PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC})
+        if (static_cast<std::uint64_t>(system.f_type) == static_cast<std::uint64_t>(kind)) return true;
+    return false;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, const ReadLimits& limits) {
@@ -108,6 +119,7 @@ Result<std::unique_ptr<ByteStream>> open_file_bytes(const std::string& file, con
     if (is_device(status)) return fail("it is a device; name a file, or - for standard input");
     if (S_ISSOCK(status.st_mode)) return fail("it is a socket; name a file, or - for standard input");
     bool pipe = S_ISFIFO(status.st_mode);
+    if (!pipe && is_of_kernel(file)) return fail("it is a device of the kernel, not a recording");
     int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | (pipe ? O_NONBLOCK : 0));
     if (fd < 0) return fail(std::strerror(errno));
     auto size = S_ISREG(status.st_mode) && fstat(fd, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;

@@ -301,3 +301,38 @@ def test_a_command_that_does_not_start_ends_as_in_a_shell(program, tmp_path, bef
         done = subprocess.run([program.path, *before, command], cwd=tmp_path, capture_output=True, text=True, timeout=20, check=False)
         assert (done.returncode, done.stderr.count("cannot start")) == (status, 1), (command, done.stderr)
     assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+LONG = "a" * 300
+
+
+@pytest.mark.parametrize("words", [["record", "--quiet", "--sample", "0", "-o", LONG, "--", "true"], ["report", OTHER, "-o", LONG], ["export", "folded", OTHER, "-o", LONG],
+                                   ["scrub", OTHER, "-o", LONG], ["history", "add", OTHER, "--db", LONG], ["query", OTHER, "-o", LONG, "SELECT 1"]])
+def test_a_name_that_is_too_long_is_one_line(program, tmp_path, words):
+    done = subprocess.run([program.path, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode in (2, 6) and done.stderr.count("\n") == 1
+    assert "File name too long" in done.stderr and "internal error" not in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("output", ["/dev/full", "/dev/null", "folder", "pipe"])
+def test_a_capture_is_a_file(program, tmp_path, output):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    before = sorted(os.listdir("/dev"))
+    done = subprocess.run([program.path, "record", "--sample", "0", "-o", output, "--", "touch", "ran"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 2 and done.stderr == f"gpu-profile: cannot write {output}: it is not a file; name a file for the capture\n"
+    assert sorted(os.listdir(tmp_path)) == ["folder", "pipe"]
+    assert [name for name in os.listdir("/dev") if "parts" in name] == [name for name in before if "parts" in name]
+
+
+@pytest.mark.parametrize("file", ["/proc/kmsg", "/proc/self/environ", "/sys/kernel/uevent_seqnum"])
+def test_files_of_the_kernel_are_not_read(program, tmp_path, file):
+    """Reading some of them waits for ever."""
+    if not os.path.exists(file):
+        pytest.skip("there is no such file here")
+    link = tmp_path / "trace.json"
+    link.symlink_to(file)
+    for name in (file, link):
+        outcome = program.run("report", name)
+        assert outcome.status == 3 and "a device of the kernel" in outcome.errors[0] and len(outcome.errors) == 1
