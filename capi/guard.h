@@ -4,6 +4,7 @@
 #pragma once
 
 #include <exception>
+#include <new>
 #include <string>
 
 #include "core/base/result.h"
@@ -24,6 +25,8 @@ int guarded(Step&& step) noexcept {
         last_error.clear();
         Status status = step();
         return status ? 0 : fail(status.error());
+    } catch (const std::bad_alloc&) {
+        return fail({ExitCode::internal, "out of memory"});
     } catch (const std::exception& error) {
         return fail({ExitCode::internal, error.what()});
     } catch (...) {

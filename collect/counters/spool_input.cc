@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <memory>
+#include <string>
 
 #include "core/format/bytes.h"
 
@@ -17,7 +19,12 @@ class FileInput final : public ByteInput {
 public:
     explicit FileInput(const std::string& file) : file_(std::fopen(file.c_str(), "rbe"), std::fclose) {}
     bool open() const { return file_ != nullptr; }
-    Result<std::size_t> read(char* into, std::size_t size) override { return std::fread(into, 1, size, file_.get()); }
+    Result<std::size_t> read(char* into, std::size_t size) override {
+        std::size_t got = std::fread(into, 1, size, file_.get());
+        if (got == 0 && std::ferror(file_.get()) != 0)
+            return Error{ExitCode::unreadable, std::string("cannot read a spool file: ") + std::strerror(errno)};
+        return got;
+    }
 
 private:
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;

@@ -8,7 +8,7 @@
 //
 // A program may run under a seccomp filter, which can end it for any call that is not on its list. If the program had one when it was
 // started, only the calls are made that the dynamic linker makes (openat, read, write, mmap, close): a handler of fork() takes the kernel's
-// place, and children of vfork() count as their parent. From the moment that the program itself asks for one (prctl, seccomp), none is made:
+// place, and children of vfork() count as their parent. From the moment that the program itself asks for one (prctl, seccomp), it makes no call:
 // the log that there is fills up, and further calls are counted as lost.
 #pragma once
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -12,8 +14,16 @@ unsigned default_threads() { return std::clamp(std::thread::hardware_concurrency
 
 void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(std::size_t, unsigned)>& run) {
     std::atomic<std::size_t> next{0};
-    auto work = [&](unsigned worker) {
-        for (std::size_t task = next++; task < tasks; task = next++) run(task, worker);
+    std::mutex mutex;
+    std::exception_ptr failed;
+    auto work = [&](unsigned worker) noexcept {
+        try {
+            for (std::size_t task = next++; task < tasks; task = next++) run(task, worker);
+        } catch (...) {
+            std::lock_guard lock(mutex);
+            if (!failed) failed = std::current_exception();
+            next = tasks;
+        }
     };
     std::vector<std::thread> others;
     for (unsigned worker = 1; worker < threads && worker < tasks; ++worker) {
@@ -25,6 +35,7 @@ void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(
     }
     work(0);
     for (std::thread& other : others) other.join();
+    if (failed) std::rethrow_exception(failed);
 }
 
 }  // namespace gpuprof::base

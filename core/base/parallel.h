@@ -10,7 +10,8 @@ namespace gpuprof::inline base {
 // Number of threads that a computation may use here: 1 to 8.
 unsigned default_threads();
 
-// Calls run(task, worker) for every task below `tasks`; worker is below `threads`. The calling thread is worker 0.
+// Calls run(task, worker) for every task below `tasks`; worker is below `threads`. The calling thread is worker 0. The first exception of a
+// task ends the work: no further task begins, and it is thrown here when the threads have ended.
 void run_parallel(std::size_t tasks, unsigned threads,
                   const std::function<void(std::size_t task, unsigned worker)>& run);
 

@@ -1,14 +1,12 @@
 // A growing array of trivially copyable values, based on realloc. Traces hold hundreds of millions of column values:
 // realloc lets the system move pages instead of copying them, untouched capacity costs no memory, and values are not
 // zeroed before they are written. Large arrays request huge pages: touching gigabytes for the first time costs more
-// than computing their contents. Not for types with constructors. Out of memory ends the process with one line: no
-// caller could continue.
+// than computing their contents. Not for types with constructors. Out of memory: std::bad_alloc.
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <type_traits>
 #include <utility>
 
@@ -89,10 +87,7 @@ private:
         void* moved = n <= static_cast<std::size_t>(-1) / sizeof(T)
                           ? grow_large_block(static_cast<void*>(data_), n * sizeof(T))
                           : nullptr;
-        if (moved == nullptr) {
-            std::fprintf(stderr, "gpu-profile: out of memory (%zu values of %zu bytes)\n", n, sizeof(T));
-            std::_Exit(6);
-        }
+        if (moved == nullptr) throw std::bad_alloc();
         data_ = static_cast<T*>(moved);
         capacity_ = n;
         if (n * sizeof(T) >= kLargeBytes) advise_huge_pages(moved, n * sizeof(T));

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <set>
@@ -311,6 +313,8 @@ Status export_nsys(const Trace& trace, Sink& sink) {
         sink.write(std::string_view(piece).substr(0, got));
         if (sink.failed()) break;
     }
+    if (std::ferror(file.get()) != 0)
+        return Error{ExitCode::internal, fmt::format("cannot read back {}: {}", writer->path(), std::strerror(errno))};
     return {};
 }
 

@@ -1,6 +1,7 @@
 #include "core/format/writer.h"
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,9 +31,12 @@ Status CaptureWriter::guarded(Step&& step) noexcept {
         Status status = step();
         failed_ = !status.ok();
         return status;
-    } catch (...) {
+    } catch (const std::bad_alloc&) {
         failed_ = true;
         return failure("cannot write the capture: out of memory");
+    } catch (...) {
+        failed_ = true;
+        return failure("cannot write the capture: internal error");
     }
 }
 

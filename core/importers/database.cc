@@ -135,7 +135,7 @@ Status Database::list_tables(const std::string& name) {
         sqlite3_stmt* statement = nullptr;
         int code = sqlite3_prepare_v2(handle(), sql, -1, &statement, nullptr);
         if (code == SQLITE_OK && !argument.empty())
-            sqlite3_bind_text(statement, 1, argument.c_str(), -1, SQLITE_TRANSIENT);
+            code = sqlite3_bind_text(statement, 1, argument.c_str(), -1, SQLITE_TRANSIENT);
         if (code == SQLITE_OK)
             while ((code = sqlite3_step(statement)) == SQLITE_ROW)
                 if (const unsigned char* text = sqlite3_column_text(statement, 0))
@@ -150,8 +150,9 @@ Status Database::list_tables(const std::string& name) {
     if (!listed) return unreadable(name, handle());
     // Generated columns (hidden 2 and 3) would evaluate the file's own expressions.
     for (auto& [table, columns] : columns_)
-        (void)all("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", table,
-                  [&columns = columns](const char* column) { columns.insert(column); });
+        if (!all("SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0", table,
+                 [&columns = columns](const char* column) { columns.insert(column); }))
+            unlisted_.emplace(table, sqlite3_errmsg(handle()));
     return {};
 }
 
@@ -159,6 +160,8 @@ Scan::Scan(const Database& database, std::string table, Batch& losses)
     : database_(database), table_(std::move(table)), losses_(losses) {
     auto known = database.tables().find(table_);
     if (known != database.tables().end()) known_ = &known->second;
+    if (auto why = database.unlisted().find(table_); why != database.unlisted().end())
+        losses_.lose(Loss::damaged_table, fmt::format("{}, whose columns cannot be listed: {}", table_, why->second));
 }
 
 Scan::Field Scan::column(const char* name) {

@@ -37,6 +37,7 @@ public:
     const std::map<std::string, std::set<std::string>>& tables() const { return columns_; }
     // Views and virtual tables, which reading would compute with the file's own SQL.
     const std::set<std::string>& computed() const { return computed_; }
+    const std::map<std::string, std::string>& unlisted() const { return unlisted_; }
     sqlite3* handle() const { return database_.get(); }
     // Whether the file is shorter than its own header says.
     bool truncated() const { return truncated_; }
@@ -59,6 +60,7 @@ private:
     std::unique_ptr<sqlite3, Close> database_;
     std::map<std::string, std::set<std::string>> columns_;
     std::set<std::string> computed_;
+    std::map<std::string, std::string> unlisted_;  // tables whose columns could not be listed, and why
     std::uint64_t max_rows_ = 0, max_memory_ = 0;
     mutable bool over_memory_ = false;
     bool truncated_ = false;

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "core/model/interval.h"
@@ -68,7 +70,7 @@ void guarded_aggregate(sqlite3_context* context, Step&& step) noexcept {
     try {
         step();
     } catch (...) {
-        sqlite3_result_error_nomem(context);
+        result_of_exception(context);
     }
 }
 
@@ -192,6 +194,18 @@ void stddev_final(sqlite3_context* context) {
 }
 
 }  // namespace
+
+void result_of_exception(sqlite3_context* context) noexcept {
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        sqlite3_result_error_nomem(context);
+    } catch (const std::exception& error) {
+        sqlite3_result_error(context, error.what(), -1);
+    } catch (...) {
+        sqlite3_result_error(context, "internal error", -1);
+    }
+}
 
 const Aggregate kStddev{stddev_step, stddev_final};
 const Aggregate kBusy{busy_step, busy_final};

@@ -29,6 +29,9 @@ struct Aggregate {
     void (*final)(sqlite3_context*);
 };
 
+// Inside a catch clause: C++ exceptions must not propagate through SQLite.
+void result_of_exception(sqlite3_context* context) noexcept;
+
 extern const Aggregate kStddev;
 extern const Aggregate kBusy;        // (start, end): length of the union
 extern const Aggregate kPercentile;  // (value, p) or (value): nearest rank

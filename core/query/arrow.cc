@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 
 #include "core/base/utf8.h"
 
@@ -163,8 +164,10 @@ int guarded_stream(Step&& step) noexcept {
     try {
         step();
         return 0;
-    } catch (...) {
+    } catch (const std::bad_alloc&) {
         return ENOMEM;
+    } catch (...) {
+        return EINVAL;
     }
 }
 

@@ -72,7 +72,7 @@ void regexp(sqlite3_context* context, int count, sqlite3_value** values) {
         sqlite3_result_int(context, pattern->matches({text, bytes}));
         if (own) sqlite3_set_auxdata(context, 0, own.release(), [](void* kept) { delete static_cast<Pattern*>(kept); });
     } catch (...) {
-        sqlite3_result_error_nomem(context);
+        result_of_exception(context);
     }
 }
 
@@ -85,7 +85,7 @@ void change_text(sqlite3_context* context, int count, sqlite3_value** values) {
         std::string changed = Change({text, static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
         sqlite3_result_text64(context, changed.data(), changed.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
     } catch (...) {
-        sqlite3_result_error_nomem(context);
+        result_of_exception(context);
     }
 }
 

@@ -1,8 +1,9 @@
 #include "core/analyze/facts/name_groups.h"
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
+
+#include "core/base/parallel.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -12,16 +13,9 @@ constexpr std::size_t kMinItemsForThreads = 200'000;  // about a millisecond of 
 }  // namespace
 
 void for_each_group(std::size_t n, std::size_t items, const std::function<void(std::size_t)>& work) {
-    std::atomic<std::size_t> next = 0;
-    auto take = [&] {
-        for (std::size_t i = next++; i < n; i = next++) work(i);
-    };
-    std::size_t threads =
-        std::min<std::size_t>({n, std::thread::hardware_concurrency(), items / kMinItemsForThreads + 1});
-    std::vector<std::thread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(take);
-    take();
-    for (std::thread& other : others) other.join();
+    auto threads = static_cast<unsigned>(
+        std::min<std::size_t>({n, std::thread::hardware_concurrency(), items / kMinItemsForThreads + 1}));
+    run_parallel(n, threads, [&](std::size_t i, unsigned) { work(i); });
 }
 
 }  // namespace gpuprof::facts

@@ -32,19 +32,25 @@ Result<Writer> Writer::open() {
     if (!file.ok()) return file.error();
     Writer writer(std::move(*file));
     sqlite3* database = nullptr;
-    sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                    sqlite_by_descriptor());
+    int code = sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                               sqlite_by_descriptor());
     writer.database_.reset(database);
+    writer.check(code, SQLITE_OK);
     // The file is private and worthless until it is complete, so it needs no journal.
     writer.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN");
     return writer;
 }
 
-void Writer::run(const std::string& sql) {
-    if (failure_ || sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return;
+// Keeps the first failure.
+void Writer::check(int code, int expected) {
+    if (code == expected || failure_) return;
     failure_ = Error{ExitCode::unreadable,
                      fmt::format("cannot write the database to a temporary file: {}; set TMPDIR to another folder",
-                                 sqlite3_errmsg(database_.get()))};
+                                 database_ ? sqlite3_errmsg(database_.get()) : sqlite3_errstr(code))};
+}
+
+void Writer::run(const std::string& sql) {
+    if (!failure_) check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
 }
 
 bool Writer::begin_row(const char* name) {
@@ -53,14 +59,19 @@ bool Writer::begin_row(const char* name) {
     if (!statement) {
         const Table* table =
             std::find_if(std::begin(kTables), std::end(kTables), [&](const Table& t) { return t.name == name; });
+        if (table == std::end(kTables)) {
+            failure_ = Error{ExitCode::internal, fmt::format("no table {} is declared", name)};
+            return false;
+        }
         run(fmt::format("CREATE TABLE {} ({})", name, table->columns));
         auto columns = std::count(table->columns.begin(), table->columns.end(), ',') + 1;
         std::string values = "?";
         for (auto i = columns; i > 1; --i) values += ",?";
         sqlite3_stmt* prepared = nullptr;
         if (!failure_)
-            sqlite3_prepare_v2(database_.get(), fmt::format("INSERT INTO {} VALUES ({})", name, values).c_str(), -1,
-                               &prepared, nullptr);
+            check(sqlite3_prepare_v2(database_.get(), fmt::format("INSERT INTO {} VALUES ({})", name, values).c_str(),
+                                     -1, &prepared, nullptr),
+                  SQLITE_OK);
         statement.reset(prepared);
     }
     row_ = statement.get();
@@ -69,19 +80,17 @@ bool Writer::begin_row(const char* name) {
 }
 
 void Writer::end_row() {
-    if (sqlite3_step(row_) != SQLITE_DONE && !failure_)
-        failure_ = Error{ExitCode::unreadable,
-                         fmt::format("cannot write the database to a temporary file: {}; set TMPDIR to another folder",
-                                     sqlite3_errmsg(database_.get()))};
+    if (!failure_) check(sqlite3_step(row_), SQLITE_DONE);
     sqlite3_reset(row_);
     sqlite3_clear_bindings(row_);
 }
 
-void Writer::put(std::int64_t value) { sqlite3_bind_int64(row_, ++place_, value); }
-void Writer::put(double value) { sqlite3_bind_double(row_, ++place_, value); }
+void Writer::put(std::int64_t value) { check(sqlite3_bind_int64(row_, ++place_, value), SQLITE_OK); }
+void Writer::put(double value) { check(sqlite3_bind_double(row_, ++place_, value), SQLITE_OK); }
 void Writer::put(std::string_view text) {
-    sqlite3_bind_text64(row_, ++place_, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
-                        SQLITE_UTF8);
+    check(sqlite3_bind_text64(row_, ++place_, text.data() == nullptr ? "" : text.data(), text.size(), SQLITE_STATIC,
+                              SQLITE_UTF8),
+          SQLITE_OK);
 }
 
 Status Writer::finish() {

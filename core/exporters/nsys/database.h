@@ -48,6 +48,7 @@ private:
     };
     explicit Writer(TemporaryFile file) : file_(std::move(file)) {}
     bool begin_row(const char* table);
+    void check(int code, int expected);
     void end_row();
     void put(std::int64_t value);
     void put(double value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -58,6 +59,7 @@ public:
         room_.notify_one();
         std::size_t slot = (consumed_ - 1) % slots_.size();
         while (!ready_[slot]) {
+            if (failed_) std::rethrow_exception(failed_);
             bool nothing_comes = ended_ && consumed_ > taken_;
             if (nothing_comes) return nullptr;
             if (threads_.empty()) {
@@ -81,8 +83,21 @@ private:
     }
     bool has_room() const { return taken_ < consumed_ + slots_.size() - 1; }
 
+    // An exception ends the work, and is thrown to the consumer.
+    void work_once(std::unique_lock<std::mutex>& lock) noexcept {
+        try {
+            take_piece(lock);
+        } catch (...) {
+            if (!lock.owns_lock()) lock.lock();
+            failed_ = std::current_exception();
+            ended_ = true;
+            room_.notify_all();
+            done_.notify_all();
+        }
+    }
+
     // Reads one piece under the lock, which keeps the pieces in order, and parses it outside.
-    void work_once(std::unique_lock<std::mutex>& lock) {
+    void take_piece(std::unique_lock<std::mutex>& lock) {
         std::size_t slot = taken_ % slots_.size();
         ParsedPiece& piece = *slots_[slot];
         status_ = read_piece(reader_, piece);
@@ -108,6 +123,7 @@ private:
     std::size_t consumed_ = 0;  // pieces delivered, the current one included
     bool ended_ = false, stopped_ = false;
     Status status_;
+    std::exception_ptr failed_;
     std::vector<std::thread> threads_;
 };
 
