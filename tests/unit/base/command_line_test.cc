@@ -2,12 +2,12 @@
 #include "core/base/command_line.h"
 
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <string>
 #include <vector>
 
 #include "core/base/secrets.h"
+#include "tests/unit/processor_time.h"
 
 namespace gpuprof {
 namespace {
@@ -24,14 +24,14 @@ std::string shown(const Words& words, std::size_t capacity = 4096) {
 
 // In parts, so that no scanner of repositories takes them for real ones.
 const std::string kMixed = "aB3dE5gH7jK9mN1pQ3sT5v", kHex = "0123456789abcdef0123456789abcdef";
-const Words kTokens = {"sk_" + ("live_" + kMixed),
-                       "rk_" + ("live_" + kMixed),
-                       "pypi-" + ("AgEIcHlwaS5vcmc" + kMixed + kMixed),
-                       "SG." + (kMixed + "." + kMixed + kMixed.substr(1)),
-                       "hvs." + ("CAESI" + kMixed + "-_" + kMixed),
-                       "ya29." + ("a0Af" + kMixed + "-" + kMixed),
-                       "dop_" + ("v1_" + kHex + kHex),
-                       "xapp-" + ("1-A0123456789-1234567890123-" + kHex)};
+const Words kServiceTokens = {"sk_" + ("live_" + kMixed),
+                              "rk_" + ("live_" + kMixed),
+                              "pypi-" + ("AgEIcHlwaS5vcmc" + kMixed + kMixed),
+                              "SG." + (kMixed + "." + kMixed + kMixed.substr(1)),
+                              "hvs." + ("CAESI" + kMixed + "-_" + kMixed),
+                              "ya29." + ("a0Af" + kMixed + "-" + kMixed),
+                              "dop_" + ("v1_" + kHex + kHex),
+                              "xapp-" + ("1-A0123456789-1234567890123-" + kHex)};
 
 struct Case {
     Words command;
@@ -115,7 +115,7 @@ TEST(CommandLine, LosesSecrets) {
 
 // Wherever a token stands: alone, as a value, quoted, in a URL, in the string of a shell.
 TEST(CommandLine, LosesTokensOfEveryService) {
-    for (const std::string& token : kTokens) {
+    for (const std::string& token : kServiceTokens) {
         EXPECT_EQ(shown({"t", token, "y"}), "t *** y");
         EXPECT_EQ(shown({"t", "x=" + token, "--x=" + token, "a:" + token}), "t x=*** --x=*** a:***");
         EXPECT_EQ(shown({"bash", "-c", "echo '" + token + "' | login"}), "bash -c echo '***' | login");
@@ -174,12 +174,6 @@ TEST(CommandLine, OfOneTextLosesSecrets) {
               "TOKEN=*** python t.py --api-key *** -u a:*** https://***@h/x ***");
     EXPECT_EQ(without_secrets("run --password"), "run --password");
     EXPECT_EQ(without_secrets(""), "");
-}
-
-double processor_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 // 16 times the text takes about 16 times as long; 256 times if the work grew with the square.

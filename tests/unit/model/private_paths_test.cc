@@ -4,22 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "core/model/trace_builder.h"
+#include "tests/unit/path_text.h"
 
 namespace gpuprof {
 namespace {
 
 const PrivateNames kNames{.folders = {"/scratch/acme/secret run"}, .users = {"alice"}};
-
-// "%h" is the folder of home folders, and "%u" that of macOS.
-std::string path_text(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if (text.substr(i, 2) == "%h" || text.substr(i, 2) == "%u")
-            out += text[++i] == 'h' ? "/home" : "/Users";
-        else
-            out += text[i];
-    return out;
-}
 
 std::string shown(Privacy privacy, std::string_view text) { return without_folders(path_text(text), privacy, kNames); }
 

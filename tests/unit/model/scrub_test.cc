@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <set>
@@ -14,20 +13,11 @@
 
 #include "core/model/trace_builder.h"
 #include "core/schema/privacy.h"
+#include "tests/unit/path_text.h"
+#include "tests/unit/processor_time.h"
 
 namespace gpuprof {
 namespace {
-
-// "%h" is the folder of home folders.
-std::string path_text(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        bool home = text.substr(i, 2) == "%h";
-        out += home ? "/home" : std::string(1, text[i]);
-        i += home;
-    }
-    return out;
-}
 
 // In a recording of alice on node12.acme.
 std::string scrub(ScrubOptions options, Privacy privacy, std::string_view given) {
@@ -42,7 +32,7 @@ std::string scrub(ScrubOptions options, Privacy privacy, std::string_view given)
 }
 
 constexpr ScrubOptions kAll{.ranges = true, .kernels = true};
-constexpr ScrubOptions kOptions[] = {{}, {.ranges = true}, {.kernels = true}, kAll};
+constexpr ScrubOptions kChoices[] = {{}, {.ranges = true}, {.kernels = true}, kAll};
 
 TEST(Scrub, EveryTextColumnIsDeclared) {
     std::set<Privacy> kinds;
@@ -93,7 +83,7 @@ std::vector<std::string> texts_of(const Trace& trace) {
         all.emplace_back(trace.text(StringId{static_cast<std::uint32_t>(id)}));
     return all;
 }
-bool has(const std::vector<std::string>& texts, std::string_view part) {
+bool any_has(const std::vector<std::string>& texts, std::string_view part) {
     return std::any_of(texts.begin(), texts.end(),
                        [&](const std::string& text) { return text.find(part) != text.npos; });
 }
@@ -141,8 +131,8 @@ TEST(Scrub, NothingPrivateIsLeftOfAnyColumn) {
     each_text_column(all, [&](const TableSpec& table, const ColumnSpec& column, auto&, auto&) {
         Trace with_names = planted(table.name, column.name, names),
               with_words = planted(table.name, column.name, words);
-        for (std::string_view part : {"alice", "node12", "run.py"}) ASSERT_TRUE(has(texts_of(with_names), part));
-        for (ScrubOptions options : kOptions) {
+        for (std::string_view part : {"alice", "node12", "run.py"}) ASSERT_TRUE(any_has(texts_of(with_names), part));
+        for (ScrubOptions options : kChoices) {
             std::string where =
                 fmt::format("{}.{} ranges {} kernels {}", table.name, column.name, options.ranges, options.kernels);
             Trace clean = scrubbed(planted(table.name, column.name, names), options);
@@ -150,7 +140,7 @@ TEST(Scrub, NothingPrivateIsLeftOfAnyColumn) {
                 for (std::string_view part : {"alice", "node12", "run.py"})
                     EXPECT_EQ(text.find(part), text.npos) << where << ": " << text;
             std::vector<std::string> left = texts_of(scrubbed(planted(table.name, column.name, words), options));
-            EXPECT_EQ(has(left, "acme"), !goes(column.privacy, options)) << where;
+            EXPECT_EQ(any_has(left, "acme"), !goes(column.privacy, options)) << where;
         }
     });
 }
@@ -169,8 +159,8 @@ TEST(Scrub, KnownFactsHaveNoNames) {
     TraceBuilder builder({path_text("%h/alice/trace.json"), "test", path_text("tool in %h/alice")});
     builder.append(std::move(batch));
     std::vector<std::string> left = texts_of(scrubbed(std::move(builder).finish(), {}));
-    for (std::string_view part : {"node12", "mine", "acme"}) EXPECT_FALSE(has(left, part)) << part;
-    EXPECT_TRUE(has(left, "Xeon"));
+    for (std::string_view part : {"node12", "mine", "acme"}) EXPECT_FALSE(any_has(left, part)) << part;
+    EXPECT_TRUE(any_has(left, "Xeon"));
 }
 
 // Names that show what they are, wherever they stand, in texts that are kept.
@@ -288,12 +278,6 @@ TEST(Scrub, ColumnsOfNumbersHoldNothingElse) {
     for (const char* text : {"[[1, 2], []]", "0-504/8", "0x7f3a", "5f3a", "[(1,0), (2,1)]", "[1, 2, ...]"})
         EXPECT_EQ(scrub({}, Privacy::numbers, text), text);
     for (const char* text : {"[[acme]]", "//bad", "\"1\"", "run.py"}) EXPECT_EQ(scrub({}, Privacy::numbers, text), "");
-}
-
-double processor_seconds() {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 // 16 times the text takes about 16 times as long; 256 times if the work grew with the square.
