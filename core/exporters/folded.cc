@@ -1,8 +1,6 @@
 // Folded stacks, one line each: frames from outermost to innermost, separated by `;`, a space, a number. flamegraph.pl,
 // inferno and speedscope read them. `;` inside a frame becomes `,`; line ends and tabs become spaces; lines are
 // harmless, as CSV fields are.
-#include <fmt/format.h>
-
 #include "core/base/csv.h"
 #include "core/exporters/call_tree.h"
 #include "core/exporters/exporter.h"
@@ -11,14 +9,17 @@
 namespace gpuprof::inline exporters {
 Status export_folded(const Trace& trace, Sink& sink) {
     CallTree tree = call_tree(trace);
-    std::vector<std::string> paths(tree.nodes.size());
-    for (std::size_t i = 0; i < tree.nodes.size() && !sink.failed(); ++i) {
-        const CallTree::Node& node = tree.nodes[i];
-        paths[i] = node.parent == CallTree::kNone ? sanitized_text(folded_frame(node.name))
-                                                  : paths[node.parent] + ";" + folded_frame(node.name);
-        if (node.device_ns > 0) sink.write(fmt::format("{} {}\n", paths[i], node.device_ns));
-    }
-    return {};
+    std::vector<FoldedNode> nodes;
+    for (const CallTree::Node& node : tree.nodes)
+        nodes.push_back({node.parent == CallTree::kNone ? FoldedNode::kNone : static_cast<std::uint32_t>(node.parent),
+                         node.device_ns});
+    return write_folded(
+        nodes, "",
+        [&](std::size_t i) {
+            std::string text = folded_frame(tree.nodes[i].name);
+            return nodes[i].parent == FoldedNode::kNone ? sanitized_text(text) : text;
+        },
+        sink);
 }
 
 }  // namespace gpuprof::exporters

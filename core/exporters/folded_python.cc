@@ -14,19 +14,14 @@
 #include "core/base/python_frame.h"
 #include "core/base/utf8.h"
 #include "core/exporters/exporter.h"
+#include "core/exporters/folded_frame.h"
 #include "core/exporters/lanes.h"
 
 namespace gpuprof::inline exporters {
 namespace {
 
-std::string frame(std::string_view name) {
-    std::string text = printable(name);
-    std::replace(text.begin(), text.end(), ';', ',');
-    return text;
-}
-
 std::string thread_frame(const Trace& trace, StringId thread) {
-    return "thread " + (thread == kNoString ? std::string("unknown") : frame(trace.text(thread)));
+    return "thread " + (thread == kNoString ? std::string("unknown") : folded_frame(trace.text(thread)));
 }
 
 void write_samples(const Trace& trace, Sink& sink) {
@@ -66,18 +61,16 @@ public:
         }
         close(INT64_MAX);
     }
-    void write(std::string_view thread, Sink& sink) const {
-        std::vector<std::string> paths(nodes_.size());
-        for (std::size_t i = 0; i < nodes_.size() && !sink.failed(); ++i) {
-            const Node& node = nodes_[i];
-            paths[i] = fmt::format("{};{}", node.parent == kTop ? thread : paths[node.parent],
-                                   frame(to_text(parse_python_call(trace_.text(node.name)))));
-            if (node.self > 0) sink.write(fmt::format("{} {}\n", paths[i], node.self));
-        }
+    Status write(std::string_view thread, Sink& sink) const {
+        std::vector<FoldedNode> nodes;
+        for (const Node& node : nodes_) nodes.push_back({node.parent, node.self});
+        return write_folded(
+            nodes, fmt::format("{};", thread),
+            [&](std::size_t i) { return folded_frame(to_text(parse_python_call(trace_.text(nodes_[i].name)))); }, sink);
     }
 
 private:
-    static constexpr std::uint32_t kTop = 0xFFFFFFFF;
+    static constexpr std::uint32_t kTop = FoldedNode::kNone;
     struct Node {
         std::uint32_t parent;
         StringId name;
@@ -98,7 +91,7 @@ private:
     std::vector<Open> open_;
 };
 
-void write_calls(const Trace& trace, Sink& sink) {
+Status write_calls(const Trace& trace, Sink& sink) {
     const PythonCallTable& table = trace.tables().python_call;
     std::map<StringId, std::vector<PlacedSpan>> threads;
     for (Row row = 0; row < table.rows; ++row)
@@ -108,18 +101,17 @@ void write_calls(const Trace& trace, Sink& sink) {
         sort_outer_first(calls);
         CallPaths paths(trace);
         paths.add(calls);
-        paths.write(sanitized_text(thread_frame(trace, thread)), sink);
+        Status written = paths.write(sanitized_text(thread_frame(trace, thread)), sink);
+        if (!written) return written;
     }
+    return {};
 }
 
 }  // namespace
 
 Status export_folded_python(const Trace& trace, Sink& sink) {
-    if (trace.tables().stack_sample.rows > 0) {
-        write_samples(trace, sink);
-    } else {
-        write_calls(trace, sink);
-    }
+    if (trace.tables().stack_sample.rows == 0) return write_calls(trace, sink);
+    write_samples(trace, sink);
     return {};
 }
 

@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "soak"))
 
 import bombs
+import small_bombs
 
 UNPACKED = 24 << 20
 pack = functools.partial(bombs.gzip, level=4)  # some need half a minute at the highest level, for hardly smaller files
@@ -98,3 +99,14 @@ def test_groups_that_stand_for_hundreds_of_millions_of_ranks(program, tmp_path, 
     command = [{"JOB": job, "FILE": job / "r0.gpuprof"}.get(word, word) for word in words]
     status, said, memory, seconds = bombs.measured([program.path, *command], cwd=tmp_path)
     assert status in (0, 3) and memory < 300 << 20 and seconds < 20, (status, said, memory, seconds)
+
+
+@pytest.mark.parametrize("kind", ["folded", "folded-python"])
+def test_deep_stacks_are_refused_with_their_size(program, tmp_path, kind):
+    """A line of folded stacks repeats the frames of all callers: 50,000 nested ones are gigabytes of text."""
+    file = tmp_path / "nested.json"
+    file.write_bytes(dict(small_bombs.shapes())["nested ranges of kernels" if kind == "folded" else "nested Python functions"])
+    status, said, memory, seconds = bombs.measured([program.path, "export", kind, file, "-o", tmp_path / "out"])
+    assert status == 3 and "MiB of text" in said[0] and "frames are nested" in said[0], said
+    assert memory < 500 << 20 and seconds < 20
+    assert not (tmp_path / "out").exists()
