@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <map>
@@ -48,8 +49,7 @@ public:
 
     // Samples precede the texts that they use, so the profile is read twice. False if it exceeds the memory limit.
     bool read(std::string_view profile) {
-        constexpr std::size_t kMaxFramesPerByte = 64, kBytesPerEntry = 64, kBytesPerSum = 96;
-        frames_left_ = kMaxDepth + kMaxFramesPerByte * profile.size();
+        constexpr std::size_t kBytesPerEntry = 64, kBytesPerSum = 96, kBytesPerWalk = 80;
         ProtobufFields names(profile);
         std::size_t fields = 0;
         while (names.next() && !limit_.is_below(profile.size() + ++fields * kBytesPerEntry)) switch (names.number()) {
@@ -64,7 +64,8 @@ public:
         ProtobufFields samples(profile);
         while (samples.next()) {
             if (samples.number() == kSample) sample(samples.bytes());
-            if (limit_.is_below(batch_, profile.size() + fields * kBytesPerEntry + sums_.size() * kBytesPerSum))
+            if (limit_.is_below(batch_, profile.size() + fields * kBytesPerEntry + sums_.size() * kBytesPerSum +
+                                            walked_.size() * kBytesPerWalk))
                 return false;
         }
         write_metrics();
@@ -93,19 +94,24 @@ private:
         return index < texts_.size() ? texts_[index] : std::string_view();
     }
 
-    // The frames of a location, innermost first: inlined functions are lines of the function that contains them.
-    void add_frames(std::uint64_t id, std::vector<StringId>& frames) {
-        auto known = locations_.find(id);
-        std::string_view location = known == locations_.end() ? std::string_view() : known->second;
-        std::size_t before = frames.size();
-        std::uint64_t address = 0;
-        ProtobufFields fields(location);
-        while (fields.next()) {
-            if (fields.number() == kAddress) address = fields.value();
-            if (fields.number() == kLine && frames.size() < kMaxDepth) frames.push_back(frame(fields.bytes()));
+    // The frames of a location, innermost first: inlined functions are lines of the function that contains them. Read once: a few bytes of
+    // a sample refer to a location that may have thousands of lines.
+    const std::vector<StringId>& frames_of(std::uint64_t id) {
+        auto place = locations_.find(id);
+        if (place == locations_.end()) {
+            if (no_location_.empty()) no_location_.push_back(batch_.intern("unknown"));
+            return no_location_;
         }
-        if (frames.size() == before)
-            frames.push_back(batch_.intern(address == 0 ? "unknown" : fmt::format("0x{:x}", address)));
+        std::vector<StringId>& frames = frames_[id];
+        if (!frames.empty()) return frames;
+        std::uint64_t address = 0;
+        ProtobufFields fields(place->second);
+        while (frames.size() < kMaxDepth && fields.next()) {
+            if (fields.number() == kAddress) address = fields.value();
+            if (fields.number() == kLine) frames.push_back(frame(fields.bytes()));
+        }
+        if (frames.empty()) frames.push_back(batch_.intern(address == 0 ? "unknown" : fmt::format("0x{:x}", address)));
+        return frames;
     }
 
     StringId frame(std::string_view line) {
@@ -118,15 +124,25 @@ private:
                                          : fmt::format("{} ({}:{})", text(name), text(file), number));
     }
 
+    // Of a stack, one location and how many of its frames belong to it: all, but for the outermost of a stack that is too deep.
+    struct Part {
+        std::uint64_t location;
+        std::size_t frames;
+    };
+
     void sample(std::string_view message) {
-        std::vector<StringId> frames;
+        std::vector<Part> stack;  // innermost first
+        std::size_t depth = 0;
         std::vector<std::int64_t> values;
         std::optional<std::int32_t> device;
         ProtobufFields fields(message);
         while (fields.next()) {
             if (fields.number() == kLocations)
                 fields.each_integer([&](std::uint64_t id) {
-                    if (frames.size() < kMaxDepth && frames_left_ > 0) add_frames(id, frames);
+                    if (depth >= kMaxDepth) return;
+                    std::size_t frames = std::min(frames_of(id).size(), kMaxDepth - depth);
+                    stack.push_back({id, frames});
+                    depth += frames;
                 });
             if (fields.number() == kValues)
                 fields.each_integer([&](std::uint64_t value) { values.push_back(static_cast<std::int64_t>(value)); });
@@ -135,17 +151,24 @@ private:
                 if (text(key) == "device") device = device_number(text(value));
             }
         }
-        bool sound = !fields.damaged() && !frames.empty() && values.size() == types_.size();
-        frames_left_ -= std::min(
-            frames_left_, frames.size());  // a few bytes may refer to a location of a thousand lines again and again
-        if (!sound) return batch_.lose(Loss::malformed_event, "Sample");
-        if (frames.size() >= kMaxDepth) batch_.lose(Loss::too_deep, "Sample");
+        if (fields.damaged() || stack.empty() || values.size() != types_.size())
+            return batch_.lose(Loss::malformed_event, "Sample");
+        if (depth >= kMaxDepth) batch_.lose(Loss::too_deep, "Sample");
         std::int64_t at = kNone;
-        for (auto each = frames.rbegin(); each != frames.rend(); ++each)
-            at = child(at, *each, std::next(each) == frames.rend() ? device : std::nullopt);
+        for (auto part = stack.rbegin(); part != stack.rend(); ++part)
+            at = below(at, *part, std::next(part) == stack.rend() ? device : std::nullopt);
         std::vector<double>& sums = sums_[static_cast<std::size_t>(at)];
         sums.resize(types_.size());
         for (std::size_t i = 0; i < values.size(); ++i) sums[i] += static_cast<double>(values[i]);
+    }
+
+    // The node of a part's innermost frame; the device belongs to that one. Walked once for each place in the tree.
+    std::int64_t below(std::int64_t parent, Part part, std::optional<std::int32_t> device) {
+        auto [known, added] = walked_.try_emplace({parent, part.location, part.frames, device.value_or(-1)}, kNone);
+        if (!added) return known->second;
+        const std::vector<StringId>& frames = frames_of(part.location);
+        for (std::size_t i = part.frames; i-- > 0;) parent = child(parent, frames[i], i == 0 ? device : std::nullopt);
+        return known->second = parent;
     }
 
     std::int64_t child(std::int64_t parent, StringId name, std::optional<std::int32_t> device) {
@@ -176,11 +199,13 @@ private:
     static constexpr std::int64_t kNone = -1;
     Batch& batch_;
     MemoryLimit limit_;
-    std::size_t frames_left_ = 0;
     std::vector<std::string_view> texts_;
     std::vector<Pair> types_;
     std::unordered_map<std::uint64_t, std::string_view> locations_, functions_;
+    std::unordered_map<std::uint64_t, std::vector<StringId>> frames_;  // by location
+    std::vector<StringId> no_location_;                                // of an unknown one
     std::map<std::tuple<std::int64_t, StringId, std::int32_t>, std::int64_t> nodes_;
+    std::map<std::tuple<std::int64_t, std::uint64_t, std::size_t, std::int32_t>, std::int64_t> walked_;
     std::vector<std::vector<double>> sums_;  // by node and type; empty if no stack ends there
 };
 
