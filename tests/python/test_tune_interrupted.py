@@ -17,6 +17,15 @@ from test_tune_received import TOUCH
 SLEEPS = "import os, time; open('pid', 'w').write(str(os.getpid())); os.rename('pid', 'ready'); time.sleep(60 * os.path.exists('slow'))"
 
 
+@pytest.fixture(autouse=True)
+def no_signal_is_ignored():
+    """The tests may run under nohup, and ignored signals stay ignored."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in interruption.SIGNALS}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def own(tune, program, tmp_path, monkeypatch):
     """The folder of an investigation in the current folder, whose command can be recorded 4 more times."""
