@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+import gpu_profile
 from test_view import TIMEOUT_S, Server
 from test_view_job import EXAMPLE
 
@@ -75,3 +77,14 @@ def test_a_timeline_is_not_of_files_elsewhere(program, job):
     outcome = program.run("ranks", "view", job[1], "--timeline", "0,1", "--no-open")
     assert outcome.status == 3
     assert len(outcome.errors) == 1 and "is not in the folder that was given" in outcome.errors[0]
+
+
+def test_python_does_not_open_a_rank_elsewhere(program, job, tmp_path, monkeypatch):
+    """A folder with the summary of a rank, which names its file."""
+    monkeypatch.setenv("GPUPROF_BIN", str(program.path))
+    received = tmp_path / "received"
+    received.mkdir()
+    subprocess.run([program.path, "ranks", "reduce", job[0] / "rank00000.json.gz", "-o", received / "r0.gpuprof"], check=True, capture_output=True)
+    with pytest.raises(gpu_profile.Error, match="is not in the folder that was given"):
+        gpu_profile.ranks(received, cache=tmp_path / "cache").rank(0)
+    assert len(gpu_profile.ranks(job[0], cache=tmp_path / "cache").rank(0).kernels) > 0

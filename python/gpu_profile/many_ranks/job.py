@@ -36,12 +36,13 @@ class Ranks(Trace):
     """A job of many ranks: a recording of summaries, whose analyses are `ranks`, `stragglers`, `job_steps`,
     `rank_collectives` and `hosts`."""
 
-    def __init__(self, folder: str, files: Iterable[RankFile], options: Mapping[str, Any]) -> None:
+    def __init__(self, folder: str, files: Iterable[RankFile], options: Mapping[str, Any], given: Sequence[str]) -> None:
         super().__init__(os.path.join(folder, "job.gpuprof"))
         self._folder = folder
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._files = {file.name: file for file in files}
         self._options = options
+        self._given = [os.path.realpath(path if os.path.isdir(path) else os.path.dirname(path) or ".") for path in given]
 
     def report(self, analysis: str = "stragglers") -> Table:
         """Return all rows of an analysis. Raises Error for an unknown name."""
@@ -54,13 +55,17 @@ class Ranks(Trace):
         return self.sql("SELECT rank, file, status, reason FROM rank WHERE status <> 'whole' ORDER BY rank")
 
     def rank(self, number: int) -> Trace:
-        """Open the recording of one rank. Raises Error if there is none, or it cannot be read."""
+        """Open the recording of one rank. Raises Error if there is none, if it cannot be read, and if a summary names a file that
+        is not below the folders that were given: one from elsewhere may name any file."""
         names = self.sql(f"SELECT file FROM rank WHERE rank = {int(number)} AND file IS NOT NULL").to_dict()["file"]
         if not names:
             raise Error(3, f"cannot open rank {number}: it has no file")
         file = self._files.get(names[0])
         if file is None:
-            return Trace(names[0])
+            real = os.path.realpath(names[0])
+            if os.path.exists(real) and not any(os.path.commonpath([real, folder]) == folder for folder in self._given):
+                raise Error(3, f"cannot open rank {number}: {names[0]} is not in the folder that was given; a recording may name any file")
+            return Trace(real)
         return Trace(os.path.join(self._folder, copy_file(file, self._options, self._folder)))
 
     def save(self, path: Path) -> None:
@@ -117,11 +122,11 @@ def ranks(
             words += ["--workers", str(workers or 0), "--time-out", str(limits.seconds), "--memory", str(limits.memory)]
             words += [f"--{name}={value}" for name, value in (("rank-from", rank_from), ("host-from", host_from)) if value]
             _join(_existing(named), folder, kept, words)
-            return Ranks(folder, (), options)
+            return Ranks(folder, (), options, _existing(named))
         files = list_files(named, options, naming)
         foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), limits, progress, folder)
         _join_summaries(files, foreign, folder, words)
-        return Ranks(folder, (file for file in files if file.url), options)
+        return Ranks(folder, (file for file in files if file.url), options, [path for path in named if not is_url(path)])
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
