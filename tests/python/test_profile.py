@@ -100,8 +100,9 @@ def test_the_commands_streams_and_status_are_its_own(program):
     assert same.status == 7
 
 
-@pytest.mark.parametrize("options", [["--backend", "none"], ["profile"], ["record", "-o", "/dev/null"], ["bench", "--show-output", "--max-samples", "1"]])
-def test_every_word_of_the_command_is_its_own(program, options):
+@pytest.mark.parametrize("options", [["--backend", "none"], ["profile"], ["record", "-o", "OUT"], ["bench", "--show-output", "--max-samples", "1"]])
+def test_every_word_of_the_command_is_its_own(program, options, tmp_path):
+    options = [str(tmp_path / "run.gpuprof") if word == "OUT" else word for word in options]
     words = ["[1, 2]", '["a","b"]', "{}", "--", "-o", "", "a=b"]
     code = "import sys; print(sys.argv[1:])"
     done = program.run(*options, "--", sys.executable, "-c", code, *words)
