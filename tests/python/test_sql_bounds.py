@@ -34,7 +34,7 @@ ENDLESS = {
 
 
 def ask(program, sql, seconds):
-    return bombs.measured([program.path, "query", RECORDING, "--time-out", seconds, sql])
+    return bombs.measured([program.path, "query", RECORDING, "--limit", 0, "--time-out", seconds, sql])
 
 
 @pytest.mark.parametrize("name", AT_ONCE)
