@@ -86,7 +86,8 @@ Status check_outputs(std::span<const std::string> outputs, std::span<const std::
     for (const std::string& output : outputs) {
         if (output.empty()) continue;
         struct stat found {};
-        if (output != "-" && ::stat(output.c_str(), &found) != 0 && errno == ENAMETOOLONG)
+        bool exists = output != "-" && ::stat(output.c_str(), &found) == 0;
+        if (output != "-" && !exists && errno == ENAMETOOLONG)
             return Error{ExitCode::usage, fmt::format("cannot write {}: {}", output, std::strerror(errno))};
         std::string name = output == "-" ? "standard output" : output;
         if (std::optional<Identity> file = identity(output, STDOUT_FILENO))
@@ -94,7 +95,6 @@ Status check_outputs(std::span<const std::string> outputs, std::span<const std::
                 if (!input.empty() && reads(input, *file))
                     return Error{ExitCode::usage, fmt::format("cannot write {}: it is {}; choose another output", name,
                                                               as_input(input, output))};
-        bool exists = output != "-" && ::stat(output.c_str(), &found) == 0;
         if (output == "-" || (exists && !S_ISREG(found.st_mode))) continue;
         std::string place = place_of(output);
         for (const std::string& other : places)

@@ -67,7 +67,7 @@ public:
     explicit TimeOut(QueryRun& run) {
         run.sql.limit_time(std::chrono::nanoseconds(static_cast<std::int64_t>(run.time_out_s * 1e9)));
         if (run.time_out_s == 0) return;
-        late = fmt::format("gpu-profile: the query exceeded its time limit of {} s\n", run.time_out_s);
+        late = fmt::format("gpu-profile: {}\n", late_query(run.time_out_s).message);
         struct sigaction action {};
         action.sa_handler = [](int) {
             [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, late.data(), late.size());

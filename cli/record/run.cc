@@ -172,8 +172,10 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     std::optional<OsCallShare> shared;
     if (os_calls) {
         Result<OsCallShare> made = OsCallShare::make(folder->path(), options.recorder.os_calls_ns);
-        if (!made.ok()) return made.error();
-        shared.emplace(std::move(made).value()).tell(options.recorder);
+        if (made.ok())
+            shared.emplace(std::move(made).value()).tell(options.recorder);
+        else
+            note(made.error().message + "; calls of the operating system that cannot be recorded are not counted");
     }
     for (const std::string& remark : set_injection(library, joined(os_calls, preload), *folder, options)) note(remark);
     Companions companions(*folder);

@@ -151,8 +151,8 @@ void QueryProcess::kill() {
     ::kill(process_, SIGKILL);
 }
 
-Result<std::string> QueryProcess::ask(const std::string& sql, std::chrono::milliseconds limit) {
-    Clock::time_point deadline = Clock::now() + limit;
+Result<std::string> QueryProcess::ask(const std::string& sql, std::chrono::seconds limit) {
+    Clock::time_point deadline = Clock::now() + limit + std::chrono::seconds(1);
     Header header{};
     std::string text;
     Received received =
@@ -165,9 +165,7 @@ Result<std::string> QueryProcess::ask(const std::string& sql, std::chrono::milli
     if (received == Received::all && header.code == 0) return text;
     if (received == Received::all) return Error{ExitCode(static_cast<int>(header.code)), std::move(text)};
     kill();
-    if (received == Received::late)
-        return Error{ExitCode::usage, fmt::format("the query exceeded its time limit of {} s",
-                                                  std::chrono::duration_cast<std::chrono::seconds>(limit).count())};
+    if (received == Received::late) return late_query(static_cast<double>(limit.count()));
     return Error{ExitCode::internal,
                  "the process of the query ended; it may have needed too much memory: narrow the query"};
 }

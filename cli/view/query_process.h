@@ -26,8 +26,9 @@ public:
     QueryProcess(const QueryProcess&) = delete;
     QueryProcess& operator=(const QueryProcess&) = delete;
 
-    // What `answer` returned; an error if the process ended, or is late and was killed. One query at a time.
-    Result<std::string> ask(const std::string& sql, std::chrono::milliseconds limit);
+    // What `answer` returned; an error if the process ended, or was killed because it did not end itself within a second after the limit. One
+    // query at a time.
+    Result<std::string> ask(const std::string& sql, std::chrono::seconds limit);
     // Ends the process; from any thread.
     void kill();
     // Whether it can answer no more.

@@ -74,8 +74,7 @@ Result<std::int64_t> SqlSession::start(std::string sql) {
 }
 
 void SqlSession::run(const std::string& sql) {
-    // The process ends a late query itself where it can; a second later it is ended.
-    Result<std::string> found = process_->ask(sql, kSqlTimeLimit + std::chrono::seconds(1));
+    Result<std::string> found = process_->ask(sql, kSqlTimeLimit);
     std::lock_guard lock(mutex_);
     answer_.emplace(std::move(found));
     took_ = monotonic_ns() - started_;

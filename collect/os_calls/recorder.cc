@@ -14,7 +14,6 @@
 
 #include "collect/inject/process_status.h"
 #include "collect/inject/settings.h"
-#include "collect/os_calls/wrappers.h"
 #include "core/schema/os_call_facts.h"
 
 namespace gpuprof::os_calls {

@@ -44,6 +44,9 @@ inline LogHeader* current_log() noexcept {
     return log != nullptr ? log : begin_log();
 }
 
+// The C library's own syscall(), past the wrapper of this library.
+long next_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept;
+
 // Null if the launcher's file could not be mapped.
 extern SharedCounts* shared_counts;
 

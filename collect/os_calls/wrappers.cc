@@ -14,7 +14,6 @@
 #include <cstring>
 
 #include "collect/os_calls/recorder.h"
-#include "collect/os_calls/wrappers.h"
 
 namespace gpuprof::os_calls {
 namespace {

@@ -68,6 +68,10 @@ std::string around(std::string_view text, std::size_t at) {
 
 }  // namespace
 
+Error late_query(double limit_s) {
+    return {ExitCode::usage, fmt::format("the query exceeded its time limit of {} s", limit_s)};
+}
+
 void limit_sql_memory() { sqlite3_hard_heap_limit64(kMaxHeap); }
 
 bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
@@ -123,8 +127,7 @@ Error Sql::error(std::string_view text) const {
     switch (sqlite3_errcode(database) & 0xFF) {
         case SQLITE_INTERRUPT:
             if (interrupted_) return {ExitCode::usage, "the query was cancelled"};
-            return {ExitCode::usage, fmt::format("the query exceeded its time limit of {} s",
-                                                 std::chrono::duration<double>(allowed_).count())};
+            return late_query(std::chrono::duration<double>(allowed_).count());
         case SQLITE_AUTH:
             return {ExitCode::usage,
                     "statement not allowed: queries are read-only; use SELECT, VALUES, WITH or EXPLAIN"};

@@ -27,6 +27,9 @@ namespace gpuprof::inline query {
 // Whether `text` ends with a complete statement, i.e. with a semicolon outside string literals and comments.
 bool is_complete_sql(const std::string& text);
 
+// What a query says that ran longer than it may.
+Error late_query(double limit_s);
+
 // Limits what SQLite allocates in this process to 1 GiB, for all connections, also those of a host: only for a process of ours.
 void limit_sql_memory();
 

@@ -4,24 +4,12 @@ import json
 import os
 import shutil
 import subprocess
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 import gpu_profile
-from test_view import TIMEOUT_S, Server
-from test_view_job import EXAMPLE
-
-
-@contextmanager
-def served(program, *words):
-    with subprocess.Popen([program.path, *map(str, words), "--no-open"], stdout=subprocess.PIPE, text=True) as process:
-        server = Server(process)
-        server.cookie = server.open()
-        yield lambda path: server.ask(path, headers={"Cookie": server.cookie})
-        process.terminate()
-        process.wait(TIMEOUT_S)
+from test_view_job import EXAMPLE, ask, served
 
 
 @pytest.fixture
@@ -35,9 +23,9 @@ def job(program, tmp_path):
 
 
 def test_a_rank_elsewhere_is_not_opened(program, job):
-    with served(program, "view", job[1]) as ask:
-        assert json.loads(ask("/recordings")[2]) == []
-        status, _, body = ask("/rank/0/manifest")
+    with served(program, "view", job[1]) as server:
+        assert json.loads(ask(server, "/recordings")[2]) == []
+        status, _, body = ask(server, "/rank/0/manifest")
         assert status == 404 and b"is not in the folder that was given" in body
 
 
@@ -45,9 +33,9 @@ def test_a_rank_below_the_summary_is_opened(program, job):
     ranks, capture = job
     beside = ranks.parent / "job.gpuprof"
     shutil.copy(capture, beside)
-    with served(program, "view", beside) as ask:
-        assert 0 in json.loads(ask("/recordings")[2])
-        assert ask("/rank/0/manifest")[0] == 200
+    with served(program, "view", beside) as server:
+        assert 0 in json.loads(ask(server, "/recordings")[2])
+        assert ask(server, "/rank/0/manifest")[0] == 200
 
 
 @pytest.mark.parametrize("what", ["/dev/zero", "/proc/kmsg", "/proc/self/environ", "elsewhere", "a pipe"])
@@ -65,9 +53,9 @@ def test_links_do_not_lead_out(program, job, tmp_path, what):
             os.mkfifo(file)
         else:
             file.symlink_to(secret)
-        with served(program, "view", beside) as ask:
-            assert 3 not in json.loads(ask("/recordings")[2])
-            assert ask("/rank/3/manifest")[0] == 404
+        with served(program, "view", beside) as server:
+            assert 3 not in json.loads(ask(server, "/recordings")[2])
+            assert ask(server, "/rank/3/manifest")[0] == 404
     finally:
         if what == "elsewhere":
             secret.unlink()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from test_record_os_calls import compile_c
 
 # `own FILTER`: installs it, then sleeps 20 times. `exec FILTER COMMAND...`: installs it, then becomes the command. A filter ends the process for
 # every call that it names, or (with +) for every call but these.
@@ -104,10 +105,7 @@ INHERITED = {
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("restricted")
-    (folder / "restricted.c").write_text(PROGRAM)
-    subprocess.run(["cc", "-O1", "-pthread", "-o", folder / "restricted", folder / "restricted.c"], check=True)
-    return folder / "restricted"
+    return compile_c(tmp_path_factory.mktemp("restricted"), PROGRAM)
 
 
 def filter_of(text):

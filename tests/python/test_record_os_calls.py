@@ -106,12 +106,15 @@ int main(int count, char** words) {
 """
 
 
+def compile_c(folder, text):
+    (folder / "program.c").write_text(text)
+    subprocess.run(["cc", "-O1", "-pthread", "-o", folder / "program", folder / "program.c"], check=True)
+    return folder / "program"
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("calls")
-    (folder / "calls.c").write_text(PROGRAM)
-    subprocess.run(["cc", "-O1", "-pthread", "-o", folder / "calls", folder / "calls.c"], check=True)
-    return folder / "calls"
+    return compile_c(tmp_path_factory.mktemp("calls"), PROGRAM)
 
 
 @pytest.fixture

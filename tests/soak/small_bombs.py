@@ -44,7 +44,7 @@ def shapes():
     """Name: bytes before packing."""
     letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
     name = "_Z1fSt4pairIiiE" + "".join(f"S_IS{letters[level]}_S{letters[level]}_E" for level in range(24))
-    kernels = lambda count, **given: [complete("kernel", given.get("name", "k"), 20 + 40 * i, 15, device=0, stream=given.get("streams", 1) and i % given.get("streams", 1)) for i in range(count)]
+    kernels = lambda count, name="k", streams=1: [complete("kernel", name, 20 + 40 * i, 15, device=0, stream=i % streams) for i in range(count)]
     yield "a name of pairs", trace(kernels(20, name=name))
     yield "a name of 90,000 bytes", trace(kernels(20, name="_Z" + "N1a" * 30_000))
     yield "threads", trace(complete("cpu_op", "op", i, 1, thread=i) for i in range(100_000))

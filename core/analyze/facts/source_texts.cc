@@ -1,11 +1,12 @@
 #include "core/analyze/facts/source_texts.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
+
+#include "core/base/named_files.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -15,33 +16,19 @@ namespace fs = std::filesystem;
 constexpr std::uintmax_t kMaxBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxPath = 4096;  // bytes
 
-bool inside(const fs::path& file, const fs::path& folder) {
-    auto [end, rest] = std::mismatch(folder.begin(), folder.end(), file.begin(), file.end());
-    return end == folder.end() && rest != file.end();
-}
-
-// The file that a recorded path means below `folder`, with links resolved; empty if there is none.
-fs::path find(const fs::path& folder, std::string_view recorded) {
+// The file that a recorded path means in `folder`, with links resolved: itself if it lies there, else the longest end of it that does;
+// empty if there is none.
+fs::path locate(const std::string& folder, std::string_view recorded) {
+    NamedFiles files({folder});
+    if (Result<std::string> itself = files.find(std::string(recorded)); itself.ok()) return *itself;
     fs::path path = fs::path(recorded).lexically_normal().relative_path();
-    std::error_code none;
     for (auto first = path.begin(); first != path.end(); ++first) {
         if (*first == "..") continue;
-        fs::path end;
+        fs::path end = folder;
         for (auto part = first; part != path.end(); ++part) end /= *part;
-        fs::path found = fs::canonical(folder / end, none);
-        if (!none && inside(found, folder) && fs::is_regular_file(found, none) && !none) return found;
+        if (Result<std::string> found = files.find(end.string()); found.ok()) return *found;
     }
     return {};
-}
-
-// The path itself if it lies in the folder already, else the longest end of it that does.
-fs::path locate(const std::string& folder, std::string_view recorded) {
-    std::error_code none;
-    fs::path root = fs::canonical(folder, none);
-    if (none) return {};
-    fs::path itself = fs::canonical(fs::path(recorded), none);
-    if (!none && inside(itself, root) && fs::is_regular_file(itself, none) && !none) return itself;
-    return find(root, recorded);
 }
 
 std::string_view trimmed(std::string_view text) {
