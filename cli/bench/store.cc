@@ -3,23 +3,23 @@
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 #include "cli/program.h"
 #include "collect/cpu/proc_files.h"
 #include "core/base/host_name.h"
+#include "core/base/ownership.h"
+#include "core/base/whole_file.h"
 
 namespace gpuprof::inline cli {
 namespace {
 
 constexpr const char* kFolder = ".gpu-profile/bench";
+constexpr std::uint64_t kMaxBytes = std::uint64_t{256} << 20;  // millions of samples
 
 bool is_file_name(const std::string& name) { return name.find('/') != std::string::npos || name.ends_with(".json"); }
 
@@ -33,19 +33,20 @@ std::string bench_file_of(const std::string& name) {
 
 Result<measure::BenchDocument> read_bench_result(const std::string& name) {
     std::string file = bench_file_of(name);
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream text;
-    if (stream) text << stream.rdbuf();
-    if (!stream)
-        return Error{
-            ExitCode::unreadable,
-            fmt::format("cannot read {}: {}{}", file, std::strerror(errno),
-                        is_file_name(name) ? "" : fmt::format("; create it with gpu-profile bench --save {}", name))};
-    return measure::read_bench_document(text.str(), file);
+    Result<std::string> text = read_whole_file(file, kMaxBytes);
+    if (!text.ok())
+        return Error{text.error().code,
+                     fmt::format("{}{}", text.error().message,
+                                 is_file_name(name) || access(file.c_str(), F_OK) == 0
+                                     ? ""
+                                     : fmt::format("; create it with gpu-profile bench --save {}", name))};
+    return measure::read_bench_document(*text, file);
 }
 
 Result<BenchSaving> BenchSaving::open(const std::string& name, bool force) {
     std::string file = bench_file_of(name);
+    if (file.starts_with(kFolder))
+        if (Status usual = check_usual_place(file, "GPUPROF_BENCH_DIR"); !usual) return usual.error();
     std::error_code problem;
     if (std::filesystem::path folder = std::filesystem::path(file).parent_path(); !folder.empty()) {
         std::filesystem::create_directories(folder, problem);

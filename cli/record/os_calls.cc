@@ -13,8 +13,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string_view>
 
@@ -24,6 +22,7 @@
 #include "collect/os_calls/log_reader.h"
 #include "core/base/host_name.h"
 #include "core/base/path_search.h"
+#include "core/base/whole_file.h"
 #include "core/format/capture_part.h"
 #include "core/schema/facts.h"
 #include "core/schema/os_call_facts.h"
@@ -34,6 +33,7 @@ namespace {
 using os_calls::kFunctionNames;
 using os_calls::kFunctions;
 
+constexpr std::uint64_t kMaxLogBytes = std::uint64_t{64} << 20;  // thirty times the largest
 constexpr double kDefaultMs = 1, kLeastMs = 0.001, kMostMs = 3'600'000;
 
 struct Sums {
@@ -68,8 +68,8 @@ void read_calls(const os_calls::LogReader& log, CapturePart& part, Sums& sums) {
 }
 
 std::string bytes_of(const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
+    Result<std::string> bytes = read_whole_file(file, kMaxLogBytes);
+    return bytes.ok() ? std::move(*bytes) : std::string();
 }
 
 std::string share_of(const std::string& folder) { return folder + "/" + fact::kOsCallShare; }

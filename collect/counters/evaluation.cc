@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -14,6 +12,7 @@
 #include "collect/counters/sample_rows.h"
 #include "collect/counters/skips.h"
 #include "collect/counters/spooled_images.h"
+#include "core/base/whole_file.h"
 #include "core/format/capture_part.h"
 #include "core/format/counter_plan.h"
 #include "core/schema/facts.h"
@@ -25,10 +24,7 @@ namespace {
 constexpr std::string_view kDuration = "gpu__time_duration.sum";
 constexpr std::uint32_t kUnknown = spool::CounterLaunch::kUnknown;
 
-std::string read_file(const std::string& file) {
-    std::ifstream input(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(input), {}};
-}
+constexpr std::uint64_t kMaxPlanBytes = std::uint64_t{64} << 20;
 
 class Evaluator {
 public:
@@ -203,8 +199,8 @@ void add_losses(const SpooledImages& spooled, bool refused, CapturePart& part) {
 }  // namespace
 
 Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const std::function<bool()>& report) {
-    std::string bytes = read_file(request.plan);
-    std::optional<CounterPlan> plan = decode_counter_plan(bytes);
+    Result<std::string> bytes = read_whole_file(request.plan, kMaxPlanBytes);
+    std::optional<CounterPlan> plan = bytes.ok() ? decode_counter_plan(*bytes) : std::nullopt;
     if (!plan)
         return Error{ExitCode::unreadable, fmt::format("cannot read the plan of the counters: {}", request.plan)};
     SpooledImages spooled;

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
+import os
 import random
+import subprocess
 import sys
 
 import pytest
@@ -212,6 +214,31 @@ def test_files_that_are_no_result(bench, tmp_path, text, why):
     (tmp_path / "bad.json").write_text(text)
     done = bench("compare", "bad.json", "bad.json")
     assert (done.status, done.said) == (3, [f"gpu-profile: bad.json is not a result of gpu-profile bench: {why}"])
+
+
+@pytest.mark.parametrize("what", ["a pipe", "/dev/zero", "/dev/full"])
+def test_what_never_ends_is_no_result(bench, tmp_path, what):
+    file = tmp_path / "result.json"
+    if what == "a pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(what)
+    done = bench("compare", file, file)
+    assert done.status == 3 and "it is not a regular file" in done.errors
+
+
+@pytest.mark.parametrize("part", [".gpu-profile", ".gpu-profile/bench", ".gpu-profile/bench/a.json"])
+def test_a_link_in_a_received_folder_leads_nowhere(bench, program, tmp_path, part):
+    """The usual place in the current folder, which nobody gave."""
+    received, elsewhere = tmp_path / "received", tmp_path / "elsewhere"
+    (received / part).parent.mkdir(parents=True)
+    if not part.endswith(".json"):
+        elsewhere.mkdir()
+    (received / part).symlink_to(elsewhere)
+    environment = {name: value for name, value in os.environ.items() if name != "GPUPROF_BENCH_DIR"}
+    done = subprocess.run([program.path, "bench", "--save", "a", "--", "true"], cwd=received, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 5 and f"{part} is a link, which is only followed if it is given with GPUPROF_BENCH_DIR" in done.stderr
+    assert not elsewhere.exists() or not list(elsewhere.iterdir())
 
 
 def test_a_result_that_is_not_there(bench):

@@ -6,19 +6,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "collect/device/source.h"
 #include "core/base/clock.h"
+#include "core/base/whole_file.h"
 #include "core/format/series_csv.h"
 
 namespace gpuprof::inline device {
 namespace {
 
 constexpr std::string_view kPrefix = "replay:", kAtOnce = "@max";
-constexpr std::streamoff kMaxBytes = std::streamoff{1} << 30;
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
 class ReplaySource final : public DeviceSource {
 public:
@@ -73,19 +73,6 @@ private:
     TimeNs started_ = 0, started_monotonic_ = 0;
 };
 
-Result<std::string> read_file(const std::string& path) {
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-    std::streamoff size = file.tellg();
-    if (size < 0 || size > kMaxBytes)
-        return Error{ExitCode::unreadable, fmt::format("cannot replay {}: not a regular file of at most 1 GiB", path)};
-    std::string text(static_cast<std::size_t>(size), '\0');
-    file.seekg(0);
-    file.read(text.data(), size);
-    if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
-    return text;
-}
-
 // Numbers of a list such as "0,2"; empty for "all".
 Result<std::set<std::int32_t>> wanted_devices(const std::string& devices) {
     std::set<std::int32_t> wanted;
@@ -108,7 +95,7 @@ Result<std::unique_ptr<DeviceSource>> open_replay(const SourceRequest& request) 
     if (at_once) file.resize(file.size() - kAtOnce.size());
     Result<std::set<std::int32_t>> wanted = wanted_devices(request.devices);
     if (!wanted.ok()) return wanted.error();
-    Result<std::string> text = read_file(file);
+    Result<std::string> text = read_whole_file(file, kMaxBytes);
     if (!text.ok()) return text.error();
     Result<RecordedSeries> series = parse_series(*text, file);
     if (!series.ok()) return series.error();
