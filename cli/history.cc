@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "compare/history.h"
+#include "core/base/ownership.h"
 #include "core/base/shell_words.h"
 #include "core/importers/open_trace.h"
 #include "core/report/report.h"
@@ -24,7 +25,7 @@ namespace {
 
 struct HistoryArguments {
     std::string action, file, label, machine;
-    std::string database = "gpu-profile-history.sqlite";
+    std::string database;
     std::size_t last = 10;
     std::vector<std::string> fail_on;
     std::string format = "text";
@@ -33,6 +34,7 @@ struct HistoryArguments {
     ReadLimits limits;
 };
 
+constexpr const char* kUsualDatabase = "gpu-profile-history.sqlite";
 constexpr std::string_view kHistoryActions[] = {"add", "list", "check"};
 
 Result<compare::Run> read_run(const HistoryArguments& arguments) {
@@ -158,7 +160,12 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
-    return [arguments] { return run_history(*arguments); };
+    return [arguments]() -> Result<ExitCode> {
+        if (!arguments->database.empty()) return run_history(*arguments);
+        arguments->database = kUsualDatabase;
+        Status usual = check_usual_place(arguments->database, "--db");
+        return usual.ok() ? run_history(*arguments) : usual.error();
+    };
 }
 
 }  // namespace

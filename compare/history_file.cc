@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/base/output_file.h"
+#include "core/base/ownership.h"
 
 namespace gpuprof::compare {
 namespace {
@@ -114,10 +115,13 @@ bool HistoryFile::has_its_name() const {
            here.st_dev == named.st_dev;
 }
 
-// Who can write to the folder can put a file of any content there. Root's files are no worse than this program itself.
+// Who can write to the folder can put a file of any content there, and whoever made a link chose the file.
 Status HistoryFile::check_owner(const struct stat& file) const {
-    struct stat folder {};
-    if (file.st_uid == geteuid() || file.st_uid == 0) return {};
+    struct stat folder {
+    }, link{};
+    if (lstat(path_.c_str(), &link) == 0 && !is_ours(link) && S_ISLNK(link.st_mode))
+        return refused(path_, fmt::format("it is a link of another user ({})", link.st_uid));
+    if (is_ours(file)) return {};
     if (stat(folder_of(path_).c_str(), &folder) != 0 || (folder.st_mode & 0022) == 0) return {};
     return refused(path_,
                    fmt::format("it belongs to another user ({}), in a folder that others can write to", file.st_uid));
@@ -134,7 +138,7 @@ Status HistoryFile::check_journals() const {
         if (lstat(name.c_str(), &found) != 0 || (S_ISREG(found.st_mode) && found.st_size == 0)) continue;
         return Error{
             ExitCode::unreadable,
-            found.st_uid == geteuid()
+            is_ours(found)
                 ? fmt::format(
                       "cannot use {}: {} tells of a change that was interrupted; if you know it, let sqlite3 undo the "
                       "change ('sqlite3 {} .tables'), else delete it",

@@ -17,6 +17,7 @@
 #include "cli/ranks/reduce.h"
 #include "cli/ranks/second_try.h"
 #include "core/base/fnv.h"
+#include "core/base/ownership.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
 #include "core/importers/importer.h"
@@ -71,7 +72,7 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
     struct stat kept {};
     if (lstat(summary.c_str(), &kept) == 0) {
         // In a folder of several users somebody else could tell any story of this file.
-        if (kept.st_uid != geteuid() || !S_ISREG(kept.st_mode))
+        if (!is_ours(kept) || !S_ISREG(kept.st_mode))
             into.problem = fmt::format("{} is {}; delete it, or name another folder with --cache", summary,
                                        S_ISREG(kept.st_mode) ? "another user's" : "not a file");
         else
@@ -102,7 +103,7 @@ void remove_unfinished(const std::string& cache, double seconds) {
         const std::string name = entry->path().filename().string();
         struct stat about {};
         if (name.starts_with('.') && name.find(".gpuprof.part-") != std::string::npos &&
-            lstat(entry->path().c_str(), &about) == 0 && about.st_uid == geteuid() && about.st_mtime < oldest)
+            lstat(entry->path().c_str(), &about) == 0 && is_ours(about) && about.st_mtime < oldest)
             unlink(entry->path().c_str());
     }
 }

@@ -8,6 +8,7 @@ import sqlite3
 import struct
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from test_compare import recording, rows
@@ -164,6 +165,35 @@ def test_a_history_of_another_user_in_a_shared_folder_is_refused(program, tmp_pa
     outcome = program.run("history", "list", "--db", database)
     assert outcome.status == status
     assert status == 0 or "another user (12345)" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("target", ["a history", "nothing"])
+@pytest.mark.parametrize("action", ["add", "list", "check"])
+def test_a_link_in_a_received_folder_leads_nowhere(program, database, tmp_path, action, target):
+    """The usual name in the current folder, which nobody gave."""
+    received, file = tmp_path / "received", recording(tmp_path / "a.json", 1)
+    received.mkdir()
+    if target == "a history":
+        add(program, database, file)
+    before = Path(database).read_bytes() if target == "a history" else None
+    (received / "gpu-profile-history.sqlite").symlink_to(database)
+    words = [action, "--label", "train"] if action == "list" else [action, str(file), "--label", "train"]
+    done = subprocess.run([program.path, "history", *words], cwd=received, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 5 and done.stderr.count("\n") == 1 and "is a link, which is only followed if it is given with --db" in done.stderr
+    assert (Path(database).read_bytes() if Path(database).exists() else None) == before
+    assert program.run("history", *words, "--db", received / "gpu-profile-history.sqlite").status == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_link_of_another_user_is_not_followed(program, database, tmp_path):
+    file, link = recording(tmp_path / "a.json", 1), tmp_path / "link.sqlite"
+    add(program, database, file)
+    before = Path(database).read_bytes()
+    link.symlink_to(database)
+    os.lchown(link, 12345, 12345)
+    outcome = program.run("history", "add", file, "--label", "train", "--db", link)
+    assert outcome.status == 3 and "a link of another user (12345)" in outcome.errors[0]
+    assert Path(database).read_bytes() == before
 
 
 def test_a_kill_leaves_a_whole_history(program, database, tmp_path):
