@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/output.h"
+#include "core/base/ownership.h"
 #include "core/base/shell_words.h"
 #include "core/exporters/exporter.h"
 #include "core/importers/formats.h"
@@ -96,8 +97,21 @@ Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::
 
 bool is_private(const std::string& folder) {
     struct stat about {};
-    return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == ::geteuid() &&
+    return ::lstat(folder.c_str(), &about) == 0 && S_ISDIR(about.st_mode) && is_ours(about) &&
            (about.st_mode & 077) == 0;
+}
+
+Status check_parts(const std::string& folder) {
+    std::error_code failed;
+    for (std::filesystem::recursive_directory_iterator entry(folder, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
+        auto kind = entry->symlink_status(failed).type();
+        if (!failed && kind != std::filesystem::file_type::regular && kind != std::filesystem::file_type::directory)
+            return Error{ExitCode::unreadable,
+                         fmt::format("cannot merge {}: {} is neither a file nor a folder, and record makes no others",
+                                     shell_quoted_file(folder), shell_quoted_file(entry->path().string()))};
+    }
+    return {};
 }
 
 Status write_recording(const Trace& trace, const std::string& file) {

@@ -22,6 +22,8 @@ std::size_t processes_of(const std::vector<std::string>& files);
 Result<Trace> merge_parts(Batch own, std::vector<std::string> files, const std::string& name, CodeFiles code);
 // Whether a folder of parts is as `record` makes it: this user's, and closed to all others.
 bool is_private(const std::string& folder);
+// An error if a folder of parts contains what no `record` made: a link would lead what is written there to another file.
+Status check_parts(const std::string& folder);
 Status write_recording(const Trace& trace, const std::string& file);
 
 // Prepares a later merge: adds `own` to the parts if there is room, and returns the command that merges them.

@@ -100,6 +100,7 @@ Result<ExitCode> merge_kept(const RecordArguments& arguments) {
     if (!arguments.command.empty())
         return Error{ExitCode::usage, "--merge does not run a command; remove -- and the words after it"};
     if (Status free = check_capture(arguments.output, std::span(&arguments.merge, 1)); !free) return free.error();
+    if (Status known = check_parts(arguments.merge); !known) return known.error();
     evaluate_counters(arguments.merge, "", CounterPart::whole);
     attribute_samples(arguments.merge, false);
     recover_logs(arguments.merge);
