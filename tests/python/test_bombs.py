@@ -3,6 +3,7 @@
 import functools
 import json
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -90,6 +91,17 @@ def test_pipes_named_as_files(program, tmp_path):
     assert str(pipe) in outcome.errors[0] and "0.05 s" in outcome.errors[0] and "--pipe-wait" in outcome.errors[0]
     outcome = program.run("report", "/dev/zero")
     assert outcome.status == 3 and "/dev/zero: it is a device" in outcome.errors[0]
+
+
+@pytest.mark.parametrize("name", ["flight/nccl_trace_rank_0", "nvidia-smi/h200-580-q.xml"])
+def test_a_sparse_file_is_refused_by_its_size(program, tmp_path, name):
+    """A terabyte that takes no room, of formats that are read whole."""
+    file = tmp_path / "sparse"
+    shutil.copy(ROOT / "tests" / "fixtures" / name, file)
+    os.truncate(file, 1 << 40)
+    status, said, memory, seconds = bombs.read(program.path, file)
+    assert status == 3 and "larger than the limit of" in said[0], said
+    assert memory < 220 << 20 and seconds < 20
 
 
 @pytest.mark.parametrize("words", [["ranks", "JOB", "--cache", "cache"], ["report", "FILE", "ranks"], ["report", "FILE", "hangs"]])
