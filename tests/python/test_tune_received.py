@@ -140,6 +140,29 @@ def test_secrets_of_a_command_stay_out_of_the_folder(tune, program, tmp_path, se
     assert (tmp_path / "ran").read_text() == "xx"
 
 
+def test_the_usual_folder_is_no_link(tune, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "tune").symlink_to("elsewhere")
+    for words in (["begin", "--recording", INPUT_FIXED], ["status"]):
+        status, _, errors = tune(*words)
+        assert (status, len(errors)) == (2, 1) and "is a link, which is only followed if it is given with --folder" in errors[0]
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert tune("begin", "--recording", INPUT_FIXED, "--folder", "tune")[0] == 0
+
+
+@pytest.mark.parametrize("what", ["a pipe", "/dev/zero", "deep"])
+def test_a_project_that_never_ends(tune, tmp_path, what):
+    project = tmp_path / "project.json"
+    if what == "a pipe":
+        os.mkfifo(project)
+    elif what == "deep":
+        project.write_text("[" * 1_000_000)
+    else:
+        project.symlink_to(what)
+    status, _, errors = tune("begin", "--project", project)
+    assert (status, len(errors)) == (2, 1) and f"cannot read {project}: " in errors[0]
+
+
 def test_a_failed_recording_does_not_print_the_secret(tune, program, tmp_path):
     status, _, errors = tune("--", sys.executable, "-c", "raise SystemExit(3)", "--password", "s3cr3tvalue", GPUPROF_BIN=stand_in(program, tmp_path, [1]))
     assert status == 3 and "--password ***" in errors[-1] and "s3cr3tvalue" not in "".join(errors)

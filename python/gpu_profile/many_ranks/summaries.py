@@ -6,16 +6,15 @@ made again. Files whose storage says neither a time nor a tag are not kept: noth
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import stat
 import struct
 import zlib
 from typing import TYPE_CHECKING, Union
 
 from ..atomic_file import atomic_replace
 from ..errors import Error
+from ..own_file import own
 
 if TYPE_CHECKING:
     from .files import RankFile
@@ -42,7 +41,7 @@ class Cache:
         if name is None or not file.stamp:
             return None
         try:
-            with open(os.path.join(self.folder, name), "rb", opener=_open_own) as kept:
+            with open(os.path.join(self.folder, name), "rb", opener=own()) as kept:
                 summary = kept.read()
         except OSError:
             return None
@@ -65,16 +64,6 @@ class Cache:
 
     def _name(self, file: RankFile, summary: bytes) -> str:
         return f"{self._key(file)}-{hashlib.sha256(summary).hexdigest()[:32]}.gpuprof"
-
-
-def _open_own(path: str, flags: int) -> int:
-    """Open a file of this user and nothing else: in a folder of several users somebody else could tell any story. Raises OSError."""
-    opened = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
-    about = os.fstat(opened)
-    if about.st_uid == os.geteuid() and stat.S_ISREG(about.st_mode):
-        return opened
-    os.close(opened)
-    raise PermissionError(errno.EPERM, "another user's, or not a file")
 
 
 def usual_cache() -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..atomic_file import atomic_replace
 from ..errors import Error
+from ..own_file import without_waiting
 from .leftovers import is_leftover, remove_leftovers
 from .shape import TIME, problem_of
 
@@ -47,7 +48,7 @@ class Investigation:
         """Raises Error if there is none, or one that this version cannot read."""
         path = inside(folder, _FILE)
         try:
-            with open(path, "rb", opener=_without_waiting) as file:
+            with open(path, "rb", opener=without_waiting) as file:
                 text = file.read(_MOST_BYTES + 1)
             if len(text) > _MOST_BYTES:
                 raise Error(_UNREADABLE, f"cannot read {path}: it has more than {_MOST_BYTES >> 20} MiB, unlike an investigation")
@@ -126,10 +127,6 @@ def inside(folder: str, name: str) -> str:
         if os.path.islink(path):
             raise Error(_UNREADABLE, f"{path} is a link; the folder of an investigation holds none")
     return path
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)  # of a pipe: for its writer
 
 
 def measured(trial: dict[str, Any]) -> dict[str, Any]:

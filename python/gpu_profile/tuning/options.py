@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 from typing import Any, NoReturn
 
+from ..own_file import without_waiting
 from .shape import is_word
 
 __all__ = ["ACTIONS", "UsageError", "parse"]
@@ -19,6 +21,8 @@ _APPLIES = {
     "yes": ("trial", "again"),
     "format": ("status", "next"),
 }
+_USUAL_FOLDER = "tune"
+_MOST_CHARACTERS = 16 << 20  # of a project
 _OF_PROJECTS = {"command": list, "record": str, "repeat": int, "folder": str}
 
 
@@ -50,7 +54,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         if getattr(options, name) and options.action not in actions:
             raise UsageError(f"--{name.replace('_', '-')} applies to {', '.join(actions)} only")
     _take_project(options)
-    options.folder = options.folder or "tune"
+    if not options.folder and os.path.islink(_USUAL_FOLDER):
+        raise UsageError(f"{_USUAL_FOLDER} is a link, which is only followed if it is given with --folder")
+    options.folder = options.folder or _USUAL_FOLDER
     _check(options)
     return options
 
@@ -68,11 +74,11 @@ def _take_project(options: argparse.Namespace) -> None:
 
 def _project(path: str) -> dict[str, Any]:
     try:
-        with open(path, encoding="utf-8") as file:
-            project = json.load(file)
+        with open(os.path.realpath(path), encoding="utf-8", opener=without_waiting) as file:
+            project = json.loads(file.read(_MOST_CHARACTERS))
     except OSError as problem:
         raise UsageError(f"cannot read {path}: {problem.strerror}") from problem
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         raise UsageError(f"cannot read {path}: not JSON ({problem})") from problem
     if not isinstance(project, dict):
         raise UsageError(f"cannot read {path}: expected a JSON object with command, record, repeat or folder")

@@ -14,6 +14,7 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from ..atomic_file import atomic_replace
+from ..own_file import own
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,10 +50,7 @@ def kept_command(found: Investigation) -> list[str] | None:
     if found.document["id"] is None:
         return None
     try:
-        with open(_path(found), "rb", opener=_no_link) as file:
-            status = os.fstat(file.fileno())
-            if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-                return None
+        with open(_path(found), "rb", opener=own(forbidden=0o077)) as file:
             kept = json.loads(file.read(_MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
@@ -66,7 +64,3 @@ def _path(found: Investigation) -> str:
 
 def _identity(found: Investigation) -> dict[str, Any]:
     return {"inode": os.stat(found.folder).st_ino, "investigation": {name: found.document[name] for name in _COVERED}}
-
-
-def _no_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
