@@ -155,7 +155,7 @@ def converse(process, place, kind):
 
 
 # Not the module of the current folder: that is for who starts Python.
-RANKS = ("import sys\nsys.path = [each for each in sys.path if each]\nimport gpu_profile\ntry:\n    job = gpu_profile.ranks(sys.argv[1], cache=sys.argv[2])\n    job.stragglers\n    job.rank(0)\nexcept gpu_profile.Error as error:\n"
+RANKS = ("import sys\nsys.path = [each for each in sys.path if each]\nimport gpu_profile\ntry:\n    job = gpu_profile.ranks(sys.argv[1], cache=sys.argv[2])\n    job.report()\n    job.rank(0)\nexcept gpu_profile.Error as error:\n"
          "    print(' '.join(str(error).split()), file=sys.stderr)\n")
 OPEN = "import sys\nsys.path = [each for each in sys.path if each]\nimport gpu_profile\ntry:\n    print(len(gpu_profile.open(sys.argv[1]).kernels))\nexcept gpu_profile.Error as error:\n    print(error, file=sys.stderr)\n"
 EVERY = ("job", "history", "recordings", "parts", "bench", "investigation")
