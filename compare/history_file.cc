@@ -115,7 +115,7 @@ bool HistoryFile::has_its_name() const {
            here.st_dev == named.st_dev;
 }
 
-// Who can write to the folder can put a file of any content there, and whoever made a link chose the file.
+// Who can write to the folder can put a file of any content there, and the user who made a link chose the file.
 Status HistoryFile::check_owner(const struct stat& file) const {
     struct stat folder {
     }, link{};

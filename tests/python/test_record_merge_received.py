@@ -1,4 +1,4 @@
-"""`record --merge` on a folder from elsewhere: nothing in it leads to another file, and nothing in it is waited for."""
+"""`record --merge` on a folder from elsewhere: a link or a pipe in it is refused, so that no other file is written and no writer is waited for."""
 
 import os
 import shutil

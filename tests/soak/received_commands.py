@@ -193,7 +193,7 @@ COMMANDS = (
     Command("history add", ("history",), ("history", "add", "FOLDER/run.json.gz", "--label", "l"), writes=(HISTORY,), follows=False, places={"history": (f"{HISTORY}",)}),
     Command("history check", ("history",), ("history", "check", "FOLDER/run.json.gz", "--label", "l"), places={"history": (f"{HISTORY}",)}),
     Command("history list --db", EVERY, ("history", "list", "--db", "FILE")),
-    Command("record --merge", ("parts",), ("record", "--merge", "FOLDER", "-o", "OUT"), follows=False,
+    Command("record --merge", ("parts",), ("record", "--quiet", "--merge", "FOLDER", "-o", "OUT"), follows=False,
             writes=("*/beside-os_calls.gpuprof", "*/beside-logs.gpuprof", "*/*.oscalls", "*/os_calls.shared")),
     Command("bench compare", ("bench",), ("bench", "compare", "a", "b")),
     Command("bench compare FILE", EVERY, ("bench", "compare", "FILE", "FILE")),
