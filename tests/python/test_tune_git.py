@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,28 @@ def test_nothing_of_a_received_repository_runs(repository, tmp_path, attack):
     assert not marker.exists()
     if attack != "promisor":  # whose commit is not there
         assert state is not None and ("+two" in patch or attack == "submodule")
+
+
+@pytest.mark.parametrize("what", ["index", "include", "attributes", "excludes"])
+@pytest.mark.parametrize("kind", ["a pipe", "/dev/zero"])
+def test_what_git_reads_is_limited(repository, tmp_path, monkeypatch, what, kind):
+    """In time and memory: the code is unknown then, or known without it."""
+    from gpu_profile.tuning import change
+
+    file = repository / ".git" / "index" if what == "index" else tmp_path / "odd"
+    file.unlink(missing_ok=True)
+    if kind == "a pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to(kind)
+    if what != "index":
+        git(repository, "config", {"include": "include.path", "attributes": "core.attributesFile", "excludes": "core.excludesFile"}[what], str(file))
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(change, "_SECONDS", 2)
+    monkeypatch.setattr(change, "_MOST_MEMORY", 100 << 20)
+    begun = time.monotonic()
+    change.Code("inv")
+    assert time.monotonic() - begun < 20
 
 
 def test_what_git_prints_is_limited(repository):
