@@ -75,6 +75,7 @@ def outside(tmp_path_factory):
     (root / "ranks" / "rank1.json.gz").symlink_to(secret)
     (root / "inner" / "back.json.gz").symlink_to(os.path.join(os.pardir, "own.json.gz"))
     (root / "dangling").symlink_to(place / "nothing")
+    (root / "itself").symlink_to("itself")
     os.mkfifo(root / "pipe")
     state = {"recordings": [str(secret)], "recorded_at": None, "code": None, "again": [], "noise_pct": None, "verdict": None, "because": None, "warnings": []}
     document = {"document": "tune", "schema": 1, "command": ["true"], "cwd": "/", "cwd_from_folder": ".", "record": "cupti", "states": [state]}
@@ -95,6 +96,7 @@ def test_paths_do_not_lead_out(program, outside):
         assert "contains a link that leads out" in mcp.refused("report", file=".")[1]
         assert "is no name of a file in" in mcp.refused("tune", folder="tune", what="next")[1]
         assert "neither a file nor a folder" in mcp.refused("report", file="pipe")[1]
+        assert mcp.refused("report", file="itself")[0] == 3
         assert "zero byte" in mcp.refused("report", file="own.json.gz\0")[1]
         for path in ("own.json.gz", str(outside / "own.json.gz"), "inner/../own.json.gz", "inner/back.json.gz"):
             assert mcp.ask("report", file=path)["data"]["verdict"]["name"] == "input-bound"

@@ -38,7 +38,10 @@ class Roots:
         path = next((path for path in inside if os.path.lexists(path)), None)
         if path is None:
             raise Error(_UNREADABLE, f"cannot read '{given}': no such file in {self.text()}; the tool files lists what is there")
-        mode = os.stat(path).st_mode
+        try:
+            mode = os.stat(path).st_mode
+        except OSError as problem:  # such as a link to itself
+            raise Error(_UNREADABLE, f"cannot read '{given}': {problem.strerror}") from problem
         if stat.S_ISDIR(mode):
             if entries:
                 self._check_entries(given, path)
