@@ -107,7 +107,7 @@ def browse(process, place, _kind):
         while json.loads(ask("/progress", **headers)[2])["stage"] not in ("ready", "failed") and time.monotonic() < until:
             time.sleep(0.02)
         for path in ("/manifest", "/recordings", "/rank/0/manifest", "/rank/1/manifest", "/rank/2/manifest", "/blob/0"):
-            if ask(path, **headers)[0] >= 500:
+            if ask(path, **headers)[0] == 500:
                 yield f"answers {path} with a defect"
     except OSError as problem:
         if not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
