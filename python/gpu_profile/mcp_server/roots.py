@@ -38,10 +38,7 @@ class Roots:
         path = next((path for path in inside if os.path.lexists(path)), None)
         if path is None:
             raise Error(_UNREADABLE, f"cannot read '{given}': no such file in {self.text()}; the tool files lists what is there")
-        try:
-            mode = os.stat(path).st_mode
-        except OSError as problem:  # such as a link to itself
-            raise Error(_UNREADABLE, f"cannot read '{given}': {problem.strerror}") from problem
+        mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             if entries:
                 self._check_entries(given, path)

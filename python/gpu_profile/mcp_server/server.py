@@ -7,6 +7,7 @@ a number of workers. Input that ends, SIGINT and SIGTERM end the programs that r
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import signal
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["serve"]
 
 _USAGE, _INTERNAL = 2, 6
+# What files of others can be, as exit codes; everything else is a failure of the machine.
+_CODES = {errno.EACCES: 5, errno.EPERM: 5, errno.ENOENT: 3, errno.ENOTDIR: 3, errno.ELOOP: 3, errno.ENAMETOOLONG: 3}
 
 _INSTRUCTIONS = """\
 gpu-profile says why a GPU waits and what to change, from recordings of torch.profiler, Nsight Systems, JAX, its own recorder and others. These tools only read: they \
@@ -79,7 +82,7 @@ async def _serve(roots: Roots, time_out: float, most_bytes: int, workers: int, s
         except Error as problem:
             return _error(problem.message, _INTERNAL if problem.code is None else problem.code)
         except OSError as problem:
-            return _error(f"{problem.filename or parameters.name}: {problem.strerror}", _INTERNAL)
+            return _error(f"{problem.filename or parameters.name}: {problem.strerror}", _CODES.get(problem.errno or 0, _INTERNAL))
 
     server = Server("gpu-profile", version=__version__, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
     async with anyio.create_task_group() as group:
