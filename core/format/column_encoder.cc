@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <unordered_map>
 #include <utility>
 
 #include "core/format/bytes.h"
@@ -12,6 +13,8 @@ namespace {
 
 constexpr std::size_t kTrialRows = 16384;
 constexpr std::size_t kMaxDistinct = 256;
+constexpr std::size_t kStringsPerRow =
+    64;  // with more strings, a table of all of them costs more than hashing the rows
 
 int width_of(std::uint64_t largest) {
     int width = 1;
@@ -73,16 +76,23 @@ void ColumnEncoder::read_numbers(const ColumnView& column, std::size_t first, st
 void ColumnEncoder::read_codes(const ColumnView& column, const StringPool& strings, std::size_t first,
                                std::size_t rows) {
     read_numbers(column, first, rows);
-    if (code_of_.size() < strings.size()) code_of_.resize(strings.size(), 0);
     dictionary_.clear();
-    for (std::int64_t& number : numbers_) {
-        std::uint32_t& code = code_of_[static_cast<std::size_t>(number)];
-        if (code == 0) {
-            dictionary_.push_back(StringId{static_cast<std::uint32_t>(number)});
-            code = static_cast<std::uint32_t>(dictionary_.size());
+    auto assign = [&](auto& code_of) {
+        for (std::int64_t& number : numbers_) {
+            std::uint32_t& code = code_of[static_cast<std::size_t>(number)];
+            if (code == 0) {
+                dictionary_.push_back(StringId{static_cast<std::uint32_t>(number)});
+                code = static_cast<std::uint32_t>(dictionary_.size());
+            }
+            number = code - 1;
         }
-        number = code - 1;
+    };
+    if (rows < strings.size() / kStringsPerRow) {
+        std::unordered_map<std::size_t, std::uint32_t> code_of;
+        return assign(code_of);
     }
+    if (code_of_.size() < strings.size()) code_of_.resize(strings.size(), 0);
+    assign(code_of_);
     for (StringId id : dictionary_) code_of_[index_of(id)] = 0;
 }
 

@@ -71,8 +71,9 @@ public:
 
     CallStacks build() && {
         IdleOfThreads idle = idle_of_threads();
+        std::vector<std::vector<std::uint32_t>> lanes = lanes_of_threads();
         for (std::uint32_t track = 0; track < scene_.tracks.size(); ++track)
-            if (scene_.tracks[track].kind == "thread") add_thread(track, idle);
+            if (scene_.tracks[track].kind == "thread") add_thread(track, lanes[track], idle);
         for (auto& [thread, pieces] : idle)  // of threads without a track
             for (const IdlePiece& piece : pieces) set(piece.place, frames_.of(kNoFrame, lane_of(piece.place)));
         add_device_work();
@@ -111,14 +112,14 @@ private:
         return idle;
     }
 
-    // Of the thread and its Python calls.
-    std::vector<std::uint32_t> lanes_of_thread(std::uint32_t track) const {
-        std::vector<std::uint32_t> lanes;
+    // By track of a thread: its lanes, and those of its Python calls.
+    std::vector<std::vector<std::uint32_t>> lanes_of_threads() const {
+        std::vector<std::vector<std::uint32_t>> lanes(scene_.tracks.size());
         for (std::uint32_t lane = 0; lane < scene_.lanes.size(); ++lane) {
             if (scene_.lanes[lane].table == SliceTable::critical_path) continue;
-            const Track& own = scene_.tracks[scene_.lanes[lane].track];
-            bool inside = own.kind == "python" && own.parent == static_cast<std::int32_t>(track);
-            if (scene_.lanes[lane].track == track || inside) lanes.push_back(lane);
+            std::size_t track = scene_.lanes[lane].track;
+            if (scene_.tracks[track].kind == "python") track = static_cast<std::size_t>(scene_.tracks[track].parent);
+            lanes[track].push_back(lane);
         }
         return lanes;
     }
@@ -132,8 +133,7 @@ private:
         return thread;
     }
 
-    void add_thread(std::uint32_t track, IdleOfThreads& idle) {
-        std::vector<std::uint32_t> lanes = lanes_of_thread(track);
+    void add_thread(std::uint32_t track, const std::vector<std::uint32_t>& lanes, IdleOfThreads& idle) {
         if (lanes.empty()) return;
         std::uint32_t root = frames_.thread(scene_.tracks[track].name);
         auto mine = idle.extract(thread_of(scene_.lanes[lanes[0]]));

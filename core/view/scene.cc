@@ -118,12 +118,14 @@ Scene make_scene(const Facts& facts) {
     ProcessTracks processes;
     for (Row row = 0; row < trace.tables().process.rows; ++row)
         if (trace.tables().process.key.has(row))
-            processes.emplace_back(trace.tables().process.key[row],
-                                   scene.add_track({-1, "process", name_of_process(trace, row)}));
+            processes.emplace(trace.tables().process.key[row],
+                              scene.add_track({-1, "process", name_of_process(trace, row)}));
     add_threads(facts, processes, scene);
-    for (const Counter& counter : counters)
-        for (auto [key, track] : processes)
-            if (!counter.device && counter.process == key) add_counter(counter, track, scene);
+    for (const Counter& counter : counters) {
+        if (counter.device) continue;
+        auto [first, last] = processes.equal_range(counter.process);
+        for (auto process = first; process != last; ++process) add_counter(counter, process->second, scene);
+    }
     drop_empty(scene);
     return scene;
 }

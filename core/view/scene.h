@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,8 +66,8 @@ struct Scene {
     void add_lane(Lane lane);             // and records the lane of its rows
 };
 
-// The tracks of processes, by key.
-using ProcessTracks = std::vector<std::pair<StringId, std::int32_t>>;
+// The tracks of processes, by key; in the order of the table where keys are equal.
+using ProcessTracks = std::multimap<StringId, std::int32_t>;
 
 // `facts` is of a trace that counts from zero. A row of table "gap" is an index in facts.get<GapList>().
 Scene make_scene(const Facts& facts);

@@ -37,6 +37,12 @@ public:
         for (Row row = 0; row < r.rows; ++row)
             ranges_[r.device.value_or(row, 0)][r.stream.value_or(row, 0)].push_back(
                 {r.start[row], r.start[row] + r.dur[row], static_cast<std::uint32_t>(SliceTable::device_range), row});
+        for (const DeviceActivity& activity : facts_.get<Activity>().devices)
+            busy_[activity.device].push_back(&activity);
+        for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
+            idle_[span.device][span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
+        name_devices();
+        name_streams();
         for (std::int32_t device : devices()) add_device(device);
     }
 
@@ -63,19 +69,41 @@ private:
         return devices;
     }
 
-    std::string name_of_device(std::int32_t device) const {
+    // The first name that a device has.
+    void name_devices() {
         const DeviceTable& d = tables_.device;
         for (Row row = 0; row < d.rows; ++row)
-            if (d.device.get(row) == device && d.name.has(row))
-                return fmt::format("GPU {}: {}", device, trace_.text(d.name[row]));
-        return fmt::format("GPU {}", device);
+            if (d.device.has(row) && d.name.has(row))
+                device_names_.try_emplace(d.device[row], trace_.text(d.name[row]));
+    }
+
+    // All names that a stream has.
+    void name_streams() {
+        const StreamTable& s = tables_.stream;
+        for (Row row = 0; row < s.rows; ++row)
+            if (s.stream.has(row) && s.name.has(row))
+                stream_names_[{s.process.value_or(row, kNoString), s.stream[row]}] +=
+                    fmt::format(" {}", trace_.text(s.name[row]));
+    }
+
+    std::string name_of_device(std::int32_t device) const {
+        auto name = device_names_.find(device);
+        return name == device_names_.end() ? fmt::format("GPU {}", device)
+                                           : fmt::format("GPU {}: {}", device, name->second);
     }
 
     void add_device(std::int32_t device) {
         std::int32_t parent = scene_.add_track({-1, "device", name_of_device(device), device});
         add_busy(device, parent);
         add_idle(device, parent);
-        for (auto& [stream, work] : streams_[device]) add_stream(device, parent, stream, work);
+        std::set<StringId> owners;
+        for (const auto& [stream, work] : streams_[device]) owners.insert(std::get<0>(stream));
+        for (auto& [stream, work] : streams_[device]) {
+            std::int32_t track =
+                scene_.add_track({parent, "stream", name_of_stream(stream, owners.size() > 1), device});
+            add_lanes(track, work);
+            add_queue(device, track, queues_[device][stream]);
+        }
         for (auto& [stream, ranges] : ranges_[device]) {
             std::string name = fmt::format("stream {} annotations", stream);
             std::int32_t track = scene_.add_track({parent, "annotations", std::move(name), device});
@@ -86,11 +114,10 @@ private:
     }
 
     void add_busy(std::int32_t device, std::int32_t parent) {
-        for (const DeviceActivity& activity : facts_.get<Activity>().devices) {
-            if (activity.device != device) continue;
+        for (const DeviceActivity* activity : busy_[device]) {
             std::int32_t track = scene_.add_track({parent, "busy", "busy", device});
             Lane lane{.track = static_cast<std::uint32_t>(track), .table = SliceTable::busy, .label = "busy"};
-            for (const Interval& span : activity.busy)
+            for (const Interval& span : activity->busy)
                 lane.slices.push_back({span.start, span.length(), kNoString, kNoRow});
             scene_.add_lane(std::move(lane));
         }
@@ -98,9 +125,7 @@ private:
 
     // A lane per cause, all on one row.
     void add_idle(std::int32_t device, std::int32_t parent) {
-        std::map<IdleCause, Lane> lanes;
-        for (const IdleSpan& span : facts_.get<IdleSpans>().spans)
-            if (span.device == device) lanes[span.cause].slices.push_back({span.start, span.dur, kNoString, span.gap});
+        std::map<IdleCause, Lane>& lanes = idle_[device];
         if (lanes.empty()) return;
         std::int32_t track = scene_.add_track({parent, "idle", "idle by cause", device});
         for (auto& [cause, lane] : lanes) {
@@ -111,24 +136,13 @@ private:
         }
     }
 
-    std::string name_of_stream(std::int32_t device, const StreamKey& key) const {
+    std::string name_of_stream(const StreamKey& key, bool several_processes) const {
         auto [process, context, stream] = key;
         std::string name = fmt::format("stream {}", stream);
-        const StreamTable& s = tables_.stream;
-        for (Row row = 0; row < s.rows; ++row)
-            if (s.stream.get(row) == stream && s.process.value_or(row, kNoString) == process && s.name.has(row))
-                name += fmt::format(" {}", trace_.text(s.name[row]));
-        std::set<StringId> owners;
-        for (const auto& [other, work] : streams_.at(device)) owners.insert(std::get<0>(other));
+        if (auto named = stream_names_.find({process, stream}); named != stream_names_.end()) name += named->second;
         if (context > 1) name += fmt::format(", context {}", context);
-        if (owners.size() > 1 && process != kNoString) name += fmt::format(", process {}", trace_.text(process));
+        if (several_processes && process != kNoString) name += fmt::format(", process {}", trace_.text(process));
         return name;
-    }
-
-    void add_stream(std::int32_t device, std::int32_t parent, const StreamKey& key, std::vector<PlacedSpan>& work) {
-        std::int32_t track = scene_.add_track({parent, "stream", name_of_stream(device, key), device});
-        add_lanes(track, work);
-        add_queue(device, track, queues_[device][key]);
     }
 
     // Nothing if no call that submitted work was recorded.
@@ -154,6 +168,10 @@ private:
     std::map<std::int32_t, std::map<StreamKey, std::vector<PlacedSpan>>> streams_;
     std::map<std::int32_t, std::map<StreamKey, std::vector<QueueChange>>> queues_;
     std::map<std::int32_t, std::map<std::int64_t, std::vector<PlacedSpan>>> ranges_;
+    std::map<std::int32_t, std::vector<const DeviceActivity*>> busy_;
+    std::map<std::int32_t, std::map<IdleCause, Lane>> idle_;
+    std::map<std::int32_t, std::string_view> device_names_;
+    std::map<std::pair<StringId, std::int64_t>, std::string> stream_names_;
 };
 
 }  // namespace

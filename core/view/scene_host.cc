@@ -78,12 +78,14 @@ private:
     // Threads with content; the main thread of a process first, the unknown thread last.
     std::vector<Known> known_threads() const {
         std::vector<Known> known;
+        const std::map<StringId, std::int64_t> pids = this->pids();
         const ThreadTable& t = tables_.thread;
         for (Row row = 0; row < t.rows; ++row)
             if (t.key.has(row) && (has_events(t.key[row]) || was_active(t.key[row]))) {
                 StringId process = t.process.value_or(row, kNoString);
-                known.push_back(
-                    {pid_of(process), t.tid.value_or(row, -1), process, t.key[row], t.name.value_or(row, kNoString)});
+                auto pid = pids.find(process);
+                known.push_back({pid == pids.end() ? -1 : pid->second, t.tid.value_or(row, -1), process, t.key[row],
+                                 t.name.value_or(row, kNoString)});
             }
         std::stable_sort(known.begin(), known.end(), [](const Known& a, const Known& b) {
             auto order = [](const Known& k) { return std::tuple(k.pid, index_of(k.process), k.tid != k.pid, k.tid); };
@@ -93,11 +95,13 @@ private:
         return known;
     }
 
-    std::int64_t pid_of(StringId process) const {
+    // The first process of a key that occurs twice.
+    std::map<StringId, std::int64_t> pids() const {
+        std::map<StringId, std::int64_t> pids;
         const ProcessTable& p = tables_.process;
         for (Row row = 0; row < p.rows; ++row)
-            if (p.key.get(row) == process) return p.pid.value_or(row, -1);
-        return -1;
+            if (p.key.has(row)) pids.try_emplace(p.key[row], p.pid.value_or(row, -1));
+        return pids;
     }
 
     std::string name_of_thread(const Known& thread) const {
@@ -107,9 +111,8 @@ private:
     }
 
     void add_thread(const Known& thread) {
-        auto process = std::find_if(processes_.begin(), processes_.end(),
-                                    [&](const auto& each) { return each.first == thread.process; });
-        std::int32_t track = scene_.add_track({process == processes_.end() ? -1 : process->second,
+        auto [process, no_process] = processes_.equal_range(thread.process);
+        std::int32_t track = scene_.add_track({process == no_process ? -1 : process->second,
                                                "thread",
                                                name_of_thread(thread),
                                                {},

@@ -130,3 +130,13 @@ def test_samples_that_refer_to_one_place_again_and_again(program, tmp_path):
     bombs.write(file, bombs.gzip, *bombs.BOMBS["pprof places"], small_bombs.MOST_BYTES, 3 << 30)
     status, said, memory, seconds = bombs.read(program.path, file)
     assert status == 0 and memory < 300 << 20 and seconds < 20, (status, said, memory, seconds)
+
+
+def test_a_page_of_many_threads_and_streams(program, tmp_path):
+    """Each is a row of the timeline, found without looking through all others."""
+    events = [small_bombs.complete("cpu_op", "op", i, 1, thread=i) for i in range(50_000)]
+    events += [small_bombs.complete("kernel", "k", 20 + 40 * i, 15, device=0, stream=i) for i in range(50_000)]
+    file = tmp_path / "trace.json"
+    file.write_bytes(small_bombs.trace(events))
+    status, said, memory, seconds = bombs.measured([program.path, "export", "html", file, "-o", tmp_path / "page.html"])
+    assert status == 0 and memory < 600 << 20 and seconds < 15, (status, said, memory, seconds)

@@ -49,6 +49,8 @@ def shapes():
     yield "a name of 90,000 bytes", trace(kernels(20, name="_Z" + "N1a" * 30_000))
     yield "threads", trace(complete("cpu_op", "op", i, 1, thread=i) for i in range(100_000))
     yield "streams", trace(kernels(100_000, streams=100_000))
+    yield "devices", trace(complete("kernel", "k", 20 + 40 * i, 15, device=i, stream=7) for i in range(100_000))
+    yield "processes", trace({**complete("cpu_op", "op", i, 1, thread=1), "pid": i} for i in range(100_000))
     yield "nested operators", trace(complete("cpu_op", f"op{i % 50}", i, 200_000 - 2 * i) for i in range(50_000))
     yield "nested Python functions", trace(complete("python_function", f"f{i}.py(1): g", i, 200_000 - 2 * i) for i in range(30_000))
     yield "nested ranges", trace([complete("user_annotation", f"range {i}", i, 200_000 - 2 * i) for i in range(30_000)] + kernels(1000))
