@@ -15,6 +15,9 @@ namespace {
 constexpr PassedOption kPassedByMcp[] = {
     {"--root", "FOLDER", "Folder whose files tools may read; may be repeated (default: the working directory)."},
     {"--time-out", "S", "Timeout of one call, in seconds (default: 120).", PassedOption::seconds},
+    {"--memory-gib", "G",
+     "What the program that answers a call may allocate, in GiB (default: three quarters of the machine's memory).",
+     PassedOption::number},
     {"--max-bytes", "N", "Size of an answer, in bytes; longer ones are shortened and say so (default: 32000).",
      PassedOption::whole},
     {"--workers", "N", "Calls answered at a time; others wait (default: 2).", PassedOption::whole},

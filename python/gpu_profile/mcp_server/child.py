@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 from typing import TYPE_CHECKING
@@ -32,10 +33,11 @@ _running: set[int] = set()  # process groups
 _starting: set[object] = set()  # calls whose program may have started without being among them yet
 
 
-async def run(words: list[str], *, mark: str, time_out: float, given: bytes, waiting: Callable[[float], Awaitable[None]]) -> bytes:
+async def run(words: list[str], *, mark: str, time_out: float, memory: int, given: bytes, waiting: Callable[[float], Awaitable[None]]) -> bytes:
     """Return what the program prints. Raises Error with its exit code and last line; the same if it crashes or is too slow.
 
-    `given` is its standard input. `waiting` is awaited every second with the seconds since the start.
+    `memory` is what it may allocate, in bytes; files that it maps do not count. `given` is its standard input. `waiting` is awaited every second with the
+    seconds since the start.
     """
     command = [os.path.abspath(program.binary()), *words]
     start = object()
@@ -43,6 +45,8 @@ async def run(words: list[str], *, mark: str, time_out: float, given: bytes, wai
     try:
         process = await anyio.open_process(command, stdin=subprocess.PIPE, cwd="/", env={**os.environ, MARK: mark}, start_new_session=True)
         _running.add(process.pid)
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended already, or has another user's rights
+            resource.prlimit(process.pid, resource.RLIMIT_DATA, (memory, memory))
     except OSError as problem:
         raise Error(None, f"cannot start {command[0]}: {problem.strerror}") from problem
     finally:

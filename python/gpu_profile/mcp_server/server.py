@@ -53,17 +53,17 @@ estimates: report their range and confidence with them, and verify a change by a
 An error is a JSON object with `error` and `exit_code`: 2 wrong arguments, 3 unreadable, 4 nothing recorded, 5 not permitted, 6 a failure of the program or the machine."""
 
 
-def serve(roots: Roots, time_out: float, most_bytes: int, workers: int) -> int:
+def serve(roots: Roots, time_out: float, memory: int, most_bytes: int, workers: int) -> int:
     """Serve until the input ends or a signal arrives; return the exit code. Raises Error if it cannot start."""
     scratch = Scratch()
     watch(scratch.mark, scratch.place)
     try:
-        return anyio.run(_serve, roots, time_out, most_bytes, workers, scratch)
+        return anyio.run(_serve, roots, time_out, memory, most_bytes, workers, scratch)
     finally:
         scratch.remove()
 
 
-async def _serve(roots: Roots, time_out: float, most_bytes: int, workers: int, scratch: Scratch) -> int:
+async def _serve(roots: Roots, time_out: float, memory: int, most_bytes: int, workers: int, scratch: Scratch) -> int:
     free = anyio.Semaphore(workers)
 
     async def list_tools(_context: ServerRequestContext[Any], _parameters: types.PaginatedRequestParams | None) -> types.ListToolsResult:
@@ -77,7 +77,7 @@ async def _serve(roots: Roots, time_out: float, most_bytes: int, workers: int, s
             tool = _tool(parameters.name)
             given = checked(tool.name, tool.parameters, parameters.arguments or {})
             async with free:
-                data = await tool.answer(Service(roots, time_out, scratch, waiting), given)
+                data = await tool.answer(Service(roots, time_out, memory, scratch, waiting), given)
             return _result(answer.bounded(data, most_bytes))
         except Error as problem:
             return _error(problem.message, _INTERNAL if problem.code is None else problem.code)

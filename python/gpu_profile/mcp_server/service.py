@@ -46,12 +46,12 @@ class Scratch:
 class Service:
     """Made for one call. `waiting` is awaited every second while the program runs, with the seconds since its start."""
 
-    def __init__(self, roots: Roots, time_out: float, scratch: Scratch, waiting: Callable[[float], Awaitable[None]]) -> None:
-        self.roots, self.time_out, self.scratch, self._waiting = roots, time_out, scratch, waiting
+    def __init__(self, roots: Roots, time_out: float, memory: int, scratch: Scratch, waiting: Callable[[float], Awaitable[None]]) -> None:
+        self.roots, self.time_out, self.memory, self.scratch, self._waiting = roots, time_out, memory, scratch, waiting
 
     async def run(self, words: list[str], sql: str = "") -> bytes:
         """Return what the program prints. Raises Error with its exit code and line."""
-        return await child.run(words, mark=self.scratch.mark, time_out=self.time_out, given=sql.encode("utf-8", "replace"), waiting=self._waiting)
+        return await child.run(words, mark=self.scratch.mark, time_out=self.time_out, memory=self.memory, given=sql.encode("utf-8", "replace"), waiting=self._waiting)
 
     async def document(self, words: list[str], sql: str = "") -> dict[str, Any]:
         """Return what the program prints as JSON."""
