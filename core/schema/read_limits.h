@@ -18,7 +18,7 @@ struct ReadLimits {
 
     // The decompressed size allowed by the ratio for a compressed input of `own` bytes.
     std::uint64_t by_ratio(std::uint64_t own) const {
-        return bytes(std::max(64 * kMiB, unpack_ratio * static_cast<double>(own)));
+        return bytes(std::max(32 * kMiB, unpack_ratio * static_cast<double>(own)));
     }
     std::uint64_t by_size() const { return bytes(unpack_gib * kGiB); }
     // The memory in bytes that the contents of an input of `own` bytes may take.
