@@ -3,6 +3,7 @@
 
     cmake --preset fuzz && ninja -C build/fuzz
     tests/fuzz/run.py --hours 0.5                 every target for half an hour of CPU time, one process
+    tests/fuzz/run.py --hours 0.5 --python        also those in Python, for which it installs atheris in build/fuzz/venv
     tests/fuzz/run.py --hours 2 kineto capture    only these two
     tests/fuzz/run.py --report                    coverage and the page again, from earlier runs
 
@@ -42,6 +43,8 @@ MOST_FINDS = 20  # per turn; then the target pauses until bugs are fixed
 # Wall time: several times the CPU time that target.h allows, because the machine may be busy.
 LIMITS = ["-timeout=20", "-rss_limit_mb=2048", "-malloc_limit_mb=300", "-max_len=65536"]
 
+PYTHON_TARGETS = ["investigation"]  # tests/fuzz/NAME.py
+
 # The sources of each target's parser, whose lines count for its coverage.
 PARSERS = {
     "answer": ["core/analyze/"],
@@ -79,6 +82,19 @@ PARSERS = {
 
 def targets():
     return sorted(path.name.removeprefix("fuzz_") for path in BUILD.glob("fuzz_*") if path.is_symlink())
+
+
+def add_python_targets():
+    """Targets in Python are programs with libFuzzer's options, too. Raises OSError or CalledProcessError if their environment cannot be made."""
+    venv = BUILD / "venv"
+    subprocess.run([sys.executable, "-m", "venv", venv], check=True)
+    subprocess.run([venv / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", ROOT / "tools/requirements-fuzz.txt"], check=True)
+    for name in PYTHON_TARGETS:
+        program, link = BUILD / f"python_{name}", BUILD / f"fuzz_{name}"
+        program.write_text(f'#!/bin/sh\nexec {venv}/bin/python {ROOT}/tests/fuzz/{name}.py "$@"\n')
+        program.chmod(0o755)
+        link.unlink(missing_ok=True)
+        link.symlink_to(program.name)
 
 
 def environment(**more):
@@ -238,8 +254,11 @@ def main():
     parser.add_argument("--hours", type=float, default=0, help="CPU time for each target, in hours")
     parser.add_argument("--until", help="stop at this time of day, HH:MM (UTC)")
     parser.add_argument("--report", action="store_true", help="measure coverage and write the page")
+    parser.add_argument("--python", action="store_true", help="also fuzz the targets in Python")
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     given = parser.parse_args()
+    if given.python:
+        add_python_targets()
     known = targets()
     if not known:
         sys.exit("no fuzz targets in build/fuzz: run cmake --preset fuzz && ninja -C build/fuzz")

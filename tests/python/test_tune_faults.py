@@ -122,6 +122,16 @@ def damaged(document, seed):
     return text if choose.random() < 0.9 else choose.choice([text[: choose.randrange(len(text))], text.replace("1", "1e999", 1), text.replace("null", "NaN"), "[" * 100_000])
 
 
+def test_a_report_holds_no_character_that_is_not_text(tune, used):
+    """A note with bytes that are no UTF-8 (a file's name, for instance), and one that would steer a terminal."""
+    changed = document(used)
+    changed["states"][1]["note"] = "a\udcff\x1b[2Jb"
+    (used / "investigation.json").write_text(json.dumps(changed))
+    assert tune("report")[0] == 0
+    assert "a\ufffd\ufffd\\[2Jb" in (used / "report.md").read_text(encoding="utf-8")
+    assert "a\ufffd\ufffd[2Jb" in (used / "report.html").read_text(encoding="utf-8")
+
+
 def test_a_damaged_investigation_is_one_clear_line(used, monkeypatch):
     monkeypatch.chdir(used.parent)
     whole, counted = document(used), {0: 0, 3: 0}

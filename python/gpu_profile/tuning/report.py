@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import program
 from ..atomic_file import atomic_replace
+from ..sanitize import printable_lines
 from .investigation import Investigation, inside, measured
 from .text import again_lines, chance_text, evaluation_text, memory_text, name_of, noise_text, prediction_text
 
@@ -37,7 +38,7 @@ def write_report(found: Investigation) -> list[str]:
     for name, text in (("report.md", _markdown(parts, kept)), ("report.html", _html(parts, kept))):
         paths.append(inside(found.folder, name))
         with atomic_replace(paths[-1], private=True) as part, open(part, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(printable_lines(text))
     return paths + ([timelines] if kept > 0 else [])
 
 
