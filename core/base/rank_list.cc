@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kShortestRange = 3, kShortestStride = 4;  // below, a list is as short and easier to read
 
-std::string range_text(std::int32_t first, std::int32_t last, std::int32_t stride) {
+std::string range_text(std::int32_t first, std::int32_t last, std::int64_t stride) {
     std::string text = std::to_string(first) + '-' + std::to_string(last);
     if (stride > 1) text += '/' + std::to_string(stride);
     return text;
@@ -44,7 +44,8 @@ private:
 std::size_t run_length(const RankList& ranks, std::size_t first) {
     if (first + 1 >= ranks.size()) return 1;
     std::size_t end = first + 2;
-    while (end < ranks.size() && ranks[end] - ranks[end - 1] == ranks[first + 1] - ranks[first]) ++end;
+    auto step = [&](std::size_t to) { return std::int64_t{ranks[to]} - ranks[to - 1]; };
+    while (end < ranks.size() && step(end) == step(first + 1)) ++end;
     return end - first;
 }
 
@@ -63,7 +64,7 @@ std::string format_ranks(const RankList& ranks) {
     std::string text;
     for (std::size_t at = 0; at < ranks.size();) {
         std::size_t length = run_length(ranks, at);
-        std::int32_t stride = length > 1 ? ranks[at + 1] - ranks[at] : 1;
+        std::int64_t stride = length > 1 ? std::int64_t{ranks[at + 1]} - ranks[at] : 1;
         if (length < (stride == 1 ? kShortestRange : kShortestStride)) length = 1;
         if (!text.empty()) text += ',';
         text += length > 1 ? range_text(ranks[at], ranks[at + length - 1], stride) : std::to_string(ranks[at]);

@@ -1,11 +1,14 @@
 // Fuzz target of jobs of many ranks. By the first byte: summaries as files, two bytes of length before each (even), or rows of the
 // tables that a summary consists of (odd), so that every column can hold any value. Whatever they say, the job is matched, aligned and
 // replayed, every analysis answers or says why not, and the viewer's pages are made.
+#include <iterator>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "core/analyze/answer/analyses.h"
 #include "core/importers/importer.h"
+#include "core/model/merge_traces.h"
 #include "core/model/trace_builder.h"
 #include "core/view/job_pages.h"
 #include "tests/fuzz/choices.h"

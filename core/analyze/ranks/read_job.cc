@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <unordered_map>
@@ -22,6 +23,9 @@ namespace {
 // Times that fit: differences and sums of a few of them cannot overflow.
 constexpr TimeNs kMaxTime = TimeNs{1} << 61;
 constexpr DurNs kMaxPart = DurNs{1} << 55;  // more than a year
+
+// A damaged file may hold any number.
+bool is_rank(std::optional<std::int32_t> number) { return number && *number >= 0; }
 
 CollectiveKind kind_of(std::string_view name) {
     for (int kind = 0; kind <= static_cast<int>(CollectiveKind::send_recv); ++kind)
@@ -48,7 +52,7 @@ private:
         const RankTable& table = trace_.tables().rank;
         std::vector<std::pair<std::int32_t, Row>> order;
         for (Row row = 0; row < table.rows; ++row)
-            if (table.rank.has(row)) order.emplace_back(table.rank[row], row);
+            if (is_rank(table.rank.get(row))) order.emplace_back(table.rank[row], row);
         std::sort(order.begin(), order.end());
         std::map<std::string, std::uint32_t, std::less<>> clocks;
         std::size_t whole = 0, cut = 0;
@@ -88,7 +92,7 @@ private:
             if (!table.group_id.has(row)) continue;
             auto [known, fresh] =
                 index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
-            if (table.rank.has(row)) members[known->second].insert(table.rank[row]);
+            if (is_rank(table.rank.get(row))) members[known->second].insert(table.rank[row]);
             if (!fresh) continue;
             JobGroup& group = job_.groups.emplace_back();
             group.id = table.group_id[row];

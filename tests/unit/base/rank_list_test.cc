@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -23,6 +25,12 @@ TEST(RankList, CompactTexts) {
         EXPECT_EQ(format_ranks(example.ranks), example.text);
         EXPECT_EQ(parse_ranks(example.text).value_or(RankList{}), example.ranks) << example.text;
     }
+}
+
+TEST(RankList, DistancesThatNoRankHas) {
+    constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min(),
+                           kMost = std::numeric_limits<std::int32_t>::max();
+    EXPECT_EQ(format_ranks({kLeast, 3, kMost}), "-2147483648,3,2147483647");
 }
 
 TEST(RankList, RefusesOtherTexts) {
