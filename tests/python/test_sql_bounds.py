@@ -19,6 +19,7 @@ AT_ONCE = {  # what the error says
     "a backreference": (r"SELECT printf('%.*c', 60000, 'a') REGEXP '((a|b)*)\1*c'", "invalid pattern"),
     "a long text": ("SELECT printf('%.*c', 300000, 'a') REGEXP 'b'", "256 KiB"),
     "forty wide columns": ("SELECT " + ", ".join(["hex(zeroblob(7000000))"] * 40), "narrow the query"),
+    "seventy wide columns": ("SELECT " + ", ".join(["hex(zeroblob(8000000))"] * 70), "out of memory"),
     "a wide row": ("SELECT " + ", ".join(["hex(zeroblob(3000000))"] * 4), "16 MiB"),
     "a text that grows": ("SELECT group_concat(hex(zeroblob(1000000))) FROM kernel", "too long"),
     "a long pattern": ("SELECT 'a' LIKE printf('%.*c', 5000, 'a')", "pattern"),

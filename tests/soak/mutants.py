@@ -12,9 +12,11 @@ list fits the sources.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
+import signal
 import site
 import subprocess
 import sys
@@ -79,7 +81,7 @@ class Copy:
         """(words, folder) that run a test."""
         file, _, name = test.partition("::")
         if file.endswith("_test.cc"):
-            return [self.build / "unit_tests", f"--gtest_filter={name}"], self.folder
+            return [self.build / "unit_tests", f"--gtest_filter={name}", "--gtest_break_on_failure"], self.folder
         if file.endswith(".test.ts"):
             return ["node", "test.mjs", Path(file).name.partition(".")[0]], self.folder / "web"
         return [self.python, "-m", "pytest", "-x", "-p", "no:cacheprovider", test], self.folder
@@ -94,8 +96,10 @@ class Copy:
             try:
                 said, _ = process.communicate(timeout=SECONDS)
             except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
                 return None, time.monotonic() - begun
+            finally:  # a broken guard may leave programs that never end
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
         ran = " passed" in said if "pytest" in words else "[  PASSED  ] 0 tests" not in said
         return process.returncode == 0 and ran, time.monotonic() - begun
 

@@ -30,6 +30,9 @@ TEST(Pattern, RefusesWhatIsNone) {
     }
     EXPECT_TRUE(Pattern::compile(std::string(1000, 'a')).ok());
     EXPECT_FALSE(Pattern::compile(std::string(1001, 'a')).ok());
+    std::string large;  // compiled; it is short
+    for (int i = 0; i < 20; ++i) large += ".{1000}";
+    EXPECT_FALSE(Pattern::compile(large).ok());
 }
 
 }  // namespace
