@@ -69,9 +69,12 @@ def test_nothing_of_a_received_repository_runs(repository, tmp_path, attack):
         git(repository, "config", "pager.diff", "true")
     elif attack == "submodule":
         inner = committed(repository / "inner")
-        git(repository, "add", "inner")
+        (repository / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\turl = .\n\tignore = none\n')  # stronger than a setting
+        git(repository, "add", "inner", ".gitmodules")
         git(repository, "commit", "-q", "-m", "with a submodule")
         git(inner, "config", "core.fsmonitor", str(run))
+        (inner / ".gitattributes").write_text("*.py filter=inner\n")  # one that the repository around it does not name
+        git(inner, "config", "filter.inner.clean", str(run))
     elif attack == "promisor":
         blob = subprocess.run(["git", "rev-parse", "HEAD:train.py"], cwd=repository, capture_output=True, text=True, check=True).stdout.strip()
         (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
