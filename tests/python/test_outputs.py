@@ -1,6 +1,7 @@
 """Files that the program writes: whole or absent, never one of the inputs, private where they may hold secrets. The long run, with
 a fault at every disk call of every kind of output, is tests/soak/outputs.py."""
 
+import hashlib
 import os
 import random
 import signal
@@ -212,10 +213,14 @@ def test_a_summary_that_another_put_there_is_refused(program, tmp_path, kind):
     assert f"{first} is {'another user' if kind == 'owner' else 'not a file'}" in outcome.stdout.decode()
     own = {path.name for path in (tmp_path / "cache").iterdir()}
     gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))
-    kept = {path for path in (tmp_path / "cache").iterdir() if path.name not in own}
-    os.chown(min(kept), 12345, 12345)
-    min(kept).write_bytes(b"another story")
-    gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))  # it is made again
+    mine, other = sorted(path for path in (tmp_path / "cache").iterdir() if path.name not in own)[:2]
+    story = other.read_bytes()  # a summary that fits its name, but not the file
+    told = mine.with_name(f"{mine.name[:32]}-{hashlib.sha256(story).hexdigest()[:32]}.gpuprof")
+    mine.rename(told)
+    told.write_bytes(story)
+    os.chown(told, 12345, 12345)
+    gpu_profile.ranks(JOB, cache=tmp_path / "cache", client=ThreadPoolExecutor(2))
+    assert mine.exists()  # it is made again
 
 
 def test_what_killed_processes_left_in_a_cache_is_removed(program, tmp_path):
