@@ -24,7 +24,7 @@ with atheris.instrument_imports(include=["gpu_profile.tuning"]):
     from gpu_profile.tuning.__main__ import main
 
 COMMANDS = (["status"], ["status", "--format", "json"], ["accept", "--because", "seen", "--", "1"], ["reject", "--because", "seen", "--", "1"], ["report"])
-VALUES = (None, True, False, -1, 0, 7, 1e308, 10**400, "", "x", "../../x", "/etc/hostname", "baseline/1.json", [], [1], {}, {"a": 1}, "2026-01-01T00:00:00Z", "accepted", "\u202e\x1b[2J\ud800")
+VALUES = (None, True, False, -1, 0, 7, 1e308, 10**400, "", "x", f"{os.pardir}/{os.pardir}/x", "/etc/hostname", "baseline/1.json", [], [1], {}, {"a": 1}, "2026-01-01T00:00:00Z", "accepted", "\u202e\x1b[2J\ud800")
 
 
 def places(value, at=()):
