@@ -122,17 +122,20 @@ def test_the_address_of_the_started_browser_works_once(program, tmp_path):
     browser.chmod(0o700)
     with subprocess.Popen([program.path, "view", RECORDING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           env={**os.environ, "BROWSER": str(browser)}) as process:
-        server = Server(process)
-        deadline = time.monotonic() + TIMEOUT_S
-        while not seen.exists() and time.monotonic() < deadline:
-            time.sleep(0.02)
-        at, token = seen.read_text().split("#")
-        assert at == f"http://127.0.0.1:{server.port}/" and token != server.token
-        bearer = {"Authorization": f"Bearer {token}"}
-        assert [server.ask("/session", "POST", bearer, body=b"")[0] for _ in range(2)] == [204, 403]
-        assert server.open()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(TIMEOUT_S) == 0
+        try:
+            server = Server(process)
+            deadline = time.monotonic() + TIMEOUT_S
+            while not seen.exists() and time.monotonic() < deadline:
+                time.sleep(0.02)
+            at, token = seen.read_text().split("#")
+            assert at == f"http://127.0.0.1:{server.port}/" and token != server.token
+            bearer = {"Authorization": f"Bearer {token}"}
+            assert [server.ask("/session", "POST", bearer, body=b"")[0] for _ in range(2)] == [204, 403]
+            assert server.open()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(TIMEOUT_S) == 0
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost:{port}.evil.example",
