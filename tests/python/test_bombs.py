@@ -125,9 +125,9 @@ def test_deep_stacks_are_refused_with_their_size(program, tmp_path, kind):
 
 
 def test_samples_that_refer_to_one_place_again_and_again(program, tmp_path):
-    """90 kB of pprof: 2.8 million samples, each of which names a location of 9,000 lines."""
+    """23 kB of pprof: 2.8 million samples, each of which names a location of 9,000 lines."""
     file = tmp_path / "bomb.gz"
-    bombs.write(file, bombs.gzip, *bombs.BOMBS["pprof places"], small_bombs.MOST_BYTES, 3 << 30)
+    bombs.write(file, bombs.gzip, *bombs.BOMBS["pprof places"], small_bombs.MOST_BYTES, 31 << 20)
     status, said, memory, seconds = bombs.read(program.path, file)
     assert status == 0 and memory < 300 << 20 and seconds < 20, (status, said, memory, seconds)
 
