@@ -132,6 +132,23 @@ def test_a_report_holds_no_character_that_is_not_text(tune, used):
     assert "a\ufffd\ufffd[2Jb" in (used / "report.html").read_text(encoding="utf-8")
 
 
+def test_half_of_what_belongs_together(tune, used):
+    """A decision of the user stays when the change that is measured later is unknown; half of an interval is damage."""
+    changed = document(used)
+    trial = changed["states"][1]
+    trial["prediction"] = {"change": "cuda-graph", "gain_pct": 8.0, "gain_low_pct": 7.0, "gain_high_pct": 9.0, "confidence": "rough", "assumes": "static shapes"}
+    trial["held"] = "held"
+    for each in (trial, *trial["again"]):
+        each["compared"]["change_pct"] = None
+    (used / "investigation.json").write_text(json.dumps(changed))
+    status, said, _ = tune("status")
+    assert status == 0 and any("predicted gain 8.0 % of a step (7.0 to 9.0 %)" in line for line in said) and not any("measured gain" in line for line in said)
+    trial["prediction"]["gain_high_pct"] = None
+    (used / "investigation.json").write_text(json.dumps(changed))
+    status, _, errors = tune("status")
+    assert status == 3 and errors == ["gpu-profile: cannot read tune/investigation.json: states[1].prediction has half of an interval"]
+
+
 def test_a_damaged_investigation_is_one_clear_line(used, monkeypatch):
     monkeypatch.chdir(used.parent)
     whole, counted = document(used), {0: 0, 3: 0}

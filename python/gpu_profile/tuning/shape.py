@@ -92,9 +92,20 @@ def problem_of(document: dict[str, Any]) -> str | None:
     wrong = _wrong(document, _DOCUMENT, "")
     for number, state in enumerate([] if wrong else document["states"]):
         wrong = wrong or _wrong(state, _BASELINE if number == 0 else _TRIAL, f"states[{number}]")
-        if not wrong and number > 0 and state["base"] >= number:
-            wrong = f"states[{number}].base is not an earlier state"
+        if not wrong and number > 0:
+            lone = _lone(state, number)
+            wrong = f"states[{number}].{lone}" if lone else None
     return wrong
+
+
+def _lone(trial: dict[str, Any], number: int) -> str | None:
+    """What is there without that which it is about."""
+    prediction = trial["prediction"] or {}
+    if trial["base"] >= number:
+        return "base is not an earlier state"
+    if (prediction.get("gain_low_pct") is None) != (prediction.get("gain_high_pct") is None):
+        return "prediction has half of an interval"
+    return None
 
 
 def _wrong(value: Any, shape: Shape, at: str) -> str | None:

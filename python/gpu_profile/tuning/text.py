@@ -37,7 +37,7 @@ def trial_lines(found: Investigation, number: int) -> list[str]:
     lines.append(f"  compared with {name_of(trial['base'])}: {compared['lead'][0]}")
     if trial["prediction"] is not None:
         lines.append(f"  {prediction_text(trial['prediction'])}")
-        if trial["held"] is not None:
+        if trial["held"] is not None and compared["change_pct"] is not None:
             lines.append(f"  measured gain {-compared['change_pct']:.1f} %: {trial['held']}")
     memory = memory_text(compared)
     if memory is not None:
