@@ -193,7 +193,7 @@ def test_a_link_opens_the_same(visit, pair):
 
 def test_without_a_comparison_there_is_no_such_page(visit, exported):
     page = visit(exported(FIXTURES / "kineto" / "input_bound.json.gz"), "page=comparison")
-    assert page.locator("nav[aria-label=Pages] button").all_inner_texts() == ["Overview", "Timeline", "Steps", "Tables", "Charts", "SQL"]
+    expect(page.locator("nav[aria-label=Pages] button")).to_have_text(["Overview", "Timeline", "Steps", "Tables", "Charts", "SQL"])
     expect(page.locator("section.verdict h1")).to_have_count(1)
 
 

@@ -30,7 +30,7 @@ TEST(RankList, CompactTexts) {
 TEST(RankList, DistancesThatNoRankHas) {
     constexpr std::int32_t kLeast = std::numeric_limits<std::int32_t>::min(),
                            kMost = std::numeric_limits<std::int32_t>::max();
-    EXPECT_EQ(format_ranks({kLeast, 3, kMost}), "-2147483648,3,2147483647");
+    EXPECT_EQ(format_ranks(RankList{kLeast, 3, kMost}), "-2147483648,3,2147483647");
 }
 
 TEST(RankList, RefusesOtherTexts) {
