@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "cli/program.h"
 #include "collect/counters/host_process.h"
@@ -23,6 +24,8 @@ int main(int argc, char** argv) {
         return gpuprof::run_program(argc, argv);
     } catch (const std::bad_alloc&) {
         std::fputs("gpu-profile: out of memory\n", stderr);
+    } catch (const std::system_error& error) {  // of a thread that the system refuses
+        std::fprintf(stderr, "gpu-profile: refused by the system: %s\n", error.what());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "gpu-profile: internal error: %s\n", gpuprof::printable(error.what()).c_str());
     } catch (...) {

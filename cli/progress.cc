@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/importers/reading.h"
 
@@ -28,8 +29,9 @@ Progress::Progress(std::function<std::string(DurNs)> line, ProgressPace pace) : 
 
 void Progress::start(bool terminal) {
     if (shown != nullptr) return;
-    shown = this;
-    thread_ = std::thread([this, terminal] { run(terminal); });
+    // Without a thread or memory for it, no progress is shown.
+    Status started = caught([&] { thread_ = std::thread([this, terminal] { (void)caught([&] { run(terminal); }); }); });
+    if (started) shown = this;
 }
 
 void Progress::end() {

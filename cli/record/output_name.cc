@@ -1,4 +1,5 @@
 #include "cli/record/output_name.h"
+#include "core/base/caught.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -141,7 +142,9 @@ Result<ReservedName> ReservedName::reserve(const std::string& file) {
 
 ReservedName::~ReservedName() {
     std::error_code failed;
-    if (!file_.empty() && fs::file_size(file_, failed) == 0 && !failed) fs::remove(file_, failed);
+    (void)caught([&] {
+        if (!file_.empty() && fs::file_size(file_, failed) == 0 && !failed) fs::remove(file_, failed);
+    });
 }
 
 }  // namespace gpuprof::cli

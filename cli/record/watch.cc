@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/readable.h"
 
@@ -39,7 +40,7 @@ void RecordingWatch::run() {
     std::unique_lock lock(mutex_);
     while (!wake_.wait_for(lock, std::chrono::nanoseconds(kCheckInterval), [this] { return stopping_; })) {
         lock.unlock();
-        look();
+        (void)caught([this] { look(); });  // the next look may succeed
         lock.lock();
     }
 }

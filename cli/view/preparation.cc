@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/json_writer.h"
 #include "core/importers/reading.h"
@@ -21,9 +22,11 @@ struct Preparation::State {
 
 Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), started_(monotonic_ns()) {
     thread_ = std::thread([state = state_, make = std::move(make)] {
-        Result<ViewContent> content = make([&](ViewStage stage) { state->stage = stage; });
+        std::optional<Result<ViewContent>> content;
+        Status ran = caught([&] { content.emplace(make([&](ViewStage stage) { state->stage = stage; })); });
+        if (!ran) content.emplace(ran.error());
         std::lock_guard lock(state->mutex);
-        state->content.emplace(std::move(content));
+        state->content.emplace(std::move(*content));
         state->done = true;
         state->made.notify_all();
     });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/query/run.h"
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/json_writer.h"
 #include "core/query/functions.h"
@@ -69,12 +70,17 @@ Result<std::int64_t> SqlSession::start(std::string sql) {
     started_ = monotonic_ns();
     cancelled_ = false;
     running_ = true;
-    thread_ = std::thread([this, sql = std::move(sql)] { run(sql); });
+    Status begun = caught([&] { thread_ = std::thread([this, sql = std::move(sql)] { run(sql); }); });
+    if (!begun) {
+        running_ = false;
+        return begun.error();
+    }
     return number_;
 }
 
-void SqlSession::run(const std::string& sql) {
-    Result<std::string> found = process_->ask(sql, kSqlTimeLimit);
+void SqlSession::run(const std::string& sql) noexcept {
+    Result<std::string> found = out_of_memory();
+    if (Status asked = caught([&] { found = process_->ask(sql, kSqlTimeLimit); }); !asked) process_->kill();
     std::lock_guard lock(mutex_);
     answer_.emplace(std::move(found));
     took_ = monotonic_ns() - started_;

@@ -43,7 +43,7 @@ public:
     std::string schema_json() const;
 
 private:
-    void run(const std::string& sql);
+    void run(const std::string& sql) noexcept;
     Result<std::string> answer(const std::string& sql);
 
     Catalogue catalogue_;  // the process answers from its copy

@@ -7,6 +7,7 @@
 
 #include "collect/counters/driver.h"
 #include "collect/counters/host_process.h"
+#include "core/base/caught.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::counters {
@@ -103,7 +104,9 @@ Result<std::unique_ptr<ClockLock>> ClockLock::take(const std::string& cupti, con
 }
 
 ClockLock::~ClockLock() {
-    if (link_->send("unlock")) link_->receive(kUnlockTimeout, kMaxBytes);
+    (void)caught([this] {
+        if (link_->send("unlock")) link_->receive(kUnlockTimeout, kMaxBytes);
+    });
 }
 
 }  // namespace gpuprof::counters

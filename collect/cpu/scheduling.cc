@@ -16,6 +16,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/schema/facts.h"
@@ -119,7 +120,7 @@ SchedulingRecorder::SchedulingRecorder(PerfSystem system)
     : system_(std::move(system)), host_(host_name()), knows_preemption_(kernel_tells_preemption()) {}
 
 SchedulingRecorder::~SchedulingRecorder() {
-    (void)stop();
+    (void)caught([this] { return stop(); });
     if (wake_ >= 0) close(wake_);
 }
 
@@ -166,7 +167,9 @@ Status SchedulingRecorder::map_ring(Cpu& cpu, std::size_t bytes) {
 }
 
 void SchedulingRecorder::start() {
-    thread_ = std::thread([this] { run(); });
+    thread_ = std::thread([this] {
+        if (Status ran = caught([this] { run(); }); !ran) part_->discard();
+    });
 }
 
 void SchedulingRecorder::run() {
@@ -177,7 +180,7 @@ void SchedulingRecorder::run() {
     while (!ends) {
         if (poll(waits.data(), waits.size(), kWaitMs) < 0 && errno != EINTR) break;
         ends = waits[0].revents != 0;
-        read();
+        if (Status taken = caught([this] { read(); }); !taken) part_->discard();
         TimeNs now = monotonic_ns();
         if (part_->waiting() < kSlicesPerFlush && now - flushed < kSliceFlushInterval) continue;
         (void)flush();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/schema/cpu_facts.h"
@@ -27,7 +28,9 @@ Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file
 ProcessWatch::ProcessWatch(std::unique_ptr<CapturePart> part, std::string mark, bool commands)
     : part_(std::move(part)), mark_(std::move(mark)), usage_(files_, *part_, host_name(), commands) {}
 
-ProcessWatch::~ProcessWatch() { (void)stop(); }
+ProcessWatch::~ProcessWatch() {
+    (void)caught([this] { return stop(); });
+}
 
 void ProcessWatch::start(pid_t command) {
     command_ = command;
@@ -57,7 +60,7 @@ void ProcessWatch::run() {
     std::int64_t flushed = monotonic_ns();
     for (;;) {
         if (wake_.wait_for(lock, std::chrono::nanoseconds(wait_), [this] { return stopping_; })) return;
-        look();
+        if (Status looked = caught([this] { look(); }); !looked) part_->discard();
         std::int64_t now = monotonic_ns();
         if (part_->waiting() < kRowsPerFlush && now - flushed < kFlushInterval) continue;
         (void)part_->flush();

@@ -10,6 +10,7 @@
 
 #include "collect/device/sample_accumulator.h"
 #include "collect/device/sampler_link.h"
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/base/readable.h"
@@ -66,7 +67,9 @@ struct Monitor::State {
     void renew();
     Status wait_ready(DurNs timeout);
     void stop();
-    void run();
+    void run() noexcept;
+    void listen();
+    void give_up(const Status& failed) noexcept;
     Outcome converse();
     bool open_link();
     void take(const Message& message);
@@ -114,7 +117,29 @@ void Monitor::State::stop() {
     if (thread.joinable()) thread.join();
 }
 
-void Monitor::State::run() {
+void Monitor::State::run() noexcept {
+    if (Status listened = caught([this] { listen(); }); !listened) give_up(listened);
+    std::unique_lock lock(mutex);
+    over = true;
+    bool asked_to = stopping;
+    changed.notify_all();
+    lock.unlock();
+    // Who wants to know has no memory for it either.
+    if (!asked_to && options.observer.over) (void)caught([this] { options.observer.over(ending); });
+}
+
+// Memory is short in this program, not in the sampler, which is killed.
+void Monitor::State::give_up(const Status& failed) noexcept {
+    std::lock_guard lock(mutex);
+    link.reset();
+    if (!accumulator.any_reading()) refusal = failed;
+    (void)caught([&] {
+        ending = fmt::format("sampling ended: {}", failed.error().message);
+        accumulator.note(ending);
+    });
+}
+
+void Monitor::State::listen() {
     constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
     while (open_link()) {
         Outcome outcome = converse();
@@ -123,12 +148,6 @@ void Monitor::State::run() {
         if (!again) break;
         if (!pause(kBackoff[restarts - 1])) break;
     }
-    std::unique_lock lock(mutex);
-    over = true;
-    bool asked_to = stopping;
-    changed.notify_all();
-    lock.unlock();
-    if (!asked_to && options.observer.over) options.observer.over(ending);
 }
 
 bool Monitor::State::open_link() {
@@ -252,7 +271,11 @@ Status Monitor::start() {
         state.accumulator.note("no device was sampled, as requested (backend none)");
         return {};
     }
-    state.thread = signal_blocked_thread([&state] { state.run(); });
+    if (Status begun = caught([&] { state.thread = signal_blocked_thread([&state] { state.run(); }); }); !begun) {
+        std::lock_guard lock(state.mutex);
+        state.running = false;
+        return begun;
+    }
     if (options_.start_timeout < 0 && !options_.strict) return {};
     constexpr DurNs kDefaultTimeout = 2 * kSecond;
     Status ready = state.wait_ready(options_.start_timeout < 0 ? kDefaultTimeout : options_.start_timeout);

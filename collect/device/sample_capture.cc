@@ -1,5 +1,6 @@
 #include "collect/device/sample_capture.h"
 
+#include "core/base/caught.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof::inline device {
@@ -16,11 +17,14 @@ Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& fi
 }
 
 Observer SampleCapture::observer() {
-    return {.opened = [this](const Opened& opened) { write_devices(opened.devices); },
-            .on_poll = [this](const PollResult& polled) { add(polled); },
+    auto keep = [this](auto&& step) {
+        if (Status kept = caught(step); !kept) part_->discard();
+    };
+    return {.opened = [=, this](const Opened& opened) { keep([&] { write_devices(opened.devices); }); },
+            .on_poll = [=, this](const PollResult& polled) { keep([&] { add(polled); }); },
             .broken =
-                [this](const std::string& what) {
-                    part_->add_loss("recorder_loss", 1, "samples of the devices: " + what);
+                [=, this](const std::string& what) {
+                    keep([&] { part_->add_loss("recorder_loss", 1, "samples of the devices: " + what); });
                 }};
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/base/names_in.h"
@@ -185,13 +186,13 @@ void LogWatch::stop() {
     }
     wake_.notify_all();
     thread_.join();
-    look();
+    (void)caught([this] { look(); });
 }
 
 void LogWatch::run() {
     std::unique_lock lock(mutex_);
     while (!ended_) {
-        look();
+        (void)caught([this] { look(); });  // the next look may succeed
         wake_.wait_for(lock, kInterval, [this] { return ended_; });
     }
 }

@@ -6,6 +6,7 @@
 
 #include "collect/pm/counter_capture.h"
 #include "collect/pm/counter_process.h"
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "core/base/signal_blocked_thread.h"
@@ -24,7 +25,9 @@ CounterWatch::CounterWatch(CounterOptions options) : options_(std::move(options)
     thread_ = signal_blocked_thread([this] { run(); });
 }
 
-CounterWatch::~CounterWatch() { stop(); }
+CounterWatch::~CounterWatch() {
+    if (Status stopped = caught([this] { stop(); }); !stopped && thread_.joinable()) thread_.join();
+}
 
 void CounterWatch::ask_to_stop() {
     std::lock_guard lock(mutex_);
@@ -44,14 +47,20 @@ void CounterWatch::stop() {
     if (thread_.joinable()) thread_.join();
 }
 
-void CounterWatch::run() {
+void CounterWatch::run() noexcept {
+    if (Status listened = caught([this] { listen(); }); !listened)
+        (void)caught([&] { options_.remark("sampling of counters ended: " + listened.error().message); });
+    std::lock_guard lock(mutex_);
+    link_.reset();
+    over_ = true;
+    changed_.notify_all();
+}
+
+void CounterWatch::listen() {
     constexpr DurNs kBackoff[] = {100 * kMillisecond, 500 * kMillisecond, 2 * kSecond};
     while (open_link() && explain(converse()) && pause(kBackoff[restarts_ - 1])) {
     }
     if (incomplete_) write_loss();
-    std::lock_guard lock(mutex_);
-    over_ = true;
-    changed_.notify_all();
 }
 
 std::string CounterWatch::part(int number) const {

@@ -41,7 +41,8 @@ public:
 
 private:
     enum class Outcome { finished, refused, hung, died };
-    void run();
+    void run() noexcept;
+    void listen();
     bool open_link();
     Outcome converse();
     void take(const CounterReport& report);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/base/ids.h"
@@ -40,7 +41,9 @@ StackSampler::StackSampler(std::unique_ptr<CapturePart> part, std::string mark, 
       host_(host_name()),
       period_(static_cast<std::int64_t>(1e9 / hz)) {}
 
-StackSampler::~StackSampler() { (void)stop(); }
+StackSampler::~StackSampler() {
+    (void)caught([this] { return stop(); });
+}
 
 void StackSampler::start(pid_t command) {
     tree_ = std::make_unique<ProcessTree>(files_, command, mark_);
@@ -51,8 +54,11 @@ void StackSampler::run() {
     std::int64_t next = monotonic_ns(), scanned = 0, flushed = next;
     for (;;) {
         std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = monotonic_ns();
-        if (now - scanned >= kScanInterval) find_targets(), scanned = now;
-        sample();
+        Status sampled = caught([&] {
+            if (now - scanned >= kScanInterval) find_targets(), scanned = now;
+            sample();
+        });
+        if (!sampled) part_->discard();
         if (part_->waiting() >= kRowsPerFlush || now - flushed >= kFlushInterval) (void)part_->flush(), flushed = now;
         std::int64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
         counts_.spent_ns += cost;

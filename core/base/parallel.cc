@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,8 +28,8 @@ void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(
     for (unsigned worker = 1; worker < threads && worker < tasks; ++worker) {
         try {
             others.emplace_back(work, worker);
-        } catch (const std::system_error&) {
-            break;
+        } catch (const std::exception&) {
+            break;  // the system refuses a thread or memory for it: fewer do the work
         }
     }
     work(0);

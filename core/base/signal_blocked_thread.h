@@ -15,9 +15,11 @@ std::thread signal_blocked_thread(Body&& body) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
-    std::thread thread(std::forward<Body>(body));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return thread;
+    struct Restore {
+        const sigset_t& before;
+        ~Restore() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+    } restore{before};  // even if the system refuses the thread
+    return std::thread(std::forward<Body>(body));
 }
 
 }  // namespace gpuprof::base

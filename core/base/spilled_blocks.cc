@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "core/base/exit_code.h"
@@ -194,7 +194,7 @@ void* SpilledBlocks::make_file(std::size_t bytes) {
     try {
         if (!giver_.joinable()) giver_ = signal_blocked_thread([this] { give_back_pages(); });
         changed_.notify_all();
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, or no memory for it
         // The system decides alone which pages stay.
     }
     return made;

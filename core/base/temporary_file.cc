@@ -1,4 +1,5 @@
 #include "core/base/temporary_file.h"
+#include "core/base/caught.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -67,7 +68,7 @@ Result<TemporaryFolder> TemporaryFolder::make() {
 
 TemporaryFolder::~TemporaryFolder() {
     std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    if (!path_.empty()) (void)caught([&] { std::filesystem::remove_all(path_, ignored); });
 }
 
 }  // namespace gpuprof::base

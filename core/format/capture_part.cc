@@ -1,10 +1,14 @@
 #include "core/format/capture_part.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
+#include <new>
 
+#include "core/base/caught.h"
 #include "core/schema/facts.h"
 
 namespace gpuprof::inline format {
@@ -19,6 +23,17 @@ const void* storage(ColumnType type, const void* wide, const void* narrow, const
 RowBuffer::RowBuffer(const TableSpec& spec) : spec_(spec), values_(spec.columns.size()) {}
 
 RowBuffer& RowBuffer::add() {
+    try {
+        grow();
+    } catch (const std::bad_alloc&) {
+        cut();
+        throw;
+    }
+    ++rows_;
+    return *this;
+}
+
+void RowBuffer::grow() {
     for (std::size_t i = 0; i < values_.size(); ++i) {
         Values& values = values_[i];
         switch (spec_.columns[i].type) {
@@ -28,8 +43,16 @@ RowBuffer& RowBuffer::add() {
         }
         if (rows_ % 64 == 0) values.present.push_back(0);
     }
-    ++rows_;
-    return *this;
+}
+
+// Every column as long as there are rows.
+void RowBuffer::cut() noexcept {
+    for (Values& values : values_) {
+        if (values.wide.size() > rows_) values.wide.pop_back();
+        if (values.narrow.size() > rows_) values.narrow.pop_back();
+        if (values.texts.size() > rows_) values.texts.pop_back();
+        if (values.present.size() > (rows_ + 63) / 64) values.present.pop_back();
+    }
 }
 
 RowBuffer::Kind RowBuffer::kind_of(ColumnType type) {
@@ -78,7 +101,7 @@ Status RowBuffer::write(CaptureWriter& writer, const StringPool& strings) const 
     return writer.write({spec_.name, rows_, columns}, strings);
 }
 
-void RowBuffer::clear() {
+void RowBuffer::clear() noexcept {
     rows_ = 0;
     for (Values& values : values_)
         values.wide.clear(), values.narrow.clear(), values.texts.clear(), values.present.clear();
@@ -96,6 +119,11 @@ Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, 
 
 CapturePart::~CapturePart() {
     if (named_) (void)close();
+}
+
+void CapturePart::discard() noexcept {
+    discarded_ += std::max<std::size_t>(waiting(), 1);
+    for (auto& [name, rows] : tables_) rows.clear();
 }
 
 RowBuffer& CapturePart::table(std::string_view name) {
@@ -117,39 +145,67 @@ void CapturePart::write(const TableView& rows) {
     if (status_ && rows.rows > 0) status_ = writer_.write(rows, strings_);
 }
 
-std::size_t CapturePart::waiting() const {
+std::size_t CapturePart::waiting() const noexcept {
     std::size_t rows = 0;
     for (const auto& [name, buffer] : tables_) rows += buffer.rows();
     return rows;
 }
 
-Status CapturePart::flush() {
-    for (auto& [name, rows] : tables_) {
-        if (status_ && rows.rows() > 0) status_ = rows.write(writer_, strings_);
-        rows.clear();
-    }
-    strings_.clear();
-    file_.flush();
-    if (file_.failed()) give_up(file_.close());
-    return status_;
+Status CapturePart::flush() noexcept {
+    Status written = caught([&] {
+        for (auto& [name, rows] : tables_) {
+            if (status_ && rows.rows() > 0) status_ = rows.write(writer_, strings_);
+            rows.clear();
+        }
+        strings_.clear();
+        file_.flush();
+        if (file_.failed()) give_up(file_.close());
+    });
+    if (!written) fail(written);
+    return status();
 }
 
-Status CapturePart::publish() {
-    if (!flush() || named_) return status_;
-    if (Status written = file_.publish(); !written)
-        give_up(written);
-    else
-        named_ = true;
-    return status_;
+Status CapturePart::status() const noexcept {
+    return caught([&] { return status_; });
 }
 
-Status CapturePart::close() {
-    if (closed_) return status_;
+void CapturePart::fail(const Status& reason) noexcept {
+    discard();
+    if (status_) status_ = caught([&] { return reason; });
+}
+
+Status CapturePart::publish() noexcept {
+    tell_discarded();
+    if (!flush() || named_) return status();
+    Status published = caught([&] {
+        if (Status written = file_.publish(); !written)
+            give_up(written);
+        else
+            named_ = true;
+    });
+    if (!published) fail(published);
+    return status();
+}
+
+Status CapturePart::close() noexcept {
+    if (closed_) return status();
     closed_ = true;
+    tell_discarded();
     (void)flush();
-    if (status_) status_ = writer_.end();
-    if (status_ || file_.failed()) give_up(file_.close());
-    return status_;
+    Status ended = caught([&] {
+        if (status_) status_ = writer_.end();
+        if (status_ || file_.failed()) give_up(file_.close());
+        if (!status_) give_up(status_);
+    });
+    if (!ended) fail(ended);
+    return status();
+}
+
+void CapturePart::tell_discarded() noexcept {
+    if (discarded_ == 0) return;
+    Status told =
+        caught([&] { add_loss("recorder_loss", static_cast<std::int64_t>(discarded_), "rows: out of memory"); });
+    if (told) discarded_ = 0;
 }
 
 // The file knows the cause of the failure better than the writer.
@@ -157,11 +213,15 @@ void CapturePart::give_up(const Status& file) {
     if (file || given_up_) return;
     given_up_ = true;
     std::string part = file_.keep_part();
-    status_ = part.empty()
-                  ? file
-                  : Error{file.error().code, fmt::format("{}; everything written before the error is in {}, which "
-                                                         "gpu-profile report can read",
-                                                         file.error().message, part)};
+    // A part that no message can name would only be in the way.
+    Status told = caught([&] {
+        status_ = part.empty()
+                      ? file
+                      : Error{file.error().code, fmt::format("{}; everything written before the error is in {}, which "
+                                                             "gpu-profile report can read",
+                                                             file.error().message, part)};
+    });
+    if (!told && !part.empty()) unlink(part.c_str());
 }
 
 }  // namespace gpuprof::format

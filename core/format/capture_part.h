@@ -33,9 +33,12 @@ public:
 
     std::size_t rows() const { return rows_; }
     Status write(CaptureWriter& writer, const StringPool& strings) const;
-    void clear();
+    void clear() noexcept;
 
 private:
+    void grow();
+    void cut() noexcept;
+
     struct Values {
         std::vector<std::int64_t> wide;    // Time, Dur, I64; the bits of F64
         std::vector<std::int32_t> narrow;  // I32
@@ -76,21 +79,27 @@ public:
     void write(const TableView& rows);
 
     // Number of rows not yet written.
-    std::size_t waiting() const;
-    Status flush();
+    std::size_t waiting() const noexcept;
+    // After an exception, which may have left half a row: drops what is not yet written. The file will say how many rows that were.
+    void discard() noexcept;
+    Status flush() noexcept;
     // Writes the rows so far and gives the file its name, as close() does; more may follow.
-    Status publish();
+    Status publish() noexcept;
     // Writes the remaining rows and the end chunk.
-    Status close();
+    Status close() noexcept;
 
 private:
     CapturePart(FileSink file, bool named) : file_(std::move(file)), writer_(file_), named_(named) {}
     void give_up(const Status& file);
+    void fail(const Status& reason) noexcept;
+    void tell_discarded() noexcept;
+    Status status() const noexcept;
 
     FileSink file_;
     CaptureWriter writer_;
     Status status_;
     bool named_, closed_ = false, given_up_ = false;
+    std::size_t discarded_ = 0;
     StringPool strings_;
     std::list<std::pair<std::string_view, RowBuffer>> tables_;
 };

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/caught.h"
 #include "core/format/bytes.h"
 #include "core/format/table_chunk.h"
 
@@ -33,10 +34,10 @@ Status CaptureWriter::guarded(Step&& step) noexcept {
         return status;
     } catch (const std::bad_alloc&) {
         failed_ = true;
-        return failure("cannot write the capture: out of memory");
+        return out_of_memory();
     } catch (...) {
         failed_ = true;
-        return failure("cannot write the capture: internal error");
+        return internal_error();
     }
 }
 

@@ -53,7 +53,7 @@ std::optional<Interval> since(std::optional<Interval> part, TimeNs origin) {
 ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given, const Options& options, TimeNs origin)
     : trace(std::move(rebase_to_start)), facts(trace, {}), scene(make_scene(facts)), answer(std::move(given)) {
     add_critical_path(answer.path, trace, scene);
-    stacks_ = std::async(std::launch::async, [this] { return call_stacks(facts, scene); });
+    stacks_ = std::async(std::launch::async | std::launch::deferred, [this] { return call_stacks(facts, scene); });
     strings.merge(trace.strings());
     long_rows = std::make_unique<LongTableRows>(trace, options, since(answer.part, origin));
     tables = event_tables(facts, scene, strings);
@@ -61,7 +61,8 @@ ViewParts::ViewParts(Trace rebase_to_start, AnswerJson given, const Options& opt
     count_names();
     number_blobs();
     if (has_stacks)
-        sums_ = std::async(std::launch::async, [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
+        sums_ = std::async(std::launch::async | std::launch::deferred,
+                           [this] { return chunk_sums(lanes, scene, trace.tables(), stacks()); });
 }
 
 void ViewParts::add_lane(const Lane& lane) {

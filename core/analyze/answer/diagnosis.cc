@@ -53,7 +53,8 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
 Diagnosis Diagnosis::make(const Facts& facts) {
     // Finding gaps starts with host activity, which takes as long as the facts about kernels and does not depend on
     // them, so the two run in parallel.
-    std::future<void> kernels = std::async(std::launch::async, [&] {
+    // On this thread if the system refuses another.
+    std::future<void> kernels = std::async(std::launch::async | std::launch::deferred, [&] {
         facts.get<Activity>();
         facts.get<KernelGroups>();
         facts.get<LaunchOccupancy>();

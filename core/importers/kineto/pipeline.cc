@@ -5,7 +5,6 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace gpuprof::inline importers::kineto {
@@ -37,8 +36,8 @@ public:
         }
         try {
             for (unsigned i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
-        } catch (const std::system_error&) {
-            // If the system refuses a thread, the existing ones do the work; without any, the consumer does.
+        } catch (const std::exception&) {
+            // If the system refuses a thread or memory for it, the existing ones do the work; without any, the consumer does.
         }
     }
     ~Pipeline() {
