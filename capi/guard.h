@@ -3,34 +3,52 @@
 
 #pragma once
 
+#include <cxxabi.h>
+
 #include <exception>
 #include <new>
 #include <string>
 
+#include "core/base/caught.h"
 #include "core/base/result.h"
 
 namespace gpuprof::capi {
 
 inline thread_local std::string last_error;
 
-inline int fail(const Error& error) {
-    last_error = error.message;
+inline int fail(const Error& error) noexcept {
+    try {
+        last_error = error.message;
+    } catch (const std::bad_alloc&) {
+        last_error = "out of memory";  // fits into the string itself
+    }
     return static_cast<int>(error.code);
+}
+
+inline int fail_with(const char* what) noexcept {
+    try {
+        return fail({ExitCode::internal, what});
+    } catch (const std::bad_alloc&) {
+        return fail(out_of_memory());
+    }
 }
 
 // Runs `step`, which returns Status, and converts exceptions into errors.
 template <class Step>
 int guarded(Step&& step) noexcept {
+    // The first exception of a thread needs memory for the runtime's variables, and the C library ends the process if there is none. So they
+    // are made before; volatile, because the compiler sees no use of them.
+    [[maybe_unused]] auto* volatile prepared = abi::__cxa_get_globals();
     try {
         last_error.clear();
         Status status = step();
         return status ? 0 : fail(status.error());
     } catch (const std::bad_alloc&) {
-        return fail({ExitCode::internal, "out of memory"});
+        return fail(out_of_memory());
     } catch (const std::exception& error) {
-        return fail({ExitCode::internal, error.what()});
+        return fail_with(error.what());
     } catch (...) {
-        return fail({ExitCode::internal, "unknown internal error"});
+        return fail(internal_error());
     }
 }
 
