@@ -5,6 +5,7 @@
 // the order.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -28,7 +29,7 @@ public:
     template <class Fact>
     const Fact& get() const {
         Slot& slot = slot_of(typeid(Fact));
-        std::call_once(slot.made, [&] { slot.fact = std::make_shared<const Fact>(Fact::make(*this)); });
+        slot.once([&] { return std::make_shared<const Fact>(Fact::make(*this)); });
         return *static_cast<const Fact*>(slot.fact.get());
     }
 
@@ -37,13 +38,25 @@ public:
     template <class Fact>
     void put(Fact fact) {
         Slot& slot = slot_of(typeid(Fact));
-        std::call_once(slot.made, [&] { slot.fact = std::make_shared<const Fact>(std::move(fact)); });
+        slot.once([&] { return std::make_shared<const Fact>(std::move(fact)); });
     }
 
 private:
+    // Not std::call_once: when an exception passes through it, glibc loads a library, and ends the process if that fails because memory is
+    // short.
     struct Slot {
-        std::once_flag made;
+        std::mutex making;
+        std::atomic<bool> made = false;
         std::shared_ptr<const void> fact;
+
+        template <class Make>
+        void once(Make&& make) {
+            if (made.load(std::memory_order_acquire)) return;
+            std::lock_guard lock(making);
+            if (made.load(std::memory_order_relaxed)) return;
+            fact = make();
+            made.store(true, std::memory_order_release);
+        }
     };
     Slot& slot_of(std::type_index fact) const {
         std::lock_guard lock(mutex_);
