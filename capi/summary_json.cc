@@ -1,4 +1,5 @@
 #include "capi/summary_json.h"
+#include "core/base/json_error.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -36,7 +37,7 @@ bool read(const Value& value, std::vector<std::string>& to) {
 Result<GpuSummary> summary_from_json(std::string_view json) {
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (parser.parse(simdjson::padded_string(json)).get(object) != simdjson::SUCCESS)
+    if (fault_of_text(parser.parse(json.data(), json.size()).get(object)) != simdjson::SUCCESS)
         return Error{ExitCode::usage, "invalid summary: not a JSON object"};
     GpuSummary summary;
 #define GPUPROF_READ_FIELD(type, name, unit, doc)                                                 \

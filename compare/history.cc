@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <new>
 
 #include "core/analyze/tables/cells.h"
 #include "core/base/host_name.h"
@@ -51,6 +52,7 @@ public:
     double real(int column) const { return sqlite3_column_double(statement_, column); }
     std::string text(int column) const {
         const unsigned char* text = sqlite3_column_text(statement_, column);
+        if (text == nullptr && sqlite3_errcode(sqlite3_db_handle(statement_)) == SQLITE_NOMEM) throw std::bad_alloc();
         return text == nullptr ? "" : reinterpret_cast<const char*>(text);
     }
 

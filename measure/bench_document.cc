@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/base/json_error.h"
 #include "measure/bench_options.def"
 #include "measure/measurement_fields.h"
 #include "measure/member_reader.h"
@@ -112,7 +113,8 @@ Result<BenchDocument> read_bench_document(std::string_view json, const std::stri
     };
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (parser.parse(simdjson::padded_string(json)).get(object) != simdjson::SUCCESS) return wrong("not a JSON object");
+    if (fault_of_text(parser.parse(json.data(), json.size()).get(object)) != simdjson::SUCCESS)
+        return wrong("not a JSON object");
     std::string kind;
     std::int64_t schema = 0;
     BenchDocument document;

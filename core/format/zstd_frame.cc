@@ -1,8 +1,10 @@
 #include "core/format/zstd_frame.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <cstring>
+#include <new>
 
 namespace gpuprof::inline format {
 namespace {
@@ -44,8 +46,9 @@ bool Decompressor::decompress(std::string_view stored, char* into, std::size_t r
         if (raw_size > 0) std::memcpy(into, stored.data(), raw_size);
         return true;
     }
-    if (context_ == nullptr) return false;
+    if (context_ == nullptr) throw std::bad_alloc();
     std::size_t written = ZSTD_decompressDCtx(context_, into, raw_size, stored.data(), stored.size());
+    if (ZSTD_getErrorCode(written) == ZSTD_error_memory_allocation) throw std::bad_alloc();  // nothing is damaged
     return !ZSTD_isError(written) && written == raw_size;
 }
 

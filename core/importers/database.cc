@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 #include <optional>
 
 #include "core/base/sqlite_descriptor.h"
@@ -79,7 +80,13 @@ std::string quoted_identifier(std::string_view name) {
     return text + '"';
 }
 
+// A value that there is no memory for looks like an absent one.
+void throw_if_short_of_memory(sqlite3* database) {
+    if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
+}
+
 Error unreadable(std::string_view file, sqlite3* database) {
+    throw_if_short_of_memory(database);
     return {ExitCode::unreadable,
             fmt::format("cannot read {}: not a valid SQLite database: {}", file, sqlite3_errmsg(database))};
 }
@@ -137,10 +144,14 @@ Status Database::list_tables(const std::string& name) {
         if (code == SQLITE_OK && !argument.empty())
             code = sqlite3_bind_text(statement, 1, argument.c_str(), -1, SQLITE_TRANSIENT);
         if (code == SQLITE_OK)
-            while ((code = sqlite3_step(statement)) == SQLITE_ROW)
+            while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
                 if (const unsigned char* text = sqlite3_column_text(statement, 0))
                     take(reinterpret_cast<const char*>(text));
+                else if ((code = sqlite3_errcode(handle())) == SQLITE_NOMEM)
+                    break;
+            }
         sqlite3_finalize(statement);
+        if (code == SQLITE_NOMEM) throw std::bad_alloc();
         return code == SQLITE_DONE;
     };
     bool listed = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", "",
@@ -173,6 +184,7 @@ Scan::Field Scan::column(const char* name) {
 std::unique_ptr<sqlite3_stmt, Scan::Finalize> Scan::statement(const std::string& sql) const {
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(database_.handle(), sql.c_str(), -1, &statement, nullptr);
+    if (statement == nullptr) throw_if_short_of_memory(database_.handle());
     return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
 }
 
@@ -204,8 +216,8 @@ Scan::ScanStep Scan::look(std::int64_t row_id) {
         look_ = statement(fmt::format("SELECT _rowid_ FROM {} NOT INDEXED WHERE _rowid_ >= ?1 ORDER BY _rowid_ LIMIT 1",
                                       quoted_identifier(table_)));
     sqlite3_reset(look_.get());
-    sqlite3_bind_int64(look_.get(), 1, row_id);
-    int code = sqlite3_step(look_.get());
+    int code = sqlite3_bind_int64(look_.get(), 1, row_id);
+    if (code == SQLITE_OK) code = sqlite3_step(look_.get());
     return code == SQLITE_ROW ? ScanStep::row : code == SQLITE_DONE ? ScanStep::end : ScanStep::damage;
 }
 
@@ -262,6 +274,7 @@ bool Scan::next() {
             lose_rest("its pages form a cycle");
             return end();
         }
+        throw_if_short_of_memory(database_.handle());  // the table is not damaged
         if (!skip_damage(sqlite3_errmsg(database_.handle()))) return end();
     }
 }
@@ -297,7 +310,7 @@ std::optional<double> Scan::real(Field field) {
 std::string_view Scan::text(Field field) {
     if (!field) return {};
     const unsigned char* text = sqlite3_column_text(statement_.get(), field.place);
-    if (text == nullptr) return {};
+    if (text == nullptr) return throw_if_short_of_memory(database_.handle()), std::string_view();
     return {reinterpret_cast<const char*>(text),
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }
@@ -305,7 +318,7 @@ std::string_view Scan::text(Field field) {
 std::string_view Scan::bytes(Field field) {
     if (!field) return {};
     const void* bytes = sqlite3_column_blob(statement_.get(), field.place);
-    if (bytes == nullptr) return {};
+    if (bytes == nullptr) return throw_if_short_of_memory(database_.handle()), std::string_view();
     return {static_cast<const char*>(bytes),
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }

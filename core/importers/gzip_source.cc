@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <new>
 
 namespace gpuprof::inline importers {
 namespace {
@@ -14,7 +15,9 @@ constexpr int kGzipWindow = 15 + 16;  // largest window, gzip header expected
 class GzipBytes final : public ByteStream {
 public:
     explicit GzipBytes(std::unique_ptr<Source> compressed) : compressed_(std::move(compressed)), input_(kInputBytes) {
-        ended_ = inflateInit2(&stream_, kGzipWindow) != Z_OK;
+        int made = inflateInit2(&stream_, kGzipWindow);
+        if (made == Z_MEM_ERROR) throw std::bad_alloc();
+        ended_ = made != Z_OK;
         damaged_ = ended_;
     }
     ~GzipBytes() override { inflateEnd(&stream_); }
@@ -51,6 +54,7 @@ private:
         stream_.next_out = reinterpret_cast<Bytef*>(into);
         stream_.avail_out = room;
         int result = inflate(&stream_, Z_NO_FLUSH);
+        if (result == Z_MEM_ERROR) throw std::bad_alloc();  // the file is not damaged
         if (result == Z_STREAM_END) {
             within_member_ = false;
         } else if (result != Z_OK && result != Z_BUF_ERROR) {

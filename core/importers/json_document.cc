@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/json_error.h"
 #include "core/importers/json_prefix.h"
 #include "core/importers/memory_limit.h"
 #include "core/importers/read_all.h"
@@ -22,9 +23,10 @@ std::size_t parsed_bytes(std::string_view text) {
 }  // namespace
 
 simdjson::error_code JsonDocument::parse(simdjson::dom::element& root) {
-    if (auto error = parser_.allocate(text_.size() + 1, kMaxDepth); error != simdjson::SUCCESS) return error;
+    if (auto error = fault_of_text(parser_.allocate(text_.size() + 1, kMaxDepth)); error != simdjson::SUCCESS)
+        return error;
     bool copied = text_.capacity() < text_.size() + simdjson::SIMDJSON_PADDING;
-    return parser_.parse(text_.data(), text_.size(), copied).get(root);
+    return fault_of_text(parser_.parse(text_.data(), text_.size(), copied).get(root));
 }
 
 Result<simdjson::dom::element> JsonDocument::read(Source& source, std::size_t deepest) {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "core/base/json_error.h"
 #include "core/importers/lines.h"
 #include "core/importers/memory_limit.h"
 #include "core/importers/torch/values.h"
@@ -39,7 +40,7 @@ public:
         while (std::optional<std::string_view> line = lines.next()) {
             if (line->empty()) continue;
             simdjson::dom::element value;
-            if (parser_.parse(line->data(), line->size()).get(value) != simdjson::SUCCESS)
+            if (fault_of_text(parser_.parse(line->data(), line->size()).get(value)) != simdjson::SUCCESS)
                 batch_.lose(lines.ended() ? Loss::malformed_event : Loss::truncated,
                             fmt::format("{}:{}", source_.name(), lines.number()));
             else

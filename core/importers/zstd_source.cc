@@ -1,6 +1,9 @@
 #include "core/importers/byte_stream.h"
 
 #include <zstd.h>
+#include <zstd_errors.h>
+
+#include <new>
 
 namespace gpuprof::inline importers {
 namespace {
@@ -9,7 +12,7 @@ class ZstdBytes final : public ByteStream {
 public:
     explicit ZstdBytes(std::unique_ptr<Source> compressed)
         : compressed_(std::move(compressed)), input_(ZSTD_DStreamInSize()), stream_(ZSTD_createDStream()) {
-        if (stream_ == nullptr) stop(true);
+        if (stream_ == nullptr) throw std::bad_alloc();
     }
     ~ZstdBytes() override { ZSTD_freeDStream(stream_); }
     ZstdBytes(const ZstdBytes&) = delete;
@@ -24,6 +27,8 @@ public:
             }
             // 0 = a frame is complete; then the input may end.
             std::size_t hint = ZSTD_decompressStream(stream_, &out, &in_);
+            if (ZSTD_getErrorCode(hint) == ZSTD_error_memory_allocation)
+                throw std::bad_alloc();  // the file is not damaged
             if (ZSTD_isError(hint) != 0) stop(true);
             within_frame_ = hint != 0;
             holds_more_ = within_frame_ && out.pos == out.size;
