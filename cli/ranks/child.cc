@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "core/base/clock.h"
+#include "core/base/spawn_actions.h"
 
 extern char** environ;
 
@@ -56,14 +57,12 @@ ChildEnd run_child(const std::string& program, const std::vector<std::string>& a
     std::vector<char*> words{const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+    SpawnActions actions;
+    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    actions.open(STDOUT_FILENO, "/dev/null", O_WRONLY);
+    actions.duplicate(ends[1], STDERR_FILENO);
     pid_t child = 0;
-    int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
+    int failed = actions.spawn(child, program.c_str(), nullptr, words.data(), environ);
     close(ends[1]);
     std::string said;
     bool in_time = true;

@@ -19,6 +19,7 @@
 #include "core/base/clock.h"
 #include "core/base/json_writer.h"
 #include "core/base/path_search.h"
+#include "core/base/spawn_actions.h"
 
 extern char** environ;
 
@@ -33,15 +34,11 @@ constexpr std::chrono::milliseconds kHoldAddress{1000};
 // Starts `program address` without standard streams; false if the program does not exist.
 bool start(const char* name, const std::string& address) {
     std::string program = find_program(name);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
+    SpawnActions actions;
+    for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) actions.open(stream, "/dev/null", O_RDWR);
     const char* arguments[] = {name, address.c_str(), nullptr};
     pid_t child = 0;
-    int failed = posix_spawn(&child, program.c_str(), &actions, nullptr, const_cast<char**>(arguments), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    return failed == 0;
+    return actions.spawn(child, program.c_str(), nullptr, const_cast<char**>(arguments), environ) == 0;
 }
 
 // Starts $BROWSER if set, otherwise xdg-open, which needs a display.

@@ -24,6 +24,7 @@
 #include "core/base/environment.h"
 #include "core/base/ids.h"
 #include "core/base/path_search.h"
+#include "core/base/spawn_actions.h"
 
 namespace gpuprof::inline device {
 namespace {
@@ -67,16 +68,15 @@ std::vector<char*> own_environment() {
 }
 
 Result<pid_t> spawn(const std::string& program, const char* argument, int socket, int mark) {
-    posix_spawn_file_actions_t actions;
+    SpawnActions actions;
     posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, socket, kLinkSocket);
-    posix_spawn_file_actions_adddup2(&actions, mark, kLinkRunningCall);
-    close_from(actions, kLinkRunningCall + 1);
+    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    actions.open(STDOUT_FILENO, "/dev/null", O_WRONLY);
+    actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+    actions.duplicate(socket, kLinkSocket);
+    actions.duplicate(mark, kLinkRunningCall);
+    close_from(actions.actions(), kLinkRunningCall + 1);
     sigset_t all, none;
     sigfillset(&all);
     sigemptyset(&none);
@@ -86,8 +86,7 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     std::string name = "gpu-profile", how = argument;
     char* argv[] = {name.data(), how.data(), nullptr};
     pid_t pid = -1;
-    int failed = posix_spawn(&pid, program.c_str(), &actions, &attributes, argv, own_environment().data());
-    posix_spawn_file_actions_destroy(&actions);
+    int failed = actions.spawn(pid, program.c_str(), &attributes, argv, own_environment().data());
     posix_spawnattr_destroy(&attributes);
     if (failed != 0)
         return Error{ExitCode::internal, fmt::format("cannot start {}: {}", program, std::strerror(failed))};

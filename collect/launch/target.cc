@@ -1,4 +1,5 @@
 #include "collect/launch/target.h"
+#include "core/base/spawn_actions.h"
 
 #include <errno.h>
 #include <fmt/format.h>
@@ -66,12 +67,10 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setsigmask(&attributes, &signals_->before);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    if (streams.input >= 0) posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
-    if (streams.output >= 0) posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
-    int failed = posix_spawnp(&pid_, argv[0], &actions, &attributes, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
+    SpawnActions actions;
+    if (streams.input >= 0) actions.duplicate(streams.input, STDIN_FILENO);
+    if (streams.output >= 0) actions.duplicate(streams.output, STDOUT_FILENO);
+    int failed = actions.spawn(pid_, argv[0], &attributes, argv.data(), environ, true);
     posix_spawnattr_destroy(&attributes);
     if (failed == 0) return {};
     return Error{failed == ENOENT ? kNotFound : kNotExecutable,

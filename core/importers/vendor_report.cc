@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/path_search.h"
+#include "core/base/spawn_actions.h"
 #include "core/base/temporary_file.h"
 
 extern char** environ;
@@ -40,20 +41,18 @@ pid_t start(const std::vector<std::string>& arguments, int input, int output, bo
     std::vector<char*> words;
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
+    SpawnActions actions;
     posix_spawnattr_t attributes;
-    posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     if (own_session) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
     for (auto [wanted, stream] : {std::pair(input, STDIN_FILENO), {output, STDOUT_FILENO}})
         if (wanted >= 0)
-            posix_spawn_file_actions_adddup2(&actions, wanted, stream);
+            actions.duplicate(wanted, stream);
         else
-            posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+            actions.open(stream, "/dev/null", O_RDWR);
+    actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
     pid_t child = -1;
-    if (posix_spawn(&child, words[0], &actions, &attributes, words.data(), environ) != 0) child = -1;
-    posix_spawn_file_actions_destroy(&actions);
+    if (actions.spawn(child, words[0], &attributes, words.data(), environ) != 0) child = -1;
     posix_spawnattr_destroy(&attributes);
     return child;
 }

@@ -19,6 +19,7 @@
 #include "collect/device/close_inherited.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
+#include "core/base/spawn_actions.h"
 
 namespace gpuprof::inline device::nvidia_smi {
 
@@ -44,12 +45,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }
 
 // The child's descriptors: no input, and both outputs into the pipe.
-void set_files(posix_spawn_file_actions_t& files, int output) {
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, 1);
-    posix_spawn_file_actions_adddup2(&files, output, 2);
-    close_from(files, 3);
+void set_files(SpawnActions& files, int output) {
+    files.open(0, "/dev/null", O_RDONLY);
+    files.duplicate(output, 1);
+    files.duplicate(output, 2);
+    close_from(files.actions(), 3);
 }
 
 void set_attributes(posix_spawnattr_t& attributes) {
@@ -85,13 +85,12 @@ Result<Process> Process::start(const std::string& program, const std::vector<std
     std::vector<std::string> words{program}, variables = plain_environment();
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv = pointers(words), envp = pointers(variables);
-    posix_spawn_file_actions_t files;
+    SpawnActions files;
     posix_spawnattr_t attributes;
     set_files(files, ends[1]);
     set_attributes(attributes);
     Process process;
-    int error = posix_spawn(&process.pid_, program.c_str(), &files, &attributes, argv.data(), envp.data());
-    posix_spawn_file_actions_destroy(&files);
+    int error = files.spawn(process.pid_, program.c_str(), &attributes, argv.data(), envp.data());
     posix_spawnattr_destroy(&attributes);
     close(ends[1]);
     process.output_ = ends[0];
