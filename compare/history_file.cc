@@ -68,7 +68,12 @@ Result<std::optional<HistoryFile>> HistoryFile::open(const std::string& path, Ac
         int fd = ::open(path.c_str(), (access == Access::read ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (fd < 0 && errno == ENOENT) return std::optional<HistoryFile>();
         struct stat found {};
-        if ((fd < 0 && errno == EISDIR) || (fd >= 0 && fstat(fd, &found) == 0 && !S_ISREG(found.st_mode))) {
+        if (fd >= 0 && fstat(fd, &found) != 0) {  // whose file it is would be unknown
+            Error unknown{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+            close(fd);
+            return unknown;
+        }
+        if ((fd < 0 && errno == EISDIR) || (fd >= 0 && !S_ISREG(found.st_mode))) {
             if (fd >= 0) close(fd);
             return Error{ExitCode::unreadable,
                          fmt::format("cannot read {}: no such file; choose a history with --db", path)};
@@ -81,7 +86,9 @@ Result<std::optional<HistoryFile>> HistoryFile::open(const std::string& path, Ac
         if (Status locked = file.lock(access, deadline); !locked.ok()) return locked.error();
         if (access == Access::replace && !file.has_its_name()) continue;  // replaced while this process waited
         if (Status whole = file.check_journals(); !whole.ok()) return whole.error();
-        if (fstat(fd, &found) != 0 || static_cast<std::size_t>(found.st_size) > kMaxBytes)
+        if (fstat(fd, &found) != 0)
+            return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path, std::strerror(errno))};
+        if (static_cast<std::size_t>(found.st_size) > kMaxBytes)
             return refused(path, fmt::format("it has more than {} MiB, unlike a history", kMaxBytes >> 20));
         if (Status read = file.read(static_cast<std::size_t>(found.st_size)); !read.ok()) return read.error();
         return std::optional<HistoryFile>(std::move(file));
@@ -156,7 +163,10 @@ Status HistoryFile::read(std::size_t size) {
         ssize_t got = pread(fd_, bytes_.data() + done, size - done, static_cast<off_t>(done));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", path_, std::strerror(errno))};
-        if (got == 0) bytes_.resize(size = done);  // it became shorter
+        // Less than a database may look like a new one, which the next addition would write over it.
+        if (got == 0)
+            return Error{ExitCode::unreadable,
+                         fmt::format("cannot read {}: it became shorter while it was read; try again", path_)};
         done += static_cast<std::size_t>(got);
     }
     return {};
