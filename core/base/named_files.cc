@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 namespace gpuprof::inline base {
 namespace {
@@ -29,8 +30,10 @@ NamedFiles::NamedFiles(const std::vector<std::string>& given) {
 Result<std::string> NamedFiles::find(const std::string& name) const {
     std::error_code problem;
     std::string real = fs::canonical(name, problem).string();
-    if (problem || !fs::is_regular_file(real, problem))
-        return Error{ExitCode::unreadable, fmt::format("{} is not there", name)};
+    bool regular = !problem && fs::is_regular_file(real, problem);
+    if (problem && problem != std::errc::no_such_file_or_directory && problem != std::errc::not_a_directory)
+        return Error{ExitCode::internal, fmt::format("cannot read {}: {}", name, problem.message())};
+    if (!regular) return Error{ExitCode::unreadable, fmt::format("{} is not there", name)};
     if (std::none_of(folders_.begin(), folders_.end(), [&](const std::string& each) { return real.starts_with(each); }))
         return Error{ExitCode::unreadable,
                      fmt::format("{} is not in the folder that was given; a recording may name any file", name)};

@@ -14,7 +14,8 @@ public:
     // `given`: files and folders that the user named. A file stands for its folder.
     explicit NamedFiles(const std::vector<std::string>& given);
 
-    // The file's path without links; an error that says why it is not opened.
+    // The file's path without links; an error that says why it is not opened: ExitCode::internal if the system
+    // failed, so that it is not known.
     Result<std::string> find(const std::string& name) const;
 
 private:

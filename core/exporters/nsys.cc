@@ -2,9 +2,11 @@
 // for scripts and programs that read those. Operators become NVTX ranges in a separate domain. Times count from the
 // start of the window.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -308,13 +310,19 @@ Status export_nsys(const Trace& trace, Sink& sink) {
     auto close = [](std::FILE* open) { std::fclose(open); };
     std::unique_ptr<std::FILE, decltype(close)> file(std::fopen(writer->path().c_str(), "rb"), close);
     if (!file) return Error{ExitCode::unreadable, fmt::format("cannot read back {}", writer->path())};
+    struct stat about {};
+    if (fstat(fileno(file.get()), &about) != 0)
+        return Error{ExitCode::internal, fmt::format("cannot read back {}: {}", writer->path(), std::strerror(errno))};
     std::string piece(1 << 20, '\0');
+    auto left = static_cast<std::uint64_t>(about.st_size);
     while (std::size_t got = std::fread(piece.data(), 1, piece.size(), file.get())) {
         sink.write(std::string_view(piece).substr(0, got));
-        if (sink.failed()) break;
+        left -= std::min<std::uint64_t>(left, got);
+        if (sink.failed()) return {};
     }
     if (std::ferror(file.get()) != 0)
         return Error{ExitCode::internal, fmt::format("cannot read back {}: {}", writer->path(), std::strerror(errno))};
+    if (left > 0) return Error{ExitCode::internal, fmt::format("cannot read back {}: it ends early", writer->path())};
     return {};
 }
 

@@ -24,12 +24,15 @@ public:
     std::optional<std::string_view> line(std::string_view file, std::int64_t number);
     // Where a recorded file is below the folder, as a relative path; "" if it is not there.
     std::string place(std::string_view file) const;
+    // Existing files that could not be read, each with the reason.
+    const std::vector<std::string>& unreadable() const { return unreadable_; }
 
 private:
     const std::vector<std::string>& lines_of(std::string_view file);
 
     std::string folder_;
     std::map<std::string, std::vector<std::string>, std::less<>> files_;  // by recorded path; empty if not found
+    std::vector<std::string> unreadable_;
 };
 
 }  // namespace gpuprof::facts

@@ -102,6 +102,7 @@ Result<ResultTable> source_table(const Facts& facts) {
                      fmt::format("no kernel with counters of instructions matches '{}'", facts.options().kernel)};
     if (table.rows() == 0) table.notes.push_back("No counters of instructions were recorded.");
     if (no_lines) table.notes.push_back("Some kernels have no source lines; compile them with nvcc -lineinfo.");
+    for (const std::string& file : texts.unreadable()) table.notes.push_back("Without the text of " + file + ".");
     if (files && facts.options().sources.empty())
         table.notes.push_back("--sources DIR shows the text of the lines, from source files below DIR.");
     return table;
