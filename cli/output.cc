@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "cli/progress.h"
+#include "core/base/caught.h"
+#include "core/base/names_in.h"
 #include "core/importers/importer.h"
 
 #include "core/base/utf8.h"
@@ -40,9 +42,8 @@ bool is_folder(const std::string& input) {
 // The files that reading `input` reads: the file itself, or the recordings in a folder.
 bool reads(const std::string& input, const Identity& file) {
     if (!is_folder(input)) return identity(input, STDIN_FILENO) == file;
-    std::error_code failed;
-    for (fs::directory_iterator entry(input, failed), end; !failed && entry != end; entry.increment(failed)) {
-        std::string path = entry->path().string();
+    for (const std::string& name : names_in(input)) {
+        std::string path = (fs::path(input) / name).string();
         if (identity(path, -1) != file) continue;
         Result<OpenedFile> opened = recognise_file(path, path, {});
         return !opened.ok() || !opened->is_foreign();
@@ -128,6 +129,12 @@ void note(std::string_view line) {
     end_progress();
     // a file name may contain anything; a message has one line
     fmt::print(stderr, "gpu-profile: {}\n", printable(line));
+}
+
+void note_failure(const Status& status) noexcept {
+    if (status) return;
+    if (Status said = caught([&] { note(status.error().message); }); !said)
+        std::fputs("gpu-profile: out of memory\n", stderr);
 }
 
 void note_damage(const Trace& trace) {

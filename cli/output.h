@@ -43,6 +43,8 @@ Status print(std::string_view text);
 void note(std::string_view line);
 // Notes that bytes of the input could not be read, for answers without room for that (CSV, other tools' formats). Does
 // nothing if all were read.
+// The message of a failure; nothing of a success. For where the end of the program must not change.
+void note_failure(const Status& status) noexcept;
 void note_damage(const Trace& trace);
 
 }  // namespace gpuprof::cli

@@ -22,6 +22,7 @@
 #include "collect/device/repeats.h"
 #include "collect/device/sample_capture.h"
 #include "collect/launch/target.h"
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inline cli {
@@ -68,11 +69,12 @@ struct Records {
     void command_started() const {
         if (csv) csv->publish();
     }
-    Status close() {
-        if (live) live->clear();
-        Status status = capture ? capture->close() : Status();
-        Status csv_status = csv ? csv->close() : Status();
-        return status ? csv_status : status;
+    // Whatever fails is said; files that are not complete are removed.
+    void close() noexcept {
+        if (live) note_failure(caught([&] { live->clear(); }));
+        if (capture) note_failure(capture->close());
+        if (csv) note_failure(caught([&] { return csv->close(); }));
+        capture.reset(), csv.reset();
     }
 };
 
@@ -150,16 +152,18 @@ Result<ExitCode> profile(const ProfileArguments& arguments) {
         if (Status started = target.start(arguments.command); !started) return started.error();
         records.command_started();
         end = target.wait();
-        monitor.stop();
-        runs.push_back(monitor.summaries());
+        Status sampled = caught([&] {
+            monitor.stop();
+            runs.push_back(monitor.summaries());
+        });
+        note_failure(sampled);
+        if (!sampled) break;
     }
-    Status written = records.close();
-    if (!runs.empty())
-        if (Status shown = show(arguments, runs); !shown) written = shown;
+    records.close();
+    if (!runs.empty()) note_failure(caught([&] { return show(arguments, runs); }));
     if (end.failed() && static_cast<int>(runs.size()) < arguments.repeats)
         note(fmt::format("the command failed in run {} of {}; the remaining runs were skipped",
                          runs.empty() ? "the warm-up" : std::to_string(runs.size()), arguments.repeats));
-    if (!written) note(written.error().message);
     exit_like(end);
 }
 

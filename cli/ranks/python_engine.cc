@@ -15,6 +15,8 @@
 #include "cli/progress.h"
 #include "cli/python_package.h"
 #include "collect/launch/target.h"
+#include "core/base/caught.h"
+#include "core/base/json_error.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof::inline cli {
@@ -97,7 +99,7 @@ private:
 Result<EngineLine> engine_line(const std::string& line) {
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (parser.parse(line).get(object) != simdjson::SUCCESS) return garbled(line);
+    if (fault_of_text(parser.parse(line).get(object)) != simdjson::SUCCESS) return garbled(line);
     auto text = [&](std::string_view key) {
         std::string_view value;
         return object[key].get(value) == simdjson::SUCCESS ? std::string(value) : std::string();
@@ -156,9 +158,14 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
     {
         std::optional<Progress> progress;
         if (!request.quiet) progress.emplace([&](DurNs elapsed) { return counted.line(elapsed); });
-        std::thread reading([&] { listener.read_all(ends[0]); });
+        Status heard;
+        std::thread reading([&] {
+            heard = caught([&] { listener.read_all(ends[0]); });
+            if (!heard) close(std::exchange(ends[0], -1));  // Python ends when it writes the next line
+        });
         ended = target.wait();
         reading.join();
+        if (!heard) return heard.error();
     }
     close(ends[0]);
     if (ended.asked != 0) {

@@ -27,6 +27,7 @@
 #include "cli/report/first_answer.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
+#include "core/base/caught.h"
 #include "core/base/host_name.h"
 #include "core/base/shell_words.h"
 #include "core/schema/job_place.h"
@@ -79,15 +80,26 @@ Status show(const RecordArguments& arguments, Trace trace, std::size_t seen) {
 }
 
 // Everything after the end of the command; the exit status does not depend on it.
-Status conclude(const RecordArguments& arguments, RecordedRun& run) {
+Status merge_and_show(const RecordArguments& arguments, RecordedRun& run, bool& written) {
     evaluate_counters(run.folder.path(), run.program, CounterPart::whole);
     attribute_samples(run.folder.path(), false);
-    if (Status written = write_os_calls(run.folder.path()); !written) note(written.error().message);
-    std::vector<std::string> files = run.folder.files();
+    if (Status calls = write_os_calls(run.folder.path()); !calls) note(calls.error().message);
+    Result<std::vector<std::string>> listed = list_parts(run.folder.path());
+    if (!listed.ok()) return listed.error();
+    const std::vector<std::string>& files = *listed;
     if (files.empty()) return Error{ExitCode::empty, "nothing was recorded"};
     Result<Trace> trace = merge_parts(own_facts(run), files, arguments.output, CodeFiles::open);
     Status status = trace.ok() ? write_recording(*trace, arguments.output) : trace.error();
-    if (status) return show(arguments, std::move(*trace), processes_of(files));
+    if (!status) return status;
+    written = true;
+    return show(arguments, std::move(*trace), processes_of(files));
+}
+
+// Whatever fails, memory too, the recording is complete or its parts are kept.
+Status conclude(const RecordArguments& arguments, RecordedRun& run) {
+    bool written = false;
+    Status status = caught([&] { return merge_and_show(arguments, run, written); });
+    if (status || written || status.error().code == ExitCode::empty) return status;
     std::string kept = run.folder.path();
     run.folder.keep();
     return Error{status.error().code,
@@ -105,7 +117,9 @@ Result<ExitCode> merge_kept(const RecordArguments& arguments) {
     attribute_samples(arguments.merge, false);
     recover_logs(arguments.merge);
     if (Status written = write_os_calls(arguments.merge); !written) return written.error();
-    std::vector<std::string> files = parts_in(arguments.merge);
+    Result<std::vector<std::string>> listed = list_parts(arguments.merge);
+    if (!listed.ok()) return listed.error();
+    const std::vector<std::string>& files = *listed;
     if (files.empty())
         return Error{ExitCode::unreadable,
                      fmt::format("cannot merge '{}': it contains no parts of a recording", arguments.merge)};
@@ -196,7 +210,7 @@ Result<ExitCode> record(RecordArguments arguments) {
     {
         RecordedRun finished = std::move(*run);
         std::optional<ReservedName> name = std::move(reserved);
-        if (Status concluded = conclude(arguments, finished); !concluded) note(concluded.error().message);
+        note_failure(caught([&] { return conclude(arguments, finished); }));
     }
     exit_like(end);
 }

@@ -16,6 +16,7 @@
 #include "cli/record/watch.h"
 #include "collect/launch/preload_path.h"
 #include "core/base/boot_id.h"
+#include "core/base/caught.h"
 #include "core/base/command_line.h"
 #include "core/base/host_name.h"
 #include "core/base/readable.h"
@@ -35,29 +36,31 @@ class Companions {
 public:
     explicit Companions(const SpoolFolder& folder) : folder_(folder) {}
     void prepare(std::unique_ptr<Companion> companion) {
-        Status status = companion->prepare(companion_part(folder_.path(), companion->name()));
-        if (!status)
-            note(status.error().message);
-        else
-            ready_.push_back(std::move(companion));
+        note_failure(caught([&]() -> Status {
+            Status status = companion->prepare(companion_part(folder_.path(), companion->name()));
+            if (status) ready_.push_back(std::move(companion));
+            return status;
+        }));
     }
-    void started(pid_t target) {
-        for (const auto& companion : ready_) companion->started(target);
+    // While the command runs, a failure ends what it concerns and nothing else.
+    void started(pid_t target) noexcept {
+        for (const auto& companion : ready_) note_failure(caught([&] { companion->started(target); }));
     }
-    void ended() {
+    void ended() noexcept {
         std::lock_guard lock(mutex_);
         for (const auto& companion : ready_)
-            if (!stopped_) companion->ended();
+            if (!stopped_) note_failure(caught([&] { companion->ended(); }));
     }
     // Thread-safe; one call is enough.
-    void stop() {
+    void stop() noexcept {
         std::lock_guard lock(mutex_);
         if (stopped_) return;
-        for (const auto& companion : ready_) companion->ask_to_stop();
-        for (const auto& companion : ready_) {
-            if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
-            for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
-        }
+        for (const auto& companion : ready_) note_failure(caught([&] { companion->ask_to_stop(); }));
+        for (const auto& companion : ready_)
+            note_failure(caught([&] {
+                if (Status status = companion->stop(); !status) remarks_.push_back(status.error().message);
+                for (const std::string& remark : companion->remarks()) remarks_.push_back(remark);
+            }));
         stopped_ = true;
     }
     // Their messages, after stop().
@@ -188,10 +191,13 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (Status started = target.start(request.command); !started) return started.error();
     shared.reset();
     companions.started(target.pid());
-    watch.start();
-    ClockState clock = read_clock_state();
-    bool keep_command = !options.recorder.no_command_line;
-    std::string command = keep_command ? without_secrets(request.command) : "";
+    note_failure(caught([&] { watch.start(); }));
+    ClockState clock;
+    std::string command;
+    note_failure(caught([&] {
+        clock = read_clock_state();
+        if (!options.recorder.no_command_line) command = without_secrets(request.command);
+    }));
     TargetExit end = target.wait([&] { companions.ended(); });
     watch.stop();
     companions.stop();

@@ -11,8 +11,10 @@
 #include <array>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string_view>
 
+#include "core/base/caught.h"
 #include "core/base/names_in.h"
 #include "core/base/path_search.h"
 #include "core/schema/os_call_facts.h"
@@ -30,14 +32,29 @@ std::string absolute(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> files_in(const std::string& path, std::string_view suffix) {
+namespace {
+
+std::vector<std::string> with_suffix(const std::string& path, std::span<const std::string> names,
+                                     std::string_view suffix) {
     std::vector<std::string> files;
-    for (const std::string& name : names_in(path))
+    for (const std::string& name : names)
         if (name.size() > suffix.size() && name.ends_with(suffix)) files.push_back(path + "/" + name);
     return files;
 }
 
+}  // namespace
+
+std::vector<std::string> files_in(const std::string& path, std::string_view suffix) {
+    return with_suffix(path, names_in(path), suffix);
+}
+
 std::vector<std::string> parts_in(const std::string& path) { return files_in(path, ".gpuprof"); }
+
+Result<std::vector<std::string>> list_parts(const std::string& path) {
+    Result<std::vector<std::string>> names = list_names(path);
+    if (!names.ok()) return names.error();
+    return with_suffix(path, *names, ".gpuprof");
+}
 
 Result<SpoolFolder> SpoolFolder::make(const std::string& path) {
     std::string pattern = absolute(path) + ".parts-XXXXXX";
@@ -62,7 +79,11 @@ void SpoolFolder::report_disk_full() const {
 }
 
 SpoolFolder::~SpoolFolder() {
-    if (path_.empty()) return;
+    if (path_.empty() || caught([this] { remove(); })) return;
+    (void)caught([this] { remove(); });  // memory may have been short for a moment
+}
+
+void SpoolFolder::remove() const {
     unlink((path_ + "/full").c_str());
     unlink((path_ + "/" + fact::kOsCallShare).c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h

@@ -22,6 +22,8 @@ struct InjectionOptions {
 std::vector<std::string> files_in(const std::string& folder, std::string_view suffix);
 // The spool files in a folder, by name. An empty one belongs to a process that ended before it wrote anything.
 std::vector<std::string> parts_in(const std::string& folder);
+// The same; an error if the folder cannot be read whole.
+Result<std::vector<std::string>> list_parts(const std::string& folder);
 
 // A folder for the spool files of one run, removed with its content when this object is destroyed.
 class SpoolFolder {
@@ -42,6 +44,7 @@ public:
     void keep() { path_.clear(); }
 
 private:
+    void remove() const;
     explicit SpoolFolder(std::string path) : path_(std::move(path)) {}
     std::string path_;
 };

@@ -1,11 +1,16 @@
-// The names in a folder, sorted; none if it cannot be read.
+// The names in a folder, sorted. Not std::filesystem's iterator, which ends the process when memory is short.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/base/result.h"
+
 namespace gpuprof::inline base {
 
+Result<std::vector<std::string>> list_names(const std::string& folder);
+
+// None if it cannot be read.
 std::vector<std::string> names_in(const std::string& folder);
 
 }  // namespace gpuprof::base

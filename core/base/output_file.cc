@@ -146,7 +146,7 @@ Status OutputFile::make_part(const Place& place, const OutputOptions& options) {
         if (options.announce) options.announce(part);
         fd_ = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
         if (fd_ >= 0)
-            part_ = part;
+            part_ = std::move(part);
         else if (errno != EEXIST || tries == kMaxTries)
             break;
     }
