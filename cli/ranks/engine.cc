@@ -17,6 +17,7 @@
 #include "cli/ranks/reduce.h"
 #include "cli/ranks/second_try.h"
 #include "core/base/fnv.h"
+#include "core/base/names_in.h"
 #include "core/base/ownership.h"
 #include "core/base/parallel.h"
 #include "core/base/path_search.h"
@@ -98,13 +99,12 @@ void reduce_one(ReducedFile& into, const EngineOptions& options, const std::stri
 // Removes what killed processes have left. Nothing that is still written: a file may take `seconds`.
 void remove_unfinished(const std::string& cache, double seconds) {
     const auto oldest = std::time(nullptr) - static_cast<std::time_t>(seconds) - 60;
-    std::error_code failed;
-    for (fs::directory_iterator entry(cache, failed), end; !failed && entry != end; entry.increment(failed)) {
-        const std::string name = entry->path().filename().string();
+    for (const std::string& name : names_in(cache)) {
+        const std::string path = (fs::path(cache) / name).string();
         struct stat about {};
         if (name.starts_with('.') && name.find(".gpuprof.part-") != std::string::npos &&
-            lstat(entry->path().c_str(), &about) == 0 && is_ours(about) && about.st_mtime < oldest)
-            unlink(entry->path().c_str());
+            lstat(path.c_str(), &about) == 0 && is_ours(about) && about.st_mtime < oldest)
+            unlink(path.c_str());
     }
 }
 

@@ -5,9 +5,13 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -99,9 +103,10 @@ Result<ExitCode> reduce(const RanksArguments& arguments) {
     Spill spill(spill_plan(arguments));
     RankFile file;
     file.path = arguments.words[1];
-    std::error_code unknown;
-    std::uintmax_t bytes = std::filesystem::file_size(file.path, unknown);
-    file.bytes = unknown ? 0 : bytes;
+    struct stat about {};
+    if (stat(file.path.c_str(), &about) != 0 && errno != ENOENT)
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file.path, std::strerror(errno))};
+    file.bytes = S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
     if (arguments.rank >= 0)
         file.rank = static_cast<std::int32_t>(arguments.rank);
     else

@@ -1,4 +1,5 @@
 #include "cli/report/watch.h"
+#include "core/base/names_in.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -29,8 +30,7 @@ std::vector<std::string> file_stamps(std::span<const std::string> files) {
         std::error_code failed;
         stamps.push_back(stamp(file));
         if (!fs::is_directory(file, failed)) continue;
-        for (fs::directory_iterator entry(file, failed), end; !failed && entry != end; entry.increment(failed))
-            stamps.push_back(stamp(entry->path().string()));
+        for (const std::string& name : names_in(file)) stamps.push_back(stamp((fs::path(file) / name).string()));
     }
     std::sort(stamps.begin(), stamps.end());
     return stamps;

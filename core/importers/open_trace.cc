@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "core/base/names_in.h"
 #include "core/base/shell_words.h"
 #include "core/importers/importer.h"
 #include "core/model/merge_traces.h"
@@ -131,17 +132,17 @@ std::vector<std::string> named(std::span<const std::string> paths, Naming naming
 }  // namespace
 
 Result<FolderFiles> files_of_folder(const std::string& folder) {
-    std::error_code failed;
+    Result<std::vector<std::string>> listed = list_names(folder);
+    if (!listed.ok()) return listed.error();
     std::set<std::string> found;
-    for (fs::directory_iterator entry(folder, failed), end; !failed && entry != end; entry.increment(failed)) {
+    for (const std::string& name : *listed) {
         std::error_code unknown;
-        bool hidden = entry->path().filename().string().starts_with('.');
-        if (!hidden && entry->is_regular_file(unknown)) found.insert(entry->path().string());
+        fs::path file = fs::path(folder) / name;
+        if (!name.starts_with('.') && fs::is_regular_file(file, unknown)) found.insert(file.string());
     }
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
     };
-    if (failed) return fail(failed.message());
     if (found.empty())
         return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
     std::set<std::string> names;

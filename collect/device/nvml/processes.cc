@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/base/names_in.h"
 #include "core/base/readable.h"
 
 namespace gpuprof::inline device::nvml {
@@ -134,10 +135,9 @@ std::int64_t local_pid(std::int64_t pid, const std::string& proc_root) {
     if (std::filesystem::exists(root / std::to_string(pid), error)) return pid;
     std::int64_t found = 0;
     int matches = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(root, error)) {
-        std::string name = entry.path().filename();
+    for (const std::string& name : names_in(proc_root)) {
         if (name.find_first_not_of("0123456789") != name.npos) continue;
-        std::ifstream status(entry.path() / "status");
+        std::ifstream status(root / name / "status");
         for (std::string line; std::getline(status, line);) {
             if (!line.starts_with("NSpid:")) continue;
             std::istringstream ids(line.substr(6));
