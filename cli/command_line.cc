@@ -155,7 +155,12 @@ void CommandLine::removed(const std::string& name, const std::string& instead) {
 }
 void CommandLine::footer(const std::string& text) { app_.footer(text); }
 
-bool CommandLine::given(const std::string& name) const { return app_.get_option(name)->count() > 0; }
+// Not get_option(), which is declared noexcept and ends the process when memory is short.
+bool CommandLine::given(const std::string& name) const {
+    for (const CLI::Option* option : app_.get_options())
+        if (option->check_name(name)) return option->count() > 0;
+    return false;
+}
 std::vector<std::string> CommandLine::remaining() const { return app_.remaining(); }
 
 }  // namespace gpuprof::cli
