@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <glob.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "cli/doctor/cupti_version.h"
 #include "collect/pm/cupti_candidates.h"
 #include "core/base/ascii.h"
+#include "core/base/names_in.h"
 #include "core/base/path_search.h"
 #include "core/base/readable.h"
 #include "core/format/cupti_versions.h"
@@ -31,14 +31,6 @@ std::optional<std::string> read_start(const std::string& path, std::size_t max_b
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     return text;
-}
-
-std::vector<std::string> matching(const std::string& pattern) {
-    glob_t found{};
-    std::vector<std::string> paths;
-    if (glob(pattern.c_str(), 0, nullptr, &found) == 0) paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
-    globfree(&found);
-    return paths;
 }
 
 // The value of a line "KEY: value".
@@ -83,12 +75,12 @@ Check check_gpus(const Machine& machine) {
     Check check{.name = "GPUs", .found = {}, .remedy = {}};
     std::string models;
     std::size_t known = 0;
-    for (const std::string& path : matching(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
+    for (const std::string& path : matching_paths(machine.root + "/proc/driver/nvidia/gpus/*/information")) {
         ++known;
         models += fmt::format("{}{}", models.empty() ? "" : ", ", value_of(read_start(path).value_or(""), "Model"));
     }
     std::size_t usable = 0;
-    for (const std::string& path : matching(machine.root + "/dev/nvidia[0-9]*"))
+    for (const std::string& path : matching_paths(machine.root + "/dev/nvidia[0-9]*"))
         if (access(path.c_str(), R_OK | W_OK) == 0) ++usable;
     check.health = usable == 0 ? Health::missing : usable < known ? Health::limited : Health::ok;
     check.found = known == 0 && usable == 0 ? "none" : fmt::format("{} of {} usable: {}", usable, known, models);

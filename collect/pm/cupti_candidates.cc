@@ -5,7 +5,6 @@
 #include "collect/pm/cupti_candidates.h"
 
 #include <fmt/format.h>
-#include <glob.h>
 
 #include <cstdlib>
 #include <set>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "core/base/environment.h"
+#include "core/base/names_in.h"
 #include "core/base/path_search.h"
 
 namespace gpuprof::pm {
@@ -50,11 +50,8 @@ public:
 
 private:
     void add_matching(const std::string& pattern) {
-        glob_t found{};
-        if (glob((root_ + pattern).c_str(), 0, nullptr, &found) == 0)
-            for (std::size_t i = 0; i < found.gl_pathc; ++i)
-                if (files_.insert(resolved(found.gl_pathv[i])).second) candidates_.emplace_back(found.gl_pathv[i]);
-        globfree(&found);
+        for (std::string& path : matching_paths(root_ + pattern))
+            if (files_.insert(resolved(path)).second) candidates_.push_back(std::move(path));
     }
 
     const std::string& root_;

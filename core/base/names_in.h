@@ -13,4 +13,7 @@ Result<std::vector<std::string>> list_names(const std::string& folder);
 // None if it cannot be read.
 std::vector<std::string> names_in(const std::string& folder);
 
+// The existing paths that match a pattern of glob(3), sorted. Not glob() itself, which frees twice when memory is short.
+std::vector<std::string> matching_paths(const std::string& pattern);
+
 }  // namespace gpuprof::base
