@@ -69,12 +69,14 @@ struct Records {
     void command_started() const {
         if (csv) csv->publish();
     }
-    // Whatever fails is said; files that are not complete are removed.
-    void close() noexcept {
-        if (live) note_failure(caught([&] { live->clear(); }));
-        if (capture) note_failure(capture->close());
-        if (csv) note_failure(caught([&] { return csv->close(); }));
+    // Files that are not complete are removed.
+    std::array<Status, 3> close() noexcept {
+        std::array<Status, 3> closed;
+        if (live) closed[0] = caught([&] { live->clear(); });
+        if (capture) closed[1] = capture->close();
+        if (csv) closed[2] = caught([&] { return csv->close(); });
         capture.reset(), csv.reset();
+        return closed;
     }
 };
 
@@ -159,8 +161,9 @@ Result<ExitCode> profile(const ProfileArguments& arguments) {
         note_failure(sampled);
         if (!sampled) break;
     }
-    records.close();
+    std::array<Status, 3> closed = records.close();
     if (!runs.empty()) note_failure(caught([&] { return show(arguments, runs); }));
+    for (const Status& status : closed) note_failure(status);
     if (end.failed() && static_cast<int>(runs.size()) < arguments.repeats)
         note(fmt::format("the command failed in run {} of {}; the remaining runs were skipped",
                          runs.empty() ? "the warm-up" : std::to_string(runs.size()), arguments.repeats));
