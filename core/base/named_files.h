@@ -14,8 +14,8 @@ public:
     // `given`: files and folders that the user named. A file stands for its folder.
     explicit NamedFiles(const std::vector<std::string>& given);
 
-    // The file's path without links; an error that says why it is not opened: ExitCode::internal if the system
-    // failed, so that it is not known.
+    // The file's path without links; an error that says why it is not opened: ExitCode::internal if
+    // looking it up failed.
     Result<std::string> find(const std::string& name) const;
 
 private:

@@ -21,7 +21,7 @@ constexpr std::uintmax_t kMaxBytes = 4 * 1024 * 1024;
 constexpr std::size_t kMaxPath = 4096;  // bytes
 
 // The file that a recorded path means in `folder`, with links resolved: itself if it lies there, else the longest end of it that does;
-// empty if there is none. `failure`: why that is not known.
+// empty if there is none, or if looking it up failed: `failure` says why.
 fs::path locate(const std::string& folder, std::string_view recorded, std::string& failure) {
     NamedFiles files({folder});
     auto is_there = [&](const Result<std::string>& found) {
