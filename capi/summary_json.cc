@@ -1,8 +1,9 @@
 #include "capi/summary_json.h"
-#include "core/base/json_error.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
+
+#include "core/base/json_error.h"
 
 namespace gpuprof::capi {
 namespace {

@@ -41,10 +41,10 @@ Status check_capture(const std::string& output, std::span<const std::string> inp
 Status print(std::string_view text);
 // Writes "gpu-profile: LINE" to standard error, for information outside the answer.
 void note(std::string_view line);
+// Notes the message of a failure, and nothing of a success: for places where a failure must not change how the program ends.
+void note_failure(const Status& status) noexcept;
 // Notes that bytes of the input could not be read, for answers without room for that (CSV, other tools' formats). Does
 // nothing if all were read.
-// The message of a failure; nothing of a success. For where the end of the program must not change.
-void note_failure(const Status& status) noexcept;
 void note_damage(const Trace& trace);
 
 }  // namespace gpuprof::cli

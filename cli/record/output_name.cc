@@ -1,5 +1,4 @@
 #include "cli/record/output_name.h"
-#include "core/base/caught.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include "core/base/caught.h"
 
 namespace gpuprof::inline cli {
 namespace {

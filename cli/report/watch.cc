@@ -1,5 +1,4 @@
 #include "cli/report/watch.h"
-#include "core/base/names_in.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,6 +7,8 @@
 #include <chrono>
 #include <filesystem>
 #include <thread>
+
+#include "core/base/names_in.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -124,7 +124,7 @@ void Monitor::State::run() noexcept {
     bool asked_to = stopping;
     changed.notify_all();
     lock.unlock();
-    // Who wants to know has no memory for it either.
+    // The observer may run out of memory as well.
     if (!asked_to && options.observer.over) (void)caught([this] { options.observer.over(ending); });
 }
 

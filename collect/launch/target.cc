@@ -1,5 +1,4 @@
 #include "collect/launch/target.h"
-#include "core/base/spawn_actions.h"
 
 #include <errno.h>
 #include <fmt/format.h>
@@ -12,6 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <initializer_list>
+
+#include "core/base/spawn_actions.h"
 
 extern char** environ;
 

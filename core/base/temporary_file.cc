@@ -1,5 +1,4 @@
 #include "core/base/temporary_file.h"
-#include "core/base/caught.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+
+#include "core/base/caught.h"
 
 namespace gpuprof::inline base {
 namespace {
