@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "capi/capi_options.h"
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
-#include "capi/options.h"
 #include "capi/summary_json.h"
 #include "collect/device/monitor.h"
 #include "collect/device/monitor_options.def"
 #include "collect/device/sample_capture.h"
-#include "core/base/command_line.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/command_line.h"
+#include "core/base/text/json_writer.h"
 
 namespace {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "capi/capi_options.h"
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
-#include "capi/options.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 #include "measure/bench.h"
 #include "measure/bench_options.def"
 

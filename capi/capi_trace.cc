@@ -9,13 +9,13 @@
 
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
-#include "core/importers/open_trace.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
 #include "core/model/select_interval.h"
-#include "core/query/arrow.h"
-#include "core/query/collect.h"
-#include "core/query/sql.h"
+#include "io/importers/open_trace.h"
+#include "present/query/arrow.h"
+#include "present/query/collect.h"
+#include "present/query/sql.h"
 
 namespace {
 

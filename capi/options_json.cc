@@ -8,7 +8,7 @@
 #include "capi/guard.h"
 #include "collect/device/monitor.h"
 #include "collect/device/monitor_options.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 #include "measure/bench.h"
 #include "measure/bench_options.h"
 

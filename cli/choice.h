@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::inline cli {
 

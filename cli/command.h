@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline cli {

@@ -1,4 +1,4 @@
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <optional>
 
-#include "core/base/close_match.h"
-#include "core/base/readable.h"
+#include "core/base/text/close_match.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/common_options.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 
 namespace gpuprof::inline cli {
 namespace {

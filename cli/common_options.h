@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 

@@ -10,7 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/output.h"
 
 namespace gpuprof::inline cli {

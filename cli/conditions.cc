@@ -1,5 +1,5 @@
 #include "cli/conditions.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 
 #include "cli/output.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "compare/condition.h"
 
 namespace gpuprof::inline cli {

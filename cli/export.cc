@@ -1,4 +1,4 @@
-// `export`: writes a recording in another format: one of core/exporters/exporter.h, or the viewer's page.
+// `export`: writes a recording in another format: one of io/exporters/exporter.h, or the viewer's page.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,16 +9,16 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/options.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
 #include "cli/view/private_names.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/open_trace.h"
-#include "core/model/damage.h"
+#include "core/model/build/damage.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {

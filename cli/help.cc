@@ -7,7 +7,7 @@
 
 #include "cli/program.h"
 #include "cli/terminal.h"
-#include "core/report/lines.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -7,18 +7,18 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
 #include "cli/conditions.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "compare/history.h"
 #include "core/base/ownership.h"
-#include "core/base/shell_words.h"
-#include "core/importers/open_trace.h"
-#include "core/report/report.h"
+#include "core/base/text/shell_words.h"
+#include "io/importers/open_trace.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 namespace {

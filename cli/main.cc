@@ -11,7 +11,7 @@
 #include "collect/device/sampler_process.h"
 #include "collect/pm/counter_process.h"
 #include "core/base/exit_code.h"
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 int main(int argc, char** argv) {
     try {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/python_package.h"
 
 namespace gpuprof::inline cli {

@@ -13,11 +13,11 @@
 
 #include "cli/progress.h"
 #include "core/base/caught.h"
-#include "core/base/names_in.h"
-#include "core/importers/importer.h"
+#include "core/base/files/names_in.h"
+#include "io/importers/importer.h"
 
-#include "core/base/utf8.h"
-#include "core/model/damage.h"
+#include "core/base/text/utf8.h"
+#include "core/model/build/damage.h"
 
 namespace gpuprof::inline cli {
 namespace {

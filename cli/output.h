@@ -1,5 +1,5 @@
 // The destination of a command's output: standard output or the file of -o, which appears complete or not at all
-// (core/base/file_sink.h).
+// (core/base/files/file_sink.h).
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cli/unfinished_file.h"
-#include "core/base/file_sink.h"
+#include "core/base/files/file_sink.h"
 #include "core/base/result.h"
 #include "core/model/trace.h"
 

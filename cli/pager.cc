@@ -11,8 +11,8 @@
 #include <string>
 
 #include "cli/output.h"
-#include "core/base/path_search.h"
-#include "core/base/shell_words.h"
+#include "core/base/files/path_search.h"
+#include "core/base/text/shell_words.h"
 
 namespace gpuprof::inline cli {
 namespace {

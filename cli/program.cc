@@ -15,7 +15,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 #include "cli/output.h"
-#include "core/base/shell_words.h"
+#include "core/base/text/shell_words.h"
 
 namespace gpuprof::inline cli {
 namespace {

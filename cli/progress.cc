@@ -8,7 +8,7 @@
 
 #include "core/base/caught.h"
 #include "core/base/clock.h"
-#include "core/importers/reading.h"
+#include "io/importers/source/reading_progress.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,5 +1,5 @@
 #include "cli/python_package.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
 
 namespace gpuprof::inline cli {
 namespace {

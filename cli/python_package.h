@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "core/base/result.h"
 #include "core/schema/option_kind.h"
 

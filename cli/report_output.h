@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/base/result.h"
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/options.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/open_trace.h"
-#include "core/model/scrub.h"
+#include "core/model/privacy/scrub.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {

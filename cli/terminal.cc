@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline cli {
 namespace {

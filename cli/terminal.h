@@ -2,7 +2,7 @@
 // takes them as a plain Style.
 #pragma once
 
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 

@@ -10,7 +10,7 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/python_package.h"
 
 namespace gpuprof::inline cli {

@@ -1,4 +1,4 @@
-// Temporary files of outputs (core/base/output_file.h), which must not survive a signal. SIGINT, SIGTERM, SIGHUP and
+// Temporary files of outputs (core/base/files/output_file.h), which must not survive a signal. SIGINT, SIGTERM, SIGHUP and
 // SIGQUIT remove them and then end the program as usual. Signals that are ignored or handled otherwise are left alone.
 // SIGKILL leaves the temporary file, and the destination unchanged.
 #pragma once

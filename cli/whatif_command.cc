@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "analyze/replay/changes.h"
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/options.h"
-#include "cli/report/report.h"
-#include "core/analyze/replay/changes.h"
-#include "core/report/report.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
+#include "cli/report/report_command.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 namespace {

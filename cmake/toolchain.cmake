@@ -24,7 +24,7 @@ endif()
 add_library(gpuprof_options INTERFACE)
 target_include_directories(gpuprof_options INTERFACE ${CMAKE_SOURCE_DIR})
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  # core/importers/kineto/event.cc makes tables of keys when it is compiled.
+  # io/importers/kineto/event.cc makes tables of keys when it is compiled.
   target_compile_options(gpuprof_options INTERFACE -fconstexpr-steps=10000000)
 endif()
 target_compile_options(gpuprof_options INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow)

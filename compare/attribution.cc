@@ -7,9 +7,9 @@
 #include <map>
 #include <numeric>
 
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::compare {
 namespace {

@@ -1,7 +1,7 @@
 // The change of a quantity from BASE to NEW, in percent of BASE, with an interval and a verdict.
 //
 // There are two sources of samples, because two things vary. Within one recording: steps. Their medians are compared by
-// a bootstrap (measure/comparison.h has method and sources). Between recordings: variation from one start of the
+// a bootstrap (measure/bench_comparison.h has method and sources). Between recordings: variation from one start of the
 // program to the next, which no number of steps reveals. With repeats, one value per recording is a sample (Kalibera
 // and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013: the highest level that varies decides). The
 // difference of the means of their logarithms gets an interval of Student's t with pooled variance; this needs at least

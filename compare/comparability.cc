@@ -7,12 +7,12 @@
 #include <cmath>
 #include <map>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/completeness.h"
-#include "core/analyze/facts/profiler_cost.h"
-#include "core/analyze/facts/throttling.h"
-#include "core/base/readable.h"
-#include "core/model/damage.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/energy/throttling.h"
+#include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/work_missing.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/damage.h"
 #include "core/schema/debug_env.h"
 #include "measure/statistics.h"
 

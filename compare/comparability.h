@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compare/run.h"
+#include "compare/compared_run.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::compare {

@@ -1,14 +1,14 @@
 // See the header. Kernels and copies belong to the step that launched them if steps are host ranges, otherwise to the
 // step in which they begin; busy time is cut at the ends of steps.
-#include "compare/run.h"
+#include "compare/compared_run.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
+#include "analyze/facts/activity.h"
+#include "analyze/facts/stat.h"
 #include "compare/recording.h"
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/stat.h"
 #include "core/base/parallel.h"
 #include "core/model/select_interval.h"
 #include "measure/statistics.h"

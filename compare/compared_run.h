@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/facts/facts.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "compare/comparison_metrics.def"
 #include "compare/device_time.h"
-#include "compare/energy.h"
-#include "compare/metrics.def"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
+#include "compare/energy_comparison.h"
 #include "core/model/trace.h"
 #include "core/schema/unit.h"
 

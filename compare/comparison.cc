@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::compare {
 namespace {

@@ -9,8 +9,8 @@
 #include "compare/attribution.h"
 #include "compare/change.h"
 #include "compare/comparability.h"
+#include "compare/compared_run.h"
 #include "compare/kernel_pairs.h"
-#include "compare/run.h"
 #include "core/model/answer.h"
 #include "core/model/result_table.h"
 

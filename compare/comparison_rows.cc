@@ -1,5 +1,5 @@
 // See the header. kKinds lists which columns identify and compare the rows of each analysis, one line per analysis.
-#include "compare/rows.h"
+#include "compare/comparison_rows.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <string>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/cells.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof::compare {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/run.h"
+#include "compare/compared_run.h"
 #include "core/base/result.h"
 #include "core/model/result_table.h"
 

@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::compare {
 namespace {

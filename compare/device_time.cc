@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/gaps.h"
 
 namespace gpuprof::compare {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/stat.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::compare {

@@ -1,13 +1,13 @@
-#include "compare/energy.h"
+#include "compare/energy_comparison.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/facts/activity.h"
+#include "analyze/facts/energy/device_energy.h"
 #include "compare/conclusion.h"
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/device_energy.h"
 
 namespace gpuprof::compare {
 namespace {

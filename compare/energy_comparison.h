@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/facts/facts.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "compare/change.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::compare {

@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <new>
 
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/cells.h"
 #include "core/base/host_name.h"
 
 namespace gpuprof::compare {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/base/output_file.h"
+#include "core/base/files/output_file.h"
 #include "core/base/ownership.h"
 
 namespace gpuprof::compare {

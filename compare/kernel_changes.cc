@@ -8,9 +8,9 @@
 #include <array>
 #include <cmath>
 
+#include "analyze/facts/stat.h"
+#include "analyze/tables/cells.h"
 #include "compare/change.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/cells.h"
 
 namespace gpuprof::compare {
 namespace {

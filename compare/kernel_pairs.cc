@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::compare {
 namespace {

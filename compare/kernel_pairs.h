@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compare/run.h"
-#include "core/analyze/facts/name_groups.h"
+#include "analyze/facts/host/name_groups.h"
+#include "compare/compared_run.h"
 
 namespace gpuprof::compare {
 

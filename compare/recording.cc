@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "core/analyze/facts/activity.h"
+#include "analyze/facts/activity.h"
 #include "core/base/parallel.h"
 
 namespace gpuprof::compare {

@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::compare {

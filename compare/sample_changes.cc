@@ -116,7 +116,7 @@ std::optional<Change> without_interval(Samples base, Samples next, std::string_v
     return change;
 }
 
-// A percentile of one side, resampled as in measure/comparison.h: n*Beta is drawn as the rank.
+// A percentile of one side, resampled as in measure/bench_comparison.h: n*Beta is drawn as the rank.
 class Rank {
 public:
     Rank(Samples samples, double share, double effective)

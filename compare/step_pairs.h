@@ -2,7 +2,7 @@
 // order.
 #pragma once
 
-#include "compare/run.h"
+#include "compare/compared_run.h"
 #include "core/base/result.h"
 #include "core/model/result_table.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 #include "measure/timer.h"
 
 namespace gpuprof::measure {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "measure/comparison.h"
+#include "measure/bench_comparison.h"
+#include "measure/bench_run.h"
 #include "measure/cuda_timer.h"
 #include "measure/measurement.h"
-#include "measure/run.h"
 #include "measure/timer.h"
 
 namespace gpuprof::measure {

@@ -1,5 +1,5 @@
 // See the header for the method and its sources.
-#include "measure/comparison.h"
+#include "measure/bench_comparison.h"
 
 #include <fmt/format.h>
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 #include "measure/measurement.h"
 
 namespace gpuprof::measure {

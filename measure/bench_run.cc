@@ -1,11 +1,11 @@
-#include "measure/run.h"
+#include "measure/bench_run.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::measure {
 namespace {

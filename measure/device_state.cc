@@ -4,7 +4,7 @@
 #include <memory>
 #include <numeric>
 
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 #include "core/schema/throttle.h"
 
 namespace gpuprof::measure {

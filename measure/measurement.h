@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 #include "core/model/result_table.h"
-#include "measure/comparison.h"
+#include "measure/bench_comparison.h"
 #include "measure/device_state.h"
 #include "measure/statistics.h"
 #include "measure/stopping.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 #include "measure/measurement.h"
 
 namespace gpuprof::measure {

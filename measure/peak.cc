@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/knowledge/device_peaks.h"
-#include "core/base/close_match.h"
+#include "analyze/knowledge/device_peaks.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::measure {
 namespace {

@@ -1,4 +1,4 @@
-// Peak rates of a device, for the share that a benchmark reached. Figures come from core/analyze/knowledge (one line
+// Peak rates of a device, for the share that a benchmark reached. Figures come from analyze/knowledge (one line
 // per GPU with its source); for other GPUs the bandwidth follows from the driver's figures about its memory. Unknown
 // values are absent, with the reason.
 #pragma once
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 #include "core/base/result.h"
 
 namespace gpuprof::measure {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 #include "measure/statistics.h"
 
 namespace gpuprof::measure {

@@ -14,7 +14,7 @@ if [ "$(cat $venv/.made-for 2>/dev/null)" != "$wanted" ]; then
     printf '%s' "$wanted" >$venv/.made-for
 fi
 # A deleted page makes its folder newer. Sources are listed because pages link to them.
-sources=(docs ./*.md mkdocs.yml tools/build_docs.sh tools/site tools/requirements-docs.txt capi collect core measure examples)
+sources=(docs ./*.md mkdocs.yml tools/build_docs.sh tools/site tools/requirements-docs.txt capi collect core io analyze ranks present measure examples)
 if [ -e $stamp ] && [ -z "$(find "${sources[@]}" -newer $stamp -print -quit)" ]; then
     echo "build/site is up to date"
     exit

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares our offsets of CUPTI's fields (core/format/cupti_records.h) with the headers of CUPTI 11.8 to 13.5,
-and the structures of its second interface (collect/inject/cupti_v2.h) with those of the versions that have it.
+and the structures of its second interface (collect/inject/cupti/cupti_v2.h) with those of the versions that have it.
 
     tools/check_cupti_layout.py [--cache FOLDER]
 
@@ -112,7 +112,7 @@ def second_interface(header):
     """Assertions about V2, for versions that have several subscribers."""
     if "cuptiGetTimestamp_v2" not in header:
         return
-    yield '#include "collect/inject/cupti_v2.h"'
+    yield '#include "collect/inject/cupti/cupti_v2.h"'
     yield "static_assert(sizeof(inject::SubscriberParams) == sizeof(CUpti_SubscriberParams));"
     for ours, theirs in PARAMETERS.items():
         yield f"static_assert(offsetof(inject::SubscriberParams, {ours}) == offsetof(CUpti_SubscriberParams, {theirs}));"

@@ -82,7 +82,7 @@ def names_of(definitions):
 
 
 def required():
-    return set(re.findall(r"^FUNCTION\(true, \w+, (\w+)", (ROOT / "collect/inject/cupti_symbols.def").read_text(), re.M))
+    return set(re.findall(r"^FUNCTION\(true, \w+, (\w+)", (ROOT / "collect/inject/cupti/cupti_symbols.def").read_text(), re.M))
 
 
 def library_of(package, cache):
@@ -104,7 +104,7 @@ def exports_of(library):
 
 
 def wrong_symbols(version, exports):
-    second = set(names_of("collect/inject/cupti_v2_symbols.def"))
+    second = set(names_of("collect/inject/cupti/cupti_v2_symbols.def"))
     yield from (f"lacks {name}" for name in required() - exports)
     if version >= SEVERAL_SUBSCRIBERS:
         yield from (f"lacks {name}" for name in second - exports)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares collect/pm/abi.h with CUPTI's headers: sizes, offsets and constants, by compiling assertions.
+"""Compares collect/pm/pm_abi.h with CUPTI's headers: sizes, offsets and constants, by compiling assertions.
 
     tools/check_pm_layout.py FOLDER
 
@@ -51,4 +51,4 @@ kEndOfRecords CUPTI_PM_SAMPLING_DECODE_STOP_REASON_END_OF_RECORDS
 """
 
 if __name__ == "__main__":
-    sys.exit(compare(__doc__, "collect/pm/abi.h", "pm", "cupti_pmsampling", STRUCTURES, CONSTANTS))
+    sys.exit(compare(__doc__, "collect/pm/pm_abi.h", "pm", "cupti_pmsampling", STRUCTURES, CONSTANTS))

@@ -13,12 +13,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE")
-PATTERNS = ("tools/check_refs.py", "tests/python/test_tools.py")  # they contain the patterns
+PATTERNS = ("tools/check_refs.py", "tests/python/project/test_tools.py")  # they contain the patterns
 MACHINE_PATH = re.compile(r"(?<![\w.>$}/*-])/(?:home|root|work|Users|mnt|workspace)/[\w.]")
 TODO = re.compile(r"(?<!`)\b(?:TODO|FIXME|XXX)\b(?!.{0,3}#\d)")
 UPWARDS = re.compile(r"(?<![\w/.])(?:\.\./)+\w[\w./-]*")
 TREE_FILE = re.compile(
-    r"(?<![\w/.-])(?:core|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|json|svg)\b"
+    r"(?<![\w/.-])(?:(?:core|io|analyze|present|measure|compare|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|json|svg)"
+    r"|ranks/[\w/.-]*\w\.(?:h|cc|def))\b"  # examples have recordings below ranks/
 )
 TEST = re.compile(r"`((?:tests|web/test)/[\w/.-]+)::([^`]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")

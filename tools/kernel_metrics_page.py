@@ -22,7 +22,7 @@ device, samples or other counters. What a counter means is in the [schema](schem
 
 """
 FOOT = """
-Passes are those of CUPTI 13.0, of {chips}. Written by `tools/kernel_metrics_page.py`, and checked by `tests/python/test_counter_catalogue.py`.
+Passes are those of CUPTI 13.0, of {chips}. Written by `tools/kernel_metrics_page.py`, and checked by `tests/python/record/test_counter_catalogue.py`.
 """
 
 

@@ -2,7 +2,7 @@
 // starts with the same script (read/worker.ts).
 
 import { runWorker } from "./read/worker.ts";
-import { start } from "./view/start.tsx";
+import { start } from "./view/page/start.tsx";
 
 if (typeof document === "undefined") runWorker(globalThis as unknown as Parameters<typeof runWorker>[0]);
 else void start(document);

@@ -1,12 +1,12 @@
-#include "core/analyze/facts/activity.h"
+#include "analyze/facts/activity.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/base/ascii.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/collective_name.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
 namespace {

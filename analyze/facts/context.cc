@@ -1,11 +1,11 @@
-#include "core/analyze/facts/context.h"
+#include "analyze/facts/context.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
 
-#include "core/analyze/facts/facts.h"
-#include "core/base/ascii.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/analyze/facts/moments.h"
+#include "analyze/facts/moments.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
-#include "core/analyze/facts/facts.h"
-#include "core/base/readable.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/analyze/facts/shares.h"
+#include "analyze/facts/shares.h"
 
 #include <cstdint>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/host_copies.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/gaps.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -5,9 +5,9 @@
 #include <array>
 #include <vector>
 
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/profiler_cost.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/kernels/kernel_bound.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/stat.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
-#include "core/analyze/kernels/kernel_diagnosis.h"
+#include "analyze/kernels/kernel_diagnosis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/base/ascii.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline kernels {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule.h"
 
 namespace gpuprof::inline kernels {
 

@@ -1,5 +1,5 @@
 // A rule about one measured kernel: a pure function from its profile to a ruling, like the rules about recordings
-// (core/analyze/rules/rule.h). It fires, stays silent if what it looks for is absent, or abstains and says which counters
+// (analyze/rules/rule.h). It fires, stays silent if what it looks for is absent, or abstains and says which counters
 // it lacks. kernel_rule_list.h lists the rules; each is one file.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/kernel_profile.h"
+#include "analyze/facts/kernels/kernel_profile.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline kernels {

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

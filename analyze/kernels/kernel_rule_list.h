@@ -1,7 +1,7 @@
 // Every rule about a measured kernel. Each is defined in rules/, in the file of its id.
 #pragma once
 
-#include "core/analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule.h"
 
 #define GPUPROF_KERNEL_RULES(RULE) \
     RULE(DramBound)                \

@@ -1,4 +1,4 @@
-#include "core/analyze/kernels/roofline.h"
+#include "analyze/kernels/roofline.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/measured_kernels.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 
 namespace gpuprof::inline kernels {
 

@@ -1,11 +1,11 @@
-#include "core/analyze/kernels/selected_kernel.h"
+#include "analyze/kernels/selected_kernel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/base/function_name.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline kernels {
 namespace {

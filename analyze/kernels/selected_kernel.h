@@ -1,7 +1,7 @@
 // The launch that `--kernel` and `--launch` select.
 #pragma once
 
-#include "core/analyze/kernels/kernel_diagnosis.h"
+#include "analyze/kernels/kernel_diagnosis.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline kernels {

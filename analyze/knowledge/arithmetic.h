@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -1,7 +1,7 @@
-#include "core/analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/call_kind.h"
 
-#include "core/base/ascii.h"
-#include "core/model/submission.h"
+#include "core/base/text/ascii.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline knowledge {
 CallKind kind_of_call(std::string_view name) {

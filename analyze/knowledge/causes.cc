@@ -1,4 +1,4 @@
-#include "core/analyze/knowledge/causes.h"
+#include "analyze/knowledge/causes.h"
 
 namespace gpuprof::inline knowledge {
 

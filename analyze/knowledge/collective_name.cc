@@ -1,11 +1,11 @@
 // The name grammar of collectives: a list of kernel prefixes, and word lists for each part. Words are compared without
 // case and underscores, so one list serves every spelling (AllReduce, all_reduce, allreduce).
-#include "core/analyze/knowledge/collective_name.h"
+#include "analyze/knowledge/collective_name.h"
 
 #include <algorithm>
 #include <array>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

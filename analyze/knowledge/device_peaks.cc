@@ -3,14 +3,14 @@
 // A device matches a line if the line's name occurs in its name as whole words ("L4" is not in "L40"). Among several
 // lines, the one with matching memory wins, then the longest name ("H200 NVL" before "H200"). Laptop parts share only
 // names with desktop parts, so they never match.
-#include "core/analyze/knowledge/device_peaks.h"
+#include "analyze/knowledge/device_peaks.h"
 
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "core/analyze/knowledge/sm_limits.h"
-#include "core/base/ascii.h"
+#include "analyze/knowledge/sm_limits.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {
@@ -38,7 +38,7 @@ constexpr Gpu kGpus[] = {
     {name,   major,     minor,  sms,        boost,                                                                     \
      tensor, bandwidth, memory, Tier::tier, {fp64, fp64t, fp32, tf32, fp16, bf16, fp8, fp4, int8},                     \
      source},
-#include "core/analyze/knowledge/device_peaks.def"
+#include "analyze/knowledge/device_peaks.def"
 #undef GPU
 };
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -1,8 +1,8 @@
-#include "core/analyze/knowledge/group_name.h"
+#include "analyze/knowledge/group_name.h"
 
 #include <string>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -1,8 +1,8 @@
 // Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/knowledge/kernel_class.h"
 
-#include "core/analyze/knowledge/math_path.h"
-#include "core/base/ascii.h"
+#include "analyze/knowledge/math_path.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {
@@ -14,7 +14,7 @@ struct Rule {
 
 constexpr Rule kRules[] = {
 #define KERNEL_RULE(part, kind) {part, KernelClass::kind},
-#include "core/analyze/knowledge/kernel_rules.def"
+#include "analyze/knowledge/kernel_rules.def"
 #undef KERNEL_RULE
 };
 

@@ -13,8 +13,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/collective_name.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

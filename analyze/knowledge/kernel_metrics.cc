@@ -1,4 +1,4 @@
-#include "core/analyze/knowledge/kernel_metrics.h"
+#include "analyze/knowledge/kernel_metrics.h"
 
 #include <array>
 #include <string>

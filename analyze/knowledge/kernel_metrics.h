@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/knowledge/kernel_metrics.def"
+#include "analyze/knowledge/kernel_metrics.def"
 
 namespace gpuprof::inline knowledge {
 

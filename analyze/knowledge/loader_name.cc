@@ -1,11 +1,11 @@
-#include "core/analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/loader_name.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

@@ -1,11 +1,11 @@
 // One parser per naming scheme, tried in order; the first that recognises its scheme decides.
-#include "core/analyze/knowledge/math_path.h"
+#include "analyze/knowledge/math_path.h"
 
 #include <algorithm>
 #include <array>
 #include <optional>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

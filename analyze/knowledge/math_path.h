@@ -12,7 +12,7 @@
 
 #include <string_view>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -1,6 +1,6 @@
 // Names of the math formats, as printed in tables; the order is that of the enumerations and nothing else may depend on
 // it.
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

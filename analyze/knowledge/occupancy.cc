@@ -1,10 +1,10 @@
 // The occupancy rules, one function per resource; each returns how many blocks that resource alone allows per SM.
-#include "core/analyze/knowledge/occupancy.h"
+#include "analyze/knowledge/occupancy.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/analyze/knowledge/sm_limits.h"
+#include "analyze/knowledge/sm_limits.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/analyze/knowledge/occupancy.h"
-#include "core/analyze/knowledge/sm_limits.h"
-#include "core/base/readable.h"
+#include "analyze/knowledge/occupancy.h"
+#include "analyze/knowledge/sm_limits.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

@@ -1,10 +1,10 @@
-#include "core/analyze/knowledge/reuse.h"
+#include "analyze/knowledge/reuse.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

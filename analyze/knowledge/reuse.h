@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/knowledge/kernel_class.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -1,10 +1,10 @@
 // The table of SM limits. A row lists only differences; common constants (warps of 32, 64 Ki registers, blocks of 1024
 // threads) are the defaults of SmLimits. Shared memory is in KiB here, as in the sources named in the header.
-#include "core/analyze/knowledge/sm_limits.h"
+#include "analyze/knowledge/sm_limits.h"
 
 #include <array>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

@@ -1,19 +1,19 @@
-#include "core/analyze/replay/changes.h"
+#include "analyze/replay/changes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/recorder_price.h"
-#include "core/analyze/knowledge/kernel_class.h"
-#include "core/analyze/replay/fusion.h"
-#include "core/analyze/replay/kernel_speed.h"
-#include "core/base/pattern.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/recorder_price.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/knowledge/kernel_class.h"
+#include "analyze/replay/fusion.h"
+#include "analyze/replay/kernel_speed.h"
+#include "core/base/text/pattern.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/replay/estimate.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/estimate.h"
+#include "analyze/replay/graph.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline replay {

@@ -1,4 +1,4 @@
-#include "core/analyze/replay/critical_path.h"
+#include "analyze/replay/critical_path.h"
 
 #include <algorithm>
 #include <limits>

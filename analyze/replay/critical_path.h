@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/graph.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline replay {

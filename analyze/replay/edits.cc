@@ -5,9 +5,9 @@
 #include <cmath>
 #include <optional>
 
-#include "core/analyze/replay/changes.h"
-#include "core/base/close_match.h"
-#include "core/base/pattern.h"
+#include "analyze/replay/changes.h"
+#include "core/base/text/close_match.h"
+#include "core/base/text/pattern.h"
 
 namespace gpuprof::inline replay {
 namespace {

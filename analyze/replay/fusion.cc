@@ -1,9 +1,9 @@
-#include "core/analyze/replay/fusion.h"
+#include "analyze/replay/fusion.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/kernel_class.h"
 
 namespace gpuprof::inline replay {
 namespace {

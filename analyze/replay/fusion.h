@@ -1,8 +1,8 @@
 // Fusing chains of elementwise kernels: what a compiler does to consecutive operators on one tensor.
 #pragma once
 
-#include "core/analyze/replay/estimate.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/estimate.h"
+#include "analyze/replay/graph.h"
 
 namespace gpuprof::inline replay {
 

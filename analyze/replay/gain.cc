@@ -1,13 +1,13 @@
-#include "core/analyze/replay/gain.h"
+#include "analyze/replay/gain.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/waits.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/waits.h"
+#include "analyze/facts/shares.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/analyze/replay/prediction.h"
+#include "analyze/replay/prediction.h"
 #include "core/base/ids.h"
 #include "core/model/answer.h"
 

@@ -1,4 +1,4 @@
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/graph.h"
 
 #include <algorithm>
 #include <limits>

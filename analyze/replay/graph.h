@@ -19,9 +19,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/replay/recorded_work.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/knowledge/call_kind.h"
+#include "analyze/replay/recorded_work.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 

@@ -1,4 +1,4 @@
-#include "core/analyze/replay/graph_builder.h"
+#include "analyze/replay/graph_builder.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/analyze/facts/facts.h"
-#include "core/model/submission.h"
+#include "analyze/facts/facts.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline replay {
 namespace {

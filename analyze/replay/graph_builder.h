@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/replay/graph.h"
-#include "core/analyze/replay/host_lanes.h"
-#include "core/analyze/replay/lag_classes.h"
-#include "core/analyze/replay/op_streams.h"
-#include "core/analyze/replay/stream_events.h"
-#include "core/analyze/replay/sync_scopes.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/replay/graph.h"
+#include "analyze/replay/host_lanes.h"
+#include "analyze/replay/lag_classes.h"
+#include "analyze/replay/op_streams.h"
+#include "analyze/replay/stream_events.h"
+#include "analyze/replay/sync_scopes.h"
 
 namespace gpuprof::inline replay {
 

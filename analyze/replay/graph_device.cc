@@ -1,7 +1,7 @@
 // The edges of device ops.
 #include <algorithm>
 
-#include "core/analyze/replay/graph_builder.h"
+#include "analyze/replay/graph_builder.h"
 
 namespace gpuprof::inline replay {
 namespace {

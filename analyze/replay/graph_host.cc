@@ -1,8 +1,8 @@
 // The edges of calls that wait for the device.
 #include <algorithm>
 
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/replay/graph_builder.h"
+#include "analyze/knowledge/call_kind.h"
+#include "analyze/replay/graph_builder.h"
 
 namespace gpuprof::inline replay {
 namespace {

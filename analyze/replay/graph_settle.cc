@@ -3,7 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/analyze/replay/graph_builder.h"
+#include "analyze/replay/graph_builder.h"
 
 namespace gpuprof::inline replay {
 namespace {

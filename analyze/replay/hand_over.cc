@@ -1,4 +1,4 @@
-#include "core/analyze/replay/hand_over.h"
+#include "analyze/replay/hand_over.h"
 
 #include <algorithm>
 

@@ -1,15 +1,15 @@
-#include "core/analyze/replay/host_lanes.h"
+#include "analyze/replay/host_lanes.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/knowledge/loader_name.h"
-#include "core/analyze/replay/recorded_work.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/loader_name.h"
+#include "analyze/replay/recorded_work.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/replay/graph.h"
-#include "core/analyze/replay/hand_over.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/replay/graph.h"
+#include "analyze/replay/hand_over.h"
 #include "core/base/pod_vector.h"
 #include "core/model/interval.h"
 

@@ -1,4 +1,4 @@
-#include "core/analyze/replay/kernel_overlap.h"
+#include "analyze/replay/kernel_overlap.h"
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,7 @@
 // a change lets run together take longer than they did alone, by up to the time that they overlap.
 #pragma once
 
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/graph.h"
 
 namespace gpuprof::inline replay {
 

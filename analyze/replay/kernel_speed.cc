@@ -1,4 +1,4 @@
-#include "core/analyze/replay/kernel_speed.h"
+#include "analyze/replay/kernel_speed.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/op_rates.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/op_rates.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -1,8 +1,8 @@
 // How much faster kernels could be, from the peaks of their device. A peak is never reached in full, so the effect is a range.
 #pragma once
 
-#include "core/analyze/replay/estimate.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/estimate.h"
+#include "analyze/replay/graph.h"
 
 namespace gpuprof::inline replay {
 

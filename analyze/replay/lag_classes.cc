@@ -1,4 +1,4 @@
-#include "core/analyze/replay/lag_classes.h"
+#include "analyze/replay/lag_classes.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/replay/graph.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline replay {

@@ -1,4 +1,4 @@
-#include "core/analyze/replay/prediction.h"
+#include "analyze/replay/prediction.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/kernel_overlap.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/kernel_overlap.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/replay/changes.h"
-#include "core/analyze/replay/critical_path.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/changes.h"
+#include "analyze/replay/critical_path.h"
+#include "analyze/replay/graph.h"
 
 namespace gpuprof::inline replay {
 

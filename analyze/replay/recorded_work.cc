@@ -1,10 +1,10 @@
-#include "core/analyze/replay/recorded_work.h"
+#include "analyze/replay/recorded_work.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "core/analyze/knowledge/record_cost.h"
+#include "analyze/knowledge/known_record_cost.h"
 
 namespace gpuprof::inline replay {
 namespace {

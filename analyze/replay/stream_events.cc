@@ -1,10 +1,10 @@
-#include "core/analyze/replay/stream_events.h"
+#include "analyze/replay/stream_events.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "core/analyze/replay/call_times.h"
-#include "core/model/submission.h"
+#include "analyze/replay/call_times.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline replay {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "core/analyze/replay/graph.h"
+#include "analyze/replay/graph.h"
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 

@@ -1,9 +1,9 @@
-#include "core/analyze/replay/sync_scopes.h"
+#include "analyze/replay/sync_scopes.h"
 
 #include <algorithm>
 
-#include "core/analyze/replay/call_times.h"
-#include "core/model/submission.h"
+#include "analyze/replay/call_times.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline replay {
 

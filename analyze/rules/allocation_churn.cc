@@ -1,15 +1,15 @@
 // Device memory is allocated and freed in the steady state.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/call_names.h"
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/steady_part.h"
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/replay/gain.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/host/call_names.h"
+#include "analyze/facts/shares.h"
+#include "analyze/facts/steps/steady_part.h"
+#include "analyze/knowledge/call_kind.h"
+#include "analyze/replay/gain.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

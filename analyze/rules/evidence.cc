@@ -1,17 +1,17 @@
-#include "core/analyze/rules/evidence.h"
+#include "analyze/rules/evidence.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/cpu_waits.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/idle_launches.h"
-#include "core/analyze/facts/idle_os_calls.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/stack_samples.h"
-#include "core/base/function_name.h"
-#include "core/base/readable.h"
+#include "analyze/facts/host/stack_samples.h"
+#include "analyze/facts/idle/cpu_waits.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/idle_launches.h"
+#include "analyze/facts/idle/idle_os_calls.h"
+#include "analyze/facts/shares.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

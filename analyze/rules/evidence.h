@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/knowledge/causes.h"
-#include "core/analyze/replay/gain.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/knowledge/causes.h"
+#include "analyze/replay/gain.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline rules {

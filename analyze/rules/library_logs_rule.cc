@@ -1,12 +1,12 @@
 // Libraries wrote that they fell back to something slower, or that something went wrong.
-#include "core/analyze/facts/library_logs.h"
+#include "analyze/facts/host/library_logs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
 
 namespace gpuprof::inline rules {
 namespace {

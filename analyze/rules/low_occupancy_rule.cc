@@ -3,12 +3,12 @@
 
 #include <array>
 
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/occupancy.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
+#include "analyze/facts/shares.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/kernels/kernel_diagnosis.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/function_name.h"
-#include "core/base/readable.h"
+#include "analyze/facts/shares.h"
+#include "analyze/kernels/kernel_diagnosis.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -1,13 +1,13 @@
 // Kernels that move data and compute little.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/op_rates.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/speed_of_light.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "analyze/facts/kernels/speed_of_light.h"
+#include "analyze/facts/shares.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

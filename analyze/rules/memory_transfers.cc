@@ -1,13 +1,13 @@
 // Copies between host and device that no kernel overlaps.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/replay/gain.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/shares.h"
+#include "analyze/replay/gain.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -1,15 +1,15 @@
 // The recorder slowed down the program.
-#include "core/analyze/facts/profiler_cost.h"
+#include "analyze/facts/idle/profiler_cost.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
-#include "core/schema/facts.h"
+#include "analyze/facts/shares.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline rules {

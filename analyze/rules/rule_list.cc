@@ -1,4 +1,4 @@
-#include "core/analyze/rules/rule_list.h"
+#include "analyze/rules/rule_list.h"
 
 namespace gpuprof::inline rules {
 namespace {

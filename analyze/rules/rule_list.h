@@ -1,7 +1,7 @@
 // All rules, one line each. A line Name refers to the constant `const Rule kName`, which the rule's file defines.
 #pragma once
 
-#include "core/analyze/rules/rule.h"
+#include "analyze/rules/rule.h"
 
 #define GPUPROF_RULES(RULE)    \
     RULE(InputPipeline)        \

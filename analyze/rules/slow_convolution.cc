@@ -1,11 +1,11 @@
 // Convolutions that dominate and could run by a faster algorithm, layout or precision.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/shares.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

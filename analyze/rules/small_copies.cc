@@ -1,14 +1,14 @@
 // Many small copies between host and device, each of which takes longer to submit than to execute.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/shares.h"
+#include "analyze/facts/stat.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

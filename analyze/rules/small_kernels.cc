@@ -3,13 +3,13 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/replay/gain.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/shares.h"
+#include "analyze/replay/gain.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
 #include "core/base/pod_vector.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -1,15 +1,15 @@
 // The host waits for the device, and then the device waits for the host.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/call_names.h"
-#include "core/analyze/facts/context.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/waits.h"
-#include "core/analyze/replay/gain.h"
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/facts/context.h"
+#include "analyze/facts/host/call_names.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/waits.h"
+#include "analyze/facts/shares.h"
+#include "analyze/replay/gain.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {

@@ -1,10 +1,10 @@
 // The device ran below its clocks for heat or power.
-#include "core/analyze/facts/throttling.h"
+#include "analyze/facts/energy/throttling.h"
 
 #include <fmt/format.h>
 
-#include "core/analyze/rules/evidence.h"
-#include "core/analyze/rules/rule_list.h"
+#include "analyze/rules/evidence.h"
+#include "analyze/rules/rule_list.h"
 
 namespace gpuprof::inline rules {
 namespace {

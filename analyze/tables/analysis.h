@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/model/result_table.h"
 

@@ -2,7 +2,7 @@
 // limit, since a trace can have millions of events.
 #pragma once
 
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 #include "core/schema/losses.h"
 
 namespace gpuprof::inline tables {

@@ -7,11 +7,11 @@
 #include <map>
 #include <string>
 
-#include "core/base/sink.h"
-#include "core/exporters/exporter.h"
+#include "core/base/files/sink.h"
 #include "core/format/chunk.h"
 #include "core/format/table_chunk.h"
-#include "core/importers/importer.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/importer.h"
 
 namespace {
 

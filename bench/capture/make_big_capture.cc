@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "core/exporters/exporter.h"
 #include "core/format/writer.h"
-#include "core/importers/importer.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/importer.h"
 
 namespace {
 

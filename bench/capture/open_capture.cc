@@ -8,8 +8,8 @@
 #include <string>
 
 #include "core/format/chunk_reader.h"
-#include "core/importers/formats.h"
-#include "core/importers/importer.h"
+#include "io/importers/formats.h"
+#include "io/importers/importer.h"
 
 namespace {
 

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "analyze/facts/facts.h"
 #include "bench/process_cost.h"
 #include "bench/ranks/large_job.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/stragglers.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/replay.h"
+#include "ranks/price/stragglers.h"
 
 namespace {
 

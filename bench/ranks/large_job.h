@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/rank_list.h"
-#include "core/model/trace_builder.h"
+#include "core/base/text/rank_list.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof {
 

@@ -9,11 +9,11 @@
 #include <random>
 #include <string>
 
-#include "core/base/file_sink.h"
-#include "core/exporters/capture.h"
-#include "core/importers/importer.h"
-#include "core/model/merge_traces.h"
-#include "core/model/trace_builder.h"
+#include "core/base/files/file_sink.h"
+#include "core/model/build/merge_traces.h"
+#include "core/model/build/trace_builder.h"
+#include "io/exporters/capture_export.h"
+#include "io/importers/importer.h"
 
 namespace {
 

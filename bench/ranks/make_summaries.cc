@@ -8,8 +8,8 @@
 #include <string>
 
 #include "bench/ranks/large_job.h"
-#include "core/base/file_sink.h"
-#include "core/exporters/capture.h"
+#include "core/base/files/file_sink.h"
+#include "io/exporters/capture_export.h"
 
 namespace {
 

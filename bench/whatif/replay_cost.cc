@@ -12,13 +12,13 @@
 #include <memory>
 #include <string>
 
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/replay/prediction.h"
+#include "analyze/tables/analysis_list.h"
 #include "bench/process_cost.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/replay/prediction.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 
 namespace {
 

@@ -9,17 +9,17 @@
 #include <string>
 #include <vector>
 
-#include "cli/bench/compare.h"
-#include "cli/bench/functions.h"
-#include "cli/bench/output.h"
-#include "cli/bench/program.h"
+#include "cli/bench/bench_compare.h"
+#include "cli/bench/bench_functions.h"
+#include "cli/bench/bench_output.h"
+#include "cli/bench/bench_program.h"
 #include "cli/bench/rules.h"
 #include "cli/bench/store.h"
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/output.h"
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,15 +1,15 @@
 // Benchmarks are paired by name; if each side has a single one, they are paired whatever their names. Times that mean
 // different things (another timer, another cache state, a graph on one side only) are not compared: the verdict is
 // `cannot tell`. A different machine or device does not prevent a comparison; a note says so.
-#include "cli/bench/compare.h"
-#include "cli/bench/energy.h"
+#include "cli/bench/bench_compare.h"
+#include "cli/bench/bench_energy.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "core/base/result.h"
 #include "core/model/result_table.h"
+#include "measure/bench_comparison.h"
 #include "measure/bench_document.h"
-#include "measure/comparison.h"
 
 namespace gpuprof::inline cli {
 

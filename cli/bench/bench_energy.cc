@@ -1,4 +1,4 @@
-#include "cli/bench/energy.h"
+#include "cli/bench/bench_energy.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/bench/functions.h"
+#include "cli/bench/bench_functions.h"
 
 #include <fmt/format.h>
 #include <string.h>

@@ -1,18 +1,18 @@
-#include "cli/bench/output.h"
+#include "cli/bench/bench_output.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "cli/bench/bench_tables.h"
 #include "cli/bench/nvbench.h"
-#include "cli/bench/tables.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/terminal.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
-#include "core/report/report.h"
-#include "core/report/text_table.h"
+#include "present/report/paint.h"
+#include "present/report/report.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
 
 namespace gpuprof::inline cli {
 namespace {

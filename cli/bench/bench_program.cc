@@ -2,7 +2,7 @@
 // time and memory come from wait4(): they cover the command and the descendants that it waited for. Peak memory is that
 // of the largest process among them. It includes what this program had resident when it started the command, so smaller
 // figures are unknown. A separate process samples the GPU during all counted runs, as `gpu-profile -- CMD` does.
-#include "cli/bench/program.h"
+#include "cli/bench/bench_program.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,8 +19,8 @@
 #include "collect/device/monitor.h"
 #include "collect/launch/target.h"
 #include "core/base/clock.h"
-#include "core/base/command_line.h"
-#include "core/base/readable.h"
+#include "core/base/text/command_line.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/bench/tables.h"
+#include "cli/bench/bench_tables.h"
 
 #include <algorithm>
 #include <optional>

@@ -9,7 +9,7 @@
 #include <map>
 #include <string>
 
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,7 +1,7 @@
 // Writes a result of `bench` as nvbench's JSON, for tools that read it (nvbench_compare.py).
 #pragma once
 
-#include "core/base/sink.h"
+#include "core/base/files/sink.h"
 #include "measure/bench_document.h"
 
 namespace gpuprof::inline cli {

@@ -11,17 +11,17 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/compare/report.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
+#include "cli/compare/compare_report.h"
 #include "cli/conditions.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/report_output.h"
 #include "compare/comparison.h"
 #include "core/base/parallel.h"
-#include "core/importers/open_trace.h"
-#include "core/report/report.h"
+#include "io/importers/open_trace.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 namespace {

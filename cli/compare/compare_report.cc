@@ -1,8 +1,8 @@
-#include "cli/compare/report.h"
+#include "cli/compare/compare_report.h"
 
 #include "cli/program.h"
+#include "compare/comparison_rows.h"
 #include "compare/kernel_changes.h"
-#include "compare/rows.h"
 #include "compare/step_pairs.h"
 
 namespace gpuprof::inline cli {

@@ -8,7 +8,7 @@
 
 #include "compare/comparison.h"
 #include "core/base/result.h"
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 

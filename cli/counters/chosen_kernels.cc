@@ -1,4 +1,4 @@
-#include "cli/counters/kernels.h"
+#include "cli/counters/chosen_kernels.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,9 +9,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/base/function_name.h"
-#include "core/base/pattern.h"
-#include "core/base/readable.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/pattern.h"
+#include "core/base/text/readable.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inline cli {

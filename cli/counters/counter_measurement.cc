@@ -1,14 +1,14 @@
-#include "cli/counters/measurement.h"
+#include "cli/counters/counter_measurement.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
 
-#include "collect/counters/catalogue.h"
+#include "collect/counters/counter_catalogue.h"
 #include "collect/counters/host_link.h"
 #include "collect/counters/source_set.h"
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 #include "core/format/counter_plan.h"
 #include "core/format/range_profiler.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/counters/kernels.h"
-#include "collect/counters/wire.h"
+#include "cli/counters/chosen_kernels.h"
+#include "collect/counters/counter_wire.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
 

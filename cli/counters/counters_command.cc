@@ -11,19 +11,19 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/counters/evaluate.h"
-#include "cli/counters/kernels.h"
+#include "cli/command_options.h"
+#include "cli/counters/chosen_kernels.h"
+#include "cli/counters/counter_measurement.h"
+#include "cli/counters/evaluate_counters.h"
 #include "cli/counters/list.h"
-#include "cli/counters/measurement.h"
 #include "cli/output.h"
-#include "cli/record/parts.h"
-#include "cli/record/run.h"
+#include "cli/record/recording_parts.h"
+#include "cli/record/run_recording.h"
 #include "cli/record/warp_samples.h"
-#include "collect/counters/catalogue.h"
 #include "collect/counters/clock_lock.h"
+#include "collect/counters/counter_catalogue.h"
 #include "collect/counters/source_set.h"
-#include "core/base/shell_words.h"
+#include "core/base/text/shell_words.h"
 
 namespace gpuprof::inline cli {
 namespace {

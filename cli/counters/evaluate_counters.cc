@@ -1,4 +1,4 @@
-#include "cli/counters/evaluate.h"
+#include "cli/counters/evaluate_counters.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "cli/record/parts.h"
+#include "cli/record/recording_parts.h"
 #include "collect/counters/host_link.h"
 #include "collect/counters/skips.h"
 #include "collect/counters/spooled_images.h"
 #include "collect/launch/injection.h"
-#include "collect/pm/errors.h"
-#include "core/base/readable.h"
+#include "collect/pm/pm_errors.h"
+#include "core/base/text/readable.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inline cli {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/counters/wire.h"
+#include "collect/counters/counter_wire.h"
 
 namespace gpuprof::inline cli {
 

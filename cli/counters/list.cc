@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "collect/counters/catalogue.h"
+#include "collect/counters/counter_catalogue.h"
 #include "collect/counters/host_link.h"
 #include "collect/counters/source_set.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

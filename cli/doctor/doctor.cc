@@ -8,15 +8,15 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/doctor/probe.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/terminal.h"
-#include "core/importers/importer.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
-#include "core/report/report.h"
+#include "io/importers/importer.h"
+#include "present/report/paint.h"
+#include "present/report/report.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -14,10 +14,10 @@
 
 #include "cli/doctor/cupti_version.h"
 #include "collect/pm/cupti_candidates.h"
-#include "core/base/ascii.h"
-#include "core/base/names_in.h"
-#include "core/base/path_search.h"
-#include "core/base/readable.h"
+#include "core/base/files/names_in.h"
+#include "core/base/files/path_search.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/readable.h"
 #include "core/format/cupti_versions.h"
 
 namespace gpuprof::inline cli {

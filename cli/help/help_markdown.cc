@@ -1,4 +1,4 @@
-#include "cli/help/markdown.h"
+#include "cli/help/help_markdown.h"
 
 #include <algorithm>
 #include <cctype>

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/help/markdown.h"
-#include "core/base/utf8.h"
-#include "core/report/lines.h"
+#include "cli/help/help_markdown.h"
+#include "core/base/text/utf8.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -8,12 +8,12 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/help/markdown.h"
+#include "cli/help/help_markdown.h"
 #include "cli/help/page_text.h"
 #include "cli/help/pages.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
-#include "core/report/paint.h"
+#include "present/report/paint.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,13 +1,13 @@
-#include "cli/kernel_info/tables.h"
+#include "cli/kernel_info/kernel_info_tables.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "core/analyze/knowledge/occupancy.h"
-#include "core/base/function_name.h"
-#include "core/cubin/line_table.h"
+#include "analyze/knowledge/occupancy.h"
+#include "core/base/text/function_name.h"
+#include "io/cubin/line_table.h"
 
 namespace gpuprof::inline cli {
 namespace {

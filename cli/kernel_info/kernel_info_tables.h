@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/cubin/cubin.h"
 #include "core/model/result_table.h"
+#include "io/cubin/cubin.h"
 
 namespace gpuprof::inline cli {
 

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <string>
 
-#include "cli/command_line.h"
-#include "cli/live/state.h"
+#include "cli/command_options.h"
+#include "cli/live/live_state.h"
 #include "collect/device/monitor.h"
 
 namespace gpuprof::inline cli {

@@ -7,8 +7,8 @@
 
 #include "cli/terminal.h"
 #include "core/base/clock.h"
-#include "core/base/readable.h"
-#include "core/report/lines.h"
+#include "core/base/text/readable.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

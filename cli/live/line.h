@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
 
 namespace gpuprof::inline cli {
 

@@ -1,4 +1,4 @@
-#include "cli/live/state.h"
+#include "cli/live/live_state.h"
 
 #include <algorithm>
 

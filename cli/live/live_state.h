@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/reading.h"
-#include "collect/device/wire.h"
+#include "collect/device/device_reading.h"
+#include "collect/device/sampler_wire.h"
 
 namespace gpuprof::inline cli {
 

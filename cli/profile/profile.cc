@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/live/line.h"
 #include "cli/output.h"
 #include "cli/profile/sample_csv.h"

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "cli/output.h"
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline cli {

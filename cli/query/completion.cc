@@ -4,9 +4,9 @@
 #include <set>
 
 #include "cli/query/dot_commands.h"
-#include "cli/query/output.h"
-#include "core/base/ascii.h"
-#include "core/query/functions.h"
+#include "cli/query/query_output.h"
+#include "core/base/text/ascii.h"
+#include "present/query/sql_functions.h"
 
 namespace gpuprof::inline cli {
 namespace {

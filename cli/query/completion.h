@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/query/catalogue.h"
+#include "present/query/catalogue.h"
 
 namespace gpuprof::inline cli {
 

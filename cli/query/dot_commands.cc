@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "cli/choice.h"
-#include "core/query/functions.h"
-#include "core/query/sql_checks.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
+#include "present/query/sql_checks.h"
+#include "present/query/sql_functions.h"
+#include "present/report/paint.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

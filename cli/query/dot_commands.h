@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "cli/query/run.h"
+#include "cli/query/run_query.h"
 
 namespace gpuprof::inline cli {
 

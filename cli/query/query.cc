@@ -1,5 +1,5 @@
 // `query`: SQL over a recording. It runs the SQL on the command line; otherwise it reads SQL from standard input, in a
-// shell if that is a terminal. SQLite reads the columns in place, without a copy of the recording (core/query).
+// shell if that is a terminal. SQLite reads the columns in place, without a copy of the recording (present/query).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -10,15 +10,15 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/options.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/query/run.h"
+#include "cli/query/run_query.h"
 #include "cli/query/shell.h"
 #include "cli/terminal.h"
-#include "core/importers/open_trace.h"
 #include "core/model/select_interval.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/query/output.h"
+#include "cli/query/query_output.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "cli/program.h"
-#include "core/base/csv.h"
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
-#include "core/model/damage.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
+#include "core/base/text/csv.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
+#include "core/model/build/damage.h"
+#include "present/report/paint.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -57,7 +57,7 @@ private:
     bool any_ = false;
 };
 
-// The envelope of every JSON answer (core/report/json.cc). `row_count` follows the rows, because they are not counted
+// The envelope of every JSON answer (present/report/json.cc). `row_count` follows the rows, because they are not counted
 // before.
 class JsonAnswers final : public AnswerWriter {
 public:

@@ -10,7 +10,7 @@
 
 #include "core/model/result_table.h"
 #include "core/model/trace.h"
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 

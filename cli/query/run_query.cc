@@ -1,4 +1,4 @@
-#include "cli/query/run.h"
+#include "cli/query/run_query.h"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "cli/query/completion.h"
 #include "cli/query/dot_commands.h"
 #include "core/base/clock.h"
-#include "core/query/functions.h"
+#include "present/query/sql_functions.h"
 
 namespace gpuprof::inline cli {
 namespace {

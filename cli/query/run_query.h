@@ -6,8 +6,8 @@
 #include <memory>
 #include <string_view>
 
-#include "cli/query/output.h"
-#include "core/query/sql.h"
+#include "cli/query/query_output.h"
+#include "present/query/sql.h"
 
 namespace gpuprof::inline cli {
 

@@ -12,7 +12,7 @@
 #include "cli/query/completion.h"
 #include "cli/query/dot_commands.h"
 #include "cli/query/line_reader.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,7 +1,7 @@
 // A session of `query` that reads entries: SQL statements up to a semicolon, or dot commands.
 #pragma once
 
-#include "cli/query/run.h"
+#include "cli/query/run_query.h"
 
 namespace gpuprof::inline cli {
 

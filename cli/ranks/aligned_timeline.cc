@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/base/named_files.h"
-#include "core/base/rank_list.h"
-#include "core/base/shell_words.h"
-#include "core/importers/open_trace.h"
-#include "core/model/merge_traces.h"
+#include "analyze/facts/facts.h"
+#include "core/base/files/named_files.h"
+#include "core/base/text/rank_list.h"
+#include "core/base/text/shell_words.h"
+#include "core/model/build/merge_traces.h"
+#include "io/importers/open_trace.h"
+#include "ranks/clocks/clocks.h"
 
 namespace gpuprof::inline cli {
 namespace {

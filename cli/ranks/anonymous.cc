@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/merge_traces.h"
-#include "core/model/scrub.h"
+#include "core/model/build/merge_traces.h"
+#include "core/model/privacy/scrub.h"
 
 namespace gpuprof::inline cli {
 namespace {

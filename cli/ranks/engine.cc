@@ -14,14 +14,14 @@
 
 #include "cli/program.h"
 #include "cli/ranks/child.h"
-#include "cli/ranks/reduce.h"
+#include "cli/ranks/reduce_command.h"
 #include "cli/ranks/second_try.h"
+#include "core/base/files/names_in.h"
+#include "core/base/files/path_search.h"
 #include "core/base/fnv.h"
-#include "core/base/names_in.h"
 #include "core/base/ownership.h"
 #include "core/base/parallel.h"
-#include "core/base/path_search.h"
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/ranks/job_progress.h"
-#include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
+#include "ranks/reduce/reduce.h"
 
 namespace gpuprof::inline cli {
 

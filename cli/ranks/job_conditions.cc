@@ -7,8 +7,8 @@
 
 #include "cli/choice.h"
 #include "cli/output.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
+#include "ranks/price/stragglers.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
 

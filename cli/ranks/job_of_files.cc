@@ -1,4 +1,4 @@
-#include "cli/ranks/read_job.h"
+#include "cli/ranks/job_of_files.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/options.h"
+#include "cli/common_options.h"
 #include "cli/progress.h"
 #include "cli/ranks/anonymous.h"
 #include "cli/ranks/job_trace.h"
 #include "cli/ranks/python_engine.h"
-#include "core/analyze/ranks/chosen_steps.h"
-#include "core/base/ascii.h"
-#include "core/base/shell_words.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/shell_words.h"
+#include "ranks/reduce/chosen_steps.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/ranks/engine.h"
 #include "cli/ranks/rank_files.h"
 #include "core/base/result.h"
@@ -25,7 +25,7 @@ struct JobRequest {
     std::vector<std::string> storage;  // KEY=VALUE, for fsspec
     std::int64_t expect = 0;           // ranks of the job; 0: as recorded
     std::string job;                   // which of several in the folder: a number, "all", or "" if there should be one
-    std::string steps;                 // which are replayed (core/analyze/ranks/chosen_steps.h)
+    std::string steps;                 // which are replayed (ranks/reduce/chosen_steps.h)
     bool anonymise = false, quiet = false;
 };
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/ids.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

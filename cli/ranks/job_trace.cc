@@ -10,10 +10,10 @@
 #include <set>
 
 #include "cli/ranks/several_jobs.h"
-#include "core/analyze/ranks/quantile.h"
 #include "core/base/parallel.h"
-#include "core/importers/importer.h"
-#include "core/model/merge_traces.h"
+#include "core/model/build/merge_traces.h"
+#include "io/importers/importer.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "cli/ranks/engine.h"
-#include "core/analyze/ranks/chosen_steps.h"
 #include "core/base/result.h"
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
+#include "ranks/reduce/chosen_steps.h"
 
 namespace gpuprof::inline cli {
 

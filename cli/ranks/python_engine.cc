@@ -16,8 +16,8 @@
 #include "cli/python_package.h"
 #include "collect/launch/target.h"
 #include "core/base/caught.h"
+#include "core/base/files/path_search.h"
 #include "core/base/json_error.h"
-#include "core/base/path_search.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/ranks/read_job.h"
-#include "core/base/temporary_file.h"
+#include "cli/ranks/job_of_files.h"
+#include "core/base/files/temporary_file.h"
 
 namespace gpuprof::inline cli {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <regex>
 
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
+#include "ranks/reduce/reduce.h"
 
 namespace gpuprof::inline cli {
 

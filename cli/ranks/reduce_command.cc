@@ -1,11 +1,11 @@
-#include "cli/ranks/reduce.h"
+#include "cli/ranks/reduce_command.h"
 
 #include <fmt/format.h>
 
 #include "cli/output.h"
-#include "core/exporters/capture.h"
-#include "core/importers/importer.h"
-#include "core/model/damage.h"
+#include "core/model/build/damage.h"
+#include "io/exporters/capture_export.h"
+#include "io/importers/importer.h"
 
 namespace gpuprof::inline cli {
 namespace {

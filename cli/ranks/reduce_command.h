@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "core/analyze/ranks/reduce.h"
 #include "core/base/result.h"
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
+#include "ranks/reduce/reduce.h"
 
 namespace gpuprof::inline cli {
 

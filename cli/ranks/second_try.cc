@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

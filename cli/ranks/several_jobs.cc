@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline cli {
 

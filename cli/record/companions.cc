@@ -8,13 +8,13 @@
 #include <string>
 
 #include "cli/output.h"
+#include "collect/cpu/process_watch.h"
 #include "collect/cpu/scheduling.h"
-#include "collect/cpu/watch.h"
 #include "collect/device/monitor.h"
 #include "collect/device/sample_capture.h"
 #include "collect/pm/counter_watch.h"
 #include "collect/python/sampler.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

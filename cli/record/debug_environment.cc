@@ -1,4 +1,4 @@
-#include "cli/record/debug_env.h"
+#include "cli/record/debug_environment.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "cli/output.h"
-#include "cli/record/parts.h"
+#include "cli/record/recording_parts.h"
 #include "collect/logs/log_folder.h"
 #include "core/base/clock.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "collect/launch/companion.h"
 #include "core/base/result.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/base/storage.h"
+#include "core/base/files/storage.h"
 
 namespace gpuprof::inline cli {
 

@@ -1,5 +1,5 @@
-#include "cli/record/injection.h"
-#include "cli/command_line.h"
+#include "cli/record/record_injection.h"
+#include "cli/command_options.h"
 
 #include <fmt/format.h>
 

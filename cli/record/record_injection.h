@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "collect/launch/injection.h"
 #include "core/base/result.h"
 

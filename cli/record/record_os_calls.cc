@@ -1,4 +1,4 @@
-#include "cli/record/os_calls.h"
+#include "cli/record/record_os_calls.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,15 +17,15 @@
 #include <string_view>
 
 #include "cli/output.h"
-#include "cli/record/parts.h"
+#include "cli/record/recording_parts.h"
 #include "collect/launch/injection.h"
 #include "collect/os_calls/log_reader.h"
+#include "core/base/files/path_search.h"
 #include "core/base/host_name.h"
-#include "core/base/path_search.h"
 #include "core/base/whole_file.h"
 #include "core/format/capture_part.h"
-#include "core/schema/facts.h"
 #include "core/schema/os_call_facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline cli {
 namespace {

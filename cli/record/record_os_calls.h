@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "collect/launch/preload_path.h"
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
@@ -25,7 +25,7 @@ Result<std::int64_t> os_calls_least_ns(const OsCallArguments& arguments);
 // The library's place for LD_PRELOAD; absent if it cannot be preloaded, which a note says.
 std::optional<PreloadPath> os_calls_preload();
 
-// What the processes of a recording share (collect/os_calls/log.h): a file in its folder, and a descriptor of it that programs inherit, for
+// What the processes of a recording share (collect/os_calls/os_call_log.h): a file in its folder, and a descriptor of it that programs inherit, for
 // those that may not open the file any more.
 class OsCallShare {
 public:

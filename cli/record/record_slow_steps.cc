@@ -1,15 +1,15 @@
-#include "cli/record/slow_steps.h"
+#include "cli/record/record_slow_steps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/command_line.h"
-#include "core/base/ascii.h"
-#include "core/base/shell_words.h"
-#include "core/model/kept_steps.h"
+#include "cli/command_options.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/shell_words.h"
+#include "core/model/build/kept_steps.h"
 #include "core/model/meta_values.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline cli {
 namespace {

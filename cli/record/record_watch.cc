@@ -1,4 +1,4 @@
-#include "cli/record/watch.h"
+#include "cli/record/record_watch.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 #include "core/base/caught.h"
 #include "core/base/clock.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

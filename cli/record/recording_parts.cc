@@ -1,4 +1,4 @@
-#include "cli/record/parts.h"
+#include "cli/record/recording_parts.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,11 +10,11 @@
 
 #include "cli/output.h"
 #include "core/base/ownership.h"
-#include "core/base/shell_words.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/formats.h"
-#include "core/importers/importer.h"
-#include "core/schema/facts.h"
+#include "core/base/text/shell_words.h"
+#include "core/schema/recording_facts.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/formats.h"
+#include "io/importers/importer.h"
 
 namespace gpuprof::inline cli {
 namespace {

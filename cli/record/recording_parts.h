@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/importers/native_names.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/spool/native_names.h"
 
 namespace gpuprof::inline cli {
 

@@ -1,4 +1,4 @@
-#include "cli/record/run.h"
+#include "cli/record/run_recording.h"
 
 #include <fmt/format.h>
 
@@ -9,22 +9,22 @@
 
 #include "cli/output.h"
 #include "cli/record/companions.h"
-#include "cli/record/debug_env.h"
-#include "cli/record/os_calls.h"
-#include "cli/record/parts.h"
+#include "cli/record/debug_environment.h"
 #include "cli/record/parts_folder.h"
-#include "cli/record/watch.h"
+#include "cli/record/record_os_calls.h"
+#include "cli/record/record_watch.h"
+#include "cli/record/recording_parts.h"
 #include "collect/launch/preload_path.h"
 #include "core/base/boot_id.h"
 #include "core/base/caught.h"
-#include "core/base/command_line.h"
 #include "core/base/host_name.h"
-#include "core/base/readable.h"
-#include "core/base/shell_words.h"
+#include "core/base/text/command_line.h"
+#include "core/base/text/readable.h"
+#include "core/base/text/shell_words.h"
 #include "core/format/counter_plan.h"
 #include "core/schema/debug_env.h"
-#include "core/schema/facts.h"
 #include "core/schema/job_place.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline cli {
 namespace {

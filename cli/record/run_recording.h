@@ -12,7 +12,7 @@
 #include "collect/launch/injection.h"
 #include "collect/launch/preload_path.h"
 #include "collect/launch/target.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline cli {
 

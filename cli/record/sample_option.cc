@@ -8,7 +8,7 @@
 
 #include "cli/choice.h"
 #include "collect/pm/sets.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -6,10 +6,10 @@
 #include <charconv>
 
 #include "cli/output.h"
-#include "cli/record/parts.h"
+#include "cli/record/recording_parts.h"
 #include "collect/counters/spooled_samples.h"
 #include "collect/launch/injection.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline cli {
 namespace {

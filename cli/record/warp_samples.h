@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "collect/counters/sample_rows.h"
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/model/trace.h"
 #include "core/schema/options.h"

@@ -1,4 +1,4 @@
-#include "cli/report/watch.h"
+#include "cli/report/report_watch.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/base/names_in.h"
+#include "core/base/files/names_in.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -2,17 +2,17 @@
 
 #include <fmt/format.h>
 
+#include "analyze/kernels/kernel_rule.h"
 #include "cli/serve/prometheus.h"
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/kernels/kernel_rule.h"
-#include "core/importers/importer.h"
-#include "core/report/report.h"
 #include "core/schema/losses.h"
 #include "core/schema/metrics.h"
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
 #include "core/schema/schema.h"
 #include "core/schema/summary_fields.def"
+#include "io/importers/importer.h"
+#include "present/answer/analyses.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -10,17 +10,17 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/schema/documents.h"
 #include "cli/schema/reference.h"
 #include "cli/terminal.h"
-#include "core/report/lines.h"
-#include "core/report/markdown.h"
-#include "core/report/paint.h"
-#include "core/report/report.h"
-#include "core/report/text_table.h"
+#include "present/report/markdown.h"
+#include "present/report/paint.h"
+#include "present/report/report.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
 
 namespace gpuprof::inline cli {
 namespace {

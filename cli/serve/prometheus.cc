@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/readable.h"
-#include "core/base/utf8.h"
+#include "core/base/text/readable.h"
+#include "core/base/text/utf8.h"
 #include "core/schema/throttle.h"
 
 namespace gpuprof::inline cli {

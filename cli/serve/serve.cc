@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/http/endpoint.h"
 #include "cli/live/feed.h"
 #include "cli/output.h"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "cli/top/layout.h"
+#include "cli/top/top_layout.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline cli {

@@ -1,8 +1,8 @@
 #include "cli/top/table.h"
 
-#include "cli/top/layout.h"
-#include "core/base/readable.h"
-#include "core/report/text_table.h"
+#include "cli/top/top_layout.h"
+#include "core/base/text/readable.h"
+#include "present/report/text_table.h"
 
 namespace gpuprof::inline cli {
 namespace {

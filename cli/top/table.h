@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
-#include "cli/live/state.h"
-#include "core/base/sink.h"
-#include "core/report/report.h"
+#include "cli/live/live_state.h"
+#include "core/base/files/sink.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline cli {
 

@@ -13,15 +13,15 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
+#include "cli/command_options.h"
 #include "cli/live/feed.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "cli/top/layout.h"
 #include "cli/top/screen.h"
 #include "cli/top/table.h"
+#include "cli/top/top_layout.h"
 #include "core/base/clock.h"
-#include "core/report/lines.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/top/layout.h"
+#include "cli/top/top_layout.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "cli/top/plot.h"
-#include "core/base/readable.h"
-#include "core/report/lines.h"
+#include "core/base/text/readable.h"
 #include "core/schema/throttle.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {

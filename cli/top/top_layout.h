@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/live/state.h"
+#include "cli/live/live_state.h"
 
 namespace gpuprof::inline cli {
 

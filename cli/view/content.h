@@ -12,7 +12,7 @@
 #include "cli/http/endpoint.h"
 #include "core/base/result.h"
 #include "core/model/interval.h"
-#include "core/view/document.h"
+#include "present/view/document.h"
 
 namespace gpuprof::inline cli {
 

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/compare/report.h"
+#include "cli/compare/compare_report.h"
 #include "cli/output.h"
 #include "cli/program.h"
-#include "core/base/shell_words.h"
-#include "core/importers/open_trace.h"
+#include "core/base/text/shell_words.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 Result<Trace> open_for_page(const std::vector<std::string>& files, const ReadLimits& limits) {

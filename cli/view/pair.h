@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/model/private_paths.h"
+#include "core/model/privacy/private_paths.h"
 #include "core/schema/read_limits.h"
-#include "core/view/document.h"
+#include "present/view/document.h"
 
 namespace gpuprof::inline cli {
 

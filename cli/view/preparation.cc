@@ -7,8 +7,8 @@
 
 #include "core/base/caught.h"
 #include "core/base/clock.h"
-#include "core/base/json_writer.h"
-#include "core/importers/reading.h"
+#include "core/base/text/json_writer.h"
+#include "io/importers/source/reading_progress.h"
 
 namespace gpuprof::inline cli {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "core/analyze/facts/source_texts.h"
+#include "analyze/facts/kernels/source_texts.h"
 
 namespace gpuprof::inline cli {
 namespace {

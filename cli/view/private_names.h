@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/model/private_paths.h"
+#include "core/model/privacy/private_paths.h"
 
 namespace gpuprof::inline cli {
 

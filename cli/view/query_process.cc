@@ -18,7 +18,7 @@
 #include <cstring>
 #include <new>
 
-#include "core/query/sql.h"
+#include "present/query/sql.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "cli/program.h"
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {

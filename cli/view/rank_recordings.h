@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "cli/view/content.h"
-#include "core/base/named_files.h"
+#include "core/base/files/named_files.h"
 #include "core/base/result.h"
 #include "core/model/interval.h"
 #include "core/model/trace.h"
 #include "core/schema/read_limits.h"
-#include "core/view/document.h"
+#include "present/view/document.h"
 
 namespace gpuprof::inline cli {
 

@@ -17,9 +17,9 @@
 #include "cli/view/service.h"
 #include "cli/view/sql_session.h"
 #include "core/base/clock.h"
-#include "core/base/json_writer.h"
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
 #include "core/base/spawn_actions.h"
+#include "core/base/text/json_writer.h"
 
 extern char** environ;
 

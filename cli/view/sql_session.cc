@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "cli/query/run.h"
+#include "cli/query/run_query.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
-#include "core/base/json_writer.h"
-#include "core/query/functions.h"
+#include "core/base/text/json_writer.h"
+#include "present/query/sql_functions.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -1,5 +1,5 @@
 // SQL over one recording for the page: one query at a time, in a process of its own (query_process.h), so that the server goes on
-// answering. A query is read-only (core/query/sql.h), and bounded in time, memory, rows and bytes of its answer.
+// answering. A query is read-only (present/query/sql.h), and bounded in time, memory, rows and bytes of its answer.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@
 #include "cli/view/query_process.h"
 #include "core/base/ids.h"
 #include "core/base/result.h"
-#include "core/query/sql.h"
+#include "present/query/sql.h"
 
 namespace gpuprof::inline cli {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/command_line.h"
-#include "cli/options.h"
+#include "cli/command_options.h"
+#include "cli/common_options.h"
 #include "cli/view/pair.h"
 #include "cli/view/rank_recordings.h"
 #include "cli/view/serve_view.h"

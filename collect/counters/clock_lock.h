@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "collect/counters/wire.h"
+#include "collect/counters/counter_wire.h"
 #include "collect/device/process_link.h"
 #include "core/base/result.h"
 

@@ -1,4 +1,4 @@
-#include "collect/counters/api.h"
+#include "collect/counters/counter_api.h"
 
 #include <dlfcn.h>
 

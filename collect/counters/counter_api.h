@@ -1,4 +1,4 @@
-// The host half of CUPTI's range profiling interface, found at run time as collect/pm/api.h does for PM sampling. It
+// The host half of CUPTI's range profiling interface, found at run time as collect/pm/pm_api.h does for PM sampling. It
 // makes configurations and evaluates images, and needs neither a GPU nor (up to CUPTI 13.1) a driver. Only for the
 // process of host_process.h: libraries may crash on a bad image, and loading them upsets the address sanitizer.
 #pragma once
@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string>
 
-#include "collect/counters/symbols.def"
-#include "collect/pm/abi.h"
-#include "collect/pm/api.h"
+#include "collect/counters/counter_symbols.def"
+#include "collect/pm/pm_abi.h"
+#include "collect/pm/pm_api.h"
 #include "core/format/range_profiler.h"
 #include "core/format/sass_metrics.h"
 

@@ -1,11 +1,11 @@
-#include "collect/counters/catalogue.h"
+#include "collect/counters/counter_catalogue.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "collect/counters/catalogue.def"
+#include "collect/counters/counter_catalogue.def"
 
 namespace gpuprof::counters {
 namespace {

@@ -1,4 +1,4 @@
-#include "collect/counters/device.h"
+#include "collect/counters/counter_device.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "collect/counters/wire.h"
+#include "collect/counters/counter_wire.h"
 
 #include "collect/device/packet.h"
 

@@ -6,7 +6,7 @@
 
 #include "collect/device/running_call.h"
 #include "collect/dl/library.h"
-#include "collect/pm/errors.h"
+#include "collect/pm/pm_errors.h"
 
 namespace gpuprof::counters {
 

@@ -15,8 +15,8 @@
 #include "core/base/whole_file.h"
 #include "core/format/capture_part.h"
 #include "core/format/counter_plan.h"
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::counters {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "collect/counters/wire.h"
+#include "collect/counters/counter_wire.h"
 #include "core/base/result.h"
 
 namespace gpuprof::counters {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "collect/counters/catalogue.h"
 #include "collect/counters/clock_lock.h"
-#include "collect/counters/device.h"
+#include "collect/counters/counter_catalogue.h"
+#include "collect/counters/counter_device.h"
+#include "collect/counters/counter_wire.h"
 #include "collect/counters/evaluation.h"
 #include "collect/counters/metric_plan.h"
 #include "collect/counters/source_set.h"
-#include "collect/counters/wire.h"
 #include "collect/device/process_link.h"
 
 namespace gpuprof::counters {

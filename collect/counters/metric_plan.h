@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/counters/api.h"
+#include "collect/counters/counter_api.h"
 
 namespace gpuprof::counters {
 

@@ -8,14 +8,14 @@
 #include <set>
 #include <string_view>
 
-#include "collect/pm/errors.h"
-#include "core/base/function_name.h"
-#include "core/base/readable.h"
-#include "core/cubin/cubin.h"
-#include "core/cubin/line_table.h"
+#include "collect/pm/pm_errors.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 #include "core/format/capture_part.h"
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
+#include "io/cubin/cubin.h"
+#include "io/cubin/line_table.h"
 
 namespace gpuprof::counters {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "collect/counters/counter_wire.h"
 #include "collect/counters/spooled_samples.h"
-#include "collect/counters/wire.h"
 #include "core/base/result.h"
 
 namespace gpuprof::counters {

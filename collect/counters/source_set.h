@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/counters/catalogue.h"
+#include "collect/counters/counter_catalogue.h"
 
 namespace gpuprof::counters {
 

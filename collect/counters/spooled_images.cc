@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "collect/counters/spool_input.h"
-#include "core/base/function_name.h"
 #include "core/base/ids.h"
-#include "core/base/readable.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 #include "core/format/bytes.h"
 
 namespace gpuprof::counters {

@@ -12,7 +12,7 @@
 #include <cstdlib>
 
 #include "core/base/clock.h"
-#include "core/base/command_line.h"
+#include "core/base/text/command_line.h"
 
 namespace gpuprof::inline cpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "collect/cpu/watch.h"
+#include "collect/cpu/process_watch.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/schema/cpu_facts.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline cpu {
 namespace {

@@ -19,7 +19,7 @@
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline cpu {
 namespace {

@@ -1,5 +1,5 @@
 // The results of a source: readings of devices, use of devices by processes, and faults in words. Plain values that
-// travel from the sampler process to its creator (collect/device/wire.h).
+// travel from the sampler process to its creator (collect/device/sampler_wire.h).
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 #include <string_view>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::inline device {
 

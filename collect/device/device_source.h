@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline device {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "core/base/ids.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device {
 namespace {

@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
 
 namespace gpuprof::inline device {
 

@@ -13,8 +13,8 @@
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
-#include "core/base/readable.h"
 #include "core/base/signal_blocked_thread.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device {
 namespace {

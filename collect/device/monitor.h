@@ -16,10 +16,10 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/reading.h"
-#include "collect/device/source.h"
+#include "collect/device/device_reading.h"
+#include "collect/device/device_source.h"
+#include "collect/device/sampler_wire.h"
 #include "collect/device/summary.h"
-#include "collect/device/wire.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline device {

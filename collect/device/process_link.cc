@@ -22,8 +22,8 @@
 #include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
+#include "core/base/files/path_search.h"
 #include "core/base/ids.h"
-#include "core/base/path_search.h"
 #include "core/base/spawn_actions.h"
 
 namespace gpuprof::inline device {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/json_writer.h"
-#include "core/base/readable.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "collect/device/sampler_wire.h"
 #include "collect/device/summary.h"
-#include "collect/device/wire.h"
 
 namespace gpuprof::inline device {
 

@@ -1,7 +1,7 @@
 #include "collect/device/sample_capture.h"
 
 #include "core/base/caught.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline device {
 namespace {

@@ -1,5 +1,5 @@
 // The client side of a sampler process: a process link (collect/device/process_link.h) for the messages of
-// collect/device/wire.h. Idle samplers are kept for the next region, because starting the driver's library can take a
+// collect/device/sampler_wire.h. Idle samplers are kept for the next region, because starting the driver's library can take a
 // tenth of a second.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "collect/device/process_link.h"
-#include "collect/device/wire.h"
+#include "collect/device/sampler_wire.h"
 
 namespace gpuprof::inline device {
 

@@ -7,7 +7,7 @@
 
 #include "collect/device/lateness.h"
 #include "collect/device/process_link.h"
-#include "collect/device/wire.h"
+#include "collect/device/sampler_wire.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 

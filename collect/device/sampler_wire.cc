@@ -1,4 +1,4 @@
-#include "collect/device/wire.h"
+#include "collect/device/sampler_wire.h"
 
 #include "collect/device/packet.h"
 

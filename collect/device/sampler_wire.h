@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 
 namespace gpuprof::inline device {
 

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 namespace gpuprof::inline device {
 

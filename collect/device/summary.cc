@@ -8,8 +8,8 @@
 #include <span>
 
 #include "core/base/ids.h"
-#include "core/base/json_writer.h"
-#include "core/base/readable.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/readable.h"
 #include "core/schema/throttle.h"
 
 namespace gpuprof::inline device {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "collect/device/device_reading.h"
 #include "collect/device/energy.h"
-#include "collect/device/reading.h"
 #include "collect/device/time_bins.h"
 #include "core/schema/summary_fields.def"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "collect/device/summary.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device {
 namespace {

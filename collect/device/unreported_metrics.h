@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
 
 namespace gpuprof::inline device {
 

@@ -12,9 +12,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/activity.h"
-#include "collect/inject/event_count.h"
-#include "collect/inject/window.h"
+#include "collect/inject/host/event_count.h"
+#include "collect/inject/spool/activity_spool.h"
+#include "collect/inject/steps/window.h"
 
 namespace gpuprof::inject {
 

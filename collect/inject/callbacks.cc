@@ -7,11 +7,11 @@
 #include <cstring>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/launch_stacks.h"
-#include "collect/inject/stall_collector.h"
+#include "collect/inject/counters/stall_collector.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/host/launch_stacks.h"
 #include "collect/inject/switch_lock.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inject {
 namespace {

@@ -12,8 +12,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/stream_calls.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/host/stream_calls.h"
 
 namespace gpuprof::inject {
 

@@ -11,16 +11,16 @@
 #include <cstdlib>
 #include <new>
 
-#include "collect/inject/buffers.h"
-#include "collect/inject/chunks.h"
-#include "collect/inject/counter_collector.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/event_ring.h"
-#include "collect/inject/name_log.h"
+#include "collect/inject/collector_state.h"
+#include "collect/inject/counters/counter_collector.h"
+#include "collect/inject/counters/stall_collector.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/host/event_ring.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/process_facts.h"
-#include "collect/inject/stall_collector.h"
-#include "collect/inject/state.h"
+#include "collect/inject/spool/buffers.h"
+#include "collect/inject/spool/chunks.h"
+#include "collect/inject/spool/name_log.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "collect/inject/settings.h"
-#include "collect/inject/step_watch.h"
-#include "collect/inject/window.h"
+#include "collect/inject/steps/step_watch.h"
+#include "collect/inject/steps/window.h"
 
 namespace gpuprof::inject {
 

@@ -7,14 +7,14 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/activity.h"
 #include "collect/inject/activity_switch.h"
-#include "collect/inject/event_count.h"
-#include "collect/inject/scratch.h"
-#include "collect/inject/spool_file.h"
-#include "collect/inject/step_keeper.h"
-#include "collect/inject/step_watch.h"
-#include "collect/inject/window.h"
+#include "collect/inject/host/event_count.h"
+#include "collect/inject/spool/activity_spool.h"
+#include "collect/inject/spool/scratch.h"
+#include "collect/inject/spool/spool_file.h"
+#include "collect/inject/steps/step_keeper.h"
+#include "collect/inject/steps/step_watch.h"
+#include "collect/inject/steps/window.h"
 
 namespace gpuprof::inject {
 

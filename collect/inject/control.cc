@@ -1,7 +1,7 @@
 // The functions behind gpu_profile.start(), stop() and step() of the Python package, which finds them by name in the
 // process. Each one returns whether the process is being recorded.
-#include "collect/inject/annotations.h"
 #include "collect/inject/collector.h"
+#include "collect/inject/host/annotations.h"
 
 using namespace gpuprof::inject;
 

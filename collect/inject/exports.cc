@@ -10,10 +10,10 @@
 #include <dlfcn.h>
 #include <time.h>
 
-#include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/other_client.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/cupti/other_client.h"
+#include "collect/inject/spool/buffers.h"
 
 namespace gpuprof::inject {
 namespace {

@@ -1,4 +1,4 @@
-#include "collect/inject/kernel_names.h"
+#include "collect/inject/kernel_name_store.h"
 
 #include <cstring>
 

@@ -8,8 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collect/inject/arena.h"
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/spool/arena.h"
 
 namespace gpuprof::inject {
 

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/base/boot_id.h"
-#include "core/base/command_line.h"
+#include "core/base/text/command_line.h"
 #include "core/schema/job_place.h"
 
 namespace gpuprof::inject {

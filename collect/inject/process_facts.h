@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/spool_file.h"
 
 namespace gpuprof::inject {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/settings.h"
 #include "core/base/clock.h"
 #include "core/format/cupti_records.h"

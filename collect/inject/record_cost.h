@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "core/base/caught.h"
-#include "core/base/names_in.h"
-#include "core/base/path_search.h"
+#include "core/base/files/names_in.h"
+#include "core/base/files/path_search.h"
 #include "core/schema/os_call_facts.h"
 
 namespace gpuprof::inline launch {
@@ -88,7 +88,7 @@ void SpoolFolder::remove() const {
     unlink((path_ + "/" + fact::kOsCallShare).c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;
-    std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_env.h; follows no links
+    std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_environment.h; follows no links
     for (std::string_view suffix : kSuffixes)
         for (const std::string& file : files_in(path_, suffix)) unlink(file.c_str());
     rmdir(path_.c_str());

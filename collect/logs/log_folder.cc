@@ -13,12 +13,12 @@
 
 #include "core/base/caught.h"
 #include "core/base/clock.h"
+#include "core/base/files/names_in.h"
 #include "core/base/host_name.h"
-#include "core/base/names_in.h"
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 #include "core/format/capture_part.h"
 #include "core/schema/debug_env.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::logs {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "collect/os_calls/log.h"
+#include "collect/os_calls/os_call_log.h"
 
 namespace gpuprof::os_calls {
 

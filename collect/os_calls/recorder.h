@@ -16,7 +16,7 @@
 
 #include <atomic>
 
-#include "collect/os_calls/log.h"
+#include "collect/os_calls/os_call_log.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::os_calls {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::pm {
 

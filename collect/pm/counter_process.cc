@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "collect/device/process_link.h"
+#include "collect/pm/pm_wire.h"
 #include "collect/pm/session.h"
-#include "collect/pm/wire.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "collect/device/process_link.h"
-#include "collect/pm/wire.h"
+#include "collect/pm/pm_wire.h"
 
 namespace gpuprof::pm {
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/base/environment.h"
-#include "core/base/names_in.h"
-#include "core/base/path_search.h"
+#include "core/base/files/names_in.h"
+#include "core/base/files/path_search.h"
 
 namespace gpuprof::pm {
 namespace {

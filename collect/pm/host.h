@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/pm/api.h"
+#include "collect/pm/pm_api.h"
 #include "collect/pm/sets.h"
 
 namespace gpuprof::pm {

@@ -1,5 +1,5 @@
 // Finds the libraries and their functions.
-#include "collect/pm/api.h"
+#include "collect/pm/pm_api.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "collect/device/running_call.h"
-#include "collect/pm/abi.h"
-#include "collect/pm/errors.h"
-#include "collect/pm/symbols.def"
+#include "collect/pm/pm_abi.h"
+#include "collect/pm/pm_errors.h"
+#include "collect/pm/pm_symbols.def"
 
 namespace gpuprof::pm {
 

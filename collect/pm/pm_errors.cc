@@ -1,12 +1,12 @@
 // The codes, one row each. Source: cupti_result.h of CUPTI 13.0; the remedies of 26 and 35 are NVIDIA's own
 // (https://developer.nvidia.com/ERR_NVGPUCTRPERM; DCGM issues 56 and 62). CAP_PERFMON is enough from driver R565.
-#include "collect/pm/errors.h"
+#include "collect/pm/pm_errors.h"
 
 #include <fmt/format.h>
 
 #include <string_view>
 
-#include "collect/pm/abi.h"
+#include "collect/pm/pm_abi.h"
 
 namespace gpuprof::pm {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "collect/python/debug_offsets.h"
 #include "core/base/elf_symbols.h"
-#include "core/base/file_view.h"
+#include "core/base/files/file_view.h"
 
 namespace gpuprof::python {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "collect/python/memory.h"
+#include "collect/python/process_memory.h"
 
 namespace gpuprof::python {
 

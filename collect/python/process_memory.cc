@@ -1,4 +1,4 @@
-#include "collect/python/memory.h"
+#include "collect/python/process_memory.h"
 
 #include <errno.h>
 #include <sys/uio.h>

@@ -1,4 +1,4 @@
-#include "collect/python/line_table.h"
+#include "collect/python/python_line_table.h"
 
 namespace gpuprof::python {
 namespace {

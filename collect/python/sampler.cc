@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/base/ids.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::python {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "collect/python/line_table.h"
+#include "collect/python/python_line_table.h"
 
 namespace gpuprof::python {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "collect/python/layout.h"
-#include "collect/python/memory.h"
+#include "collect/python/process_memory.h"
 
 namespace gpuprof::python {
 

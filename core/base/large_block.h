@@ -1,5 +1,5 @@
 // realloc and free for arrays that may become large (PodVector, LargeVector): the C library's, until a process begins to
-// spill such blocks to files (core/base/spill.h).
+// spill such blocks to files (core/base/files/spill.h).
 #pragma once
 
 #include <cstddef>

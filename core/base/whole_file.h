@@ -1,5 +1,5 @@
 // A regular file read whole, with a limit. Devices and pipes are refused: they may never end, or wait for ever. For recordings see
-// core/importers/byte_stream.h.
+// io/importers/source/byte_stream.h.
 #pragma once
 
 #include <cstdint>

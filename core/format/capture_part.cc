@@ -9,7 +9,7 @@
 #include <new>
 
 #include "core/base/caught.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline format {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/file_sink.h"
+#include "core/base/files/file_sink.h"
 #include "core/base/result.h"
 #include "core/base/string_pool.h"
 #include "core/format/writer.h"

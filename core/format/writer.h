@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 #include "core/base/string_pool.h"
 #include "core/format/chunk.h"
 #include "core/format/payload.h"

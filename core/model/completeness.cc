@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "core/base/large_vector.h"
-#include "core/base/readable.h"
 #include "core/base/string_pool.h"
-#include "core/model/graph_nodes.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/graph_nodes.h"
+#include "core/model/build/links.h"
 #include "core/model/interval.h"
-#include "core/model/links.h"
 #include "core/model/tables.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline model {
 namespace {

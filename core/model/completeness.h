@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/model/submission.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline base {
 class StringPool;

@@ -8,9 +8,9 @@
 
 #include "core/base/result.h"
 #include "core/base/string_pool.h"
+#include "core/model/build/links.h"
 #include "core/model/completeness.h"
 #include "core/model/interval.h"
-#include "core/model/links.h"
 #include "core/model/tables.h"
 
 namespace gpuprof::inline model {

@@ -9,7 +9,7 @@ inline constexpr const char* kOsCallsLeastNs = "os_calls.least_ns";
 // "1204 33001000".
 inline constexpr const char* kShortOsCalls = "os_calls.short.";
 
-// How the name of a process's log in the folder of the recording ends (collect/os_calls/log.h).
+// How the name of a process's log in the folder of the recording ends (collect/os_calls/os_call_log.h).
 inline constexpr const char* kOsCallLogSuffix = ".oscalls";
 // What all processes share (SharedCounts), in the same folder.
 inline constexpr const char* kOsCallShare = "os_calls.shared";

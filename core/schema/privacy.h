@@ -1,5 +1,5 @@
 // What a text column may hold, and so what `gpu-profile scrub` does with it. In every text that it keeps, names of files
-// and addresses are replaced (core/model/recognised_names.h), and so are hosts and users that the recording names.
+// and addresses are replaced (core/model/privacy/recognised_names.h), and so are hosts and users that the recording names.
 #pragma once
 
 namespace gpuprof::inline schema {

@@ -39,7 +39,7 @@ inline constexpr const char* kStallPeriod = "stall_period_cycles";
 // CLOCK_REALTIME in ns when the recording window last closed.
 inline constexpr const char* kWindowClosedAt = "window_closed_at";
 
-// A process that kept only some of its steps: each of them (core/model/kept_steps.h), what it saw in a sentence, and the
+// A process that kept only some of its steps: each of them (core/model/build/kept_steps.h), what it saw in a sentence, and the
 // same of a process that had no steps.
 inline constexpr const char* kKeptStep = "kept_step";
 inline constexpr const char* kSlowSteps = "slow_steps";

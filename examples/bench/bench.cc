@@ -4,9 +4,9 @@
 #include <numeric>
 #include <vector>
 
-#include "core/base/sink.h"
-#include "core/report/report.h"
+#include "core/base/files/sink.h"
 #include "measure/bench.h"
+#include "present/report/report.h"
 
 int main() {
     std::vector<float> values(100'000, 0.5F);

@@ -1,6 +1,6 @@
-#include "core/cubin/attributes.h"
+#include "io/cubin/attributes.h"
 
-#include "core/cubin/elf.h"
+#include "io/cubin/elf.h"
 
 namespace gpuprof::cubin {
 

@@ -1,11 +1,11 @@
-#include "core/cubin/cubin.h"
+#include "io/cubin/cubin.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/cubin/attributes.h"
+#include "io/cubin/attributes.h"
 
 namespace gpuprof::cubin {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/cubin/elf.h"
+#include "io/cubin/elf.h"
 
 namespace gpuprof::cubin {
 

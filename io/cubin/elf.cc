@@ -1,4 +1,4 @@
-#include "core/cubin/elf.h"
+#include "io/cubin/elf.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "core/cubin/line_program.h"
+#include "io/cubin/line_program.h"
 
 #include <fmt/format.h>
 
-#include "core/cubin/elf.h"
 #include "core/format/bytes.h"
+#include "io/cubin/elf.h"
 
 namespace gpuprof::cubin {
 namespace {

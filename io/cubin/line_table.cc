@@ -1,4 +1,4 @@
-#include "core/cubin/line_table.h"
+#include "io/cubin/line_table.h"
 
 #include <algorithm>
 #include <filesystem>

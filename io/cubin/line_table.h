@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/cubin/cubin.h"
-#include "core/cubin/line_program.h"
+#include "io/cubin/cubin.h"
+#include "io/cubin/line_program.h"
 
 namespace gpuprof::cubin {
 

@@ -1,11 +1,11 @@
-#include "core/exporters/call_tree.h"
+#include "io/exporters/call_tree.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <tuple>
 
-#include "core/exporters/lanes.h"
+#include "io/exporters/lanes.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -1,15 +1,15 @@
 // The capture exporter: every table of a trace in our own format. What TraceBuilder::finish() derives is not stored but
 // derived again on reading, so that importing the file gives the same tables. Two facts are added to `meta`: the tool
 // that recorded, and the importer that read its file, unless the trace came from a capture that has them.
-#include "core/exporters/capture.h"
+#include "io/exporters/capture_export.h"
 
 #include <type_traits>
 #include <vector>
 
-#include "core/exporters/column_views.h"
-#include "core/exporters/exporter.h"
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
+#include "io/exporters/column_views.h"
+#include "io/exporters/exporter.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -1,8 +1,8 @@
 // The capture exporter with writer options chosen by the caller.
 #pragma once
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 #include "core/format/writer.h"
 #include "core/model/trace.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "core/base/ids.h"
-#include "core/base/json_writer.h"
-#include "core/exporters/chrome/events.h"
-#include "core/exporters/exporter.h"
+#include "core/base/text/json_writer.h"
+#include "io/exporters/chrome/events.h"
+#include "io/exporters/exporter.h"
 
 namespace gpuprof::inline exporters {
 namespace {

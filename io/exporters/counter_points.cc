@@ -1,4 +1,4 @@
-#include "core/exporters/counters.h"
+#include "io/exporters/counter_points.h"
 
 #include <fmt/format.h>
 

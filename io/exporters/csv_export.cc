@@ -1,16 +1,16 @@
 // The CSV exporter: every table of a trace that has rows, one after the other in one file. A table starts with the line
 // "# NAME", then the column names, then one line per row; an empty line ends it. Columns without any value are omitted.
 // Fields are as in RFC 4180 with line feeds; an absent value is an empty field, an empty text is "". Times and
-// durations are integer nanoseconds. Text is UTF-8 and harmless (core/base/csv.h); text that starts with "#" is quoted.
+// durations are integer nanoseconds. Text is UTF-8 and harmless (core/base/text/csv.h); text that starts with "#" is quoted.
 #include <fmt/format.h>
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "core/base/csv.h"
-#include "core/base/json_writer.h"
-#include "core/exporters/exporter.h"
+#include "core/base/text/csv.h"
+#include "core/base/text/json_writer.h"
+#include "io/exporters/exporter.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/exporters/exporter.h"
+#include "io/exporters/exporter.h"
 
 #include <type_traits>
 
-#include "core/exporters/instruction_samples.h"
+#include "io/exporters/instruction_samples.h"
 
 namespace gpuprof::inline exporters {
 namespace {

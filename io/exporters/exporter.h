@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline exporters {

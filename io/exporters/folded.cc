@@ -1,10 +1,10 @@
 // Folded stacks, one line each: frames from outermost to innermost, separated by `;`, a space, a number. flamegraph.pl,
 // inferno and speedscope read them. `;` inside a frame becomes `,`; line ends and tabs become spaces; lines are
 // harmless, as CSV fields are.
-#include "core/base/csv.h"
-#include "core/exporters/call_tree.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/folded_frame.h"
+#include "core/base/text/csv.h"
+#include "io/exporters/call_tree.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/folded_frame.h"
 
 namespace gpuprof::inline exporters {
 Status export_folded(const Trace& trace, Sink& sink) {

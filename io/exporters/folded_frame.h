@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline exporters {
 

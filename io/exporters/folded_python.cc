@@ -10,12 +10,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/csv.h"
-#include "core/base/python_frame.h"
-#include "core/base/utf8.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/folded_frame.h"
-#include "core/exporters/lanes.h"
+#include "core/base/text/csv.h"
+#include "core/base/text/python_frame.h"
+#include "core/base/text/utf8.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/folded_frame.h"
+#include "io/exporters/lanes.h"
 
 namespace gpuprof::inline exporters {
 namespace {

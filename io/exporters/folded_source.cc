@@ -2,10 +2,10 @@
 // without source is `unknown line`.
 #include <fmt/format.h>
 
-#include "core/base/csv.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/folded_frame.h"
-#include "core/exporters/instruction_samples.h"
+#include "core/base/text/csv.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/folded_frame.h"
+#include "io/exporters/instruction_samples.h"
 
 namespace gpuprof::inline exporters {
 Status export_folded_source(const Trace& trace, Sink& sink) {

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/base/json_writer.h"
-#include "core/exporters/call_tree.h"
-#include "core/exporters/exporter.h"
+#include "core/base/text/json_writer.h"
+#include "io/exporters/call_tree.h"
+#include "io/exporters/exporter.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/exporters/instruction_samples.h"
+#include "io/exporters/instruction_samples.h"
 
 #include <cmath>
 #include <map>

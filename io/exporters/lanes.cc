@@ -1,4 +1,4 @@
-#include "core/exporters/lanes.h"
+#include "io/exporters/lanes.h"
 
 #include <algorithm>
 

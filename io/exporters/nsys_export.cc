@@ -15,11 +15,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/base/function_name.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/nsys/database.h"
-#include "core/exporters/nsys/names.h"
-#include "core/exporters/nsys/tables.def"
+#include "core/base/text/function_name.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/nsys/names.h"
+#include "io/exporters/nsys/nsys_database.h"
+#include "io/exporters/nsys/nsys_tables.def"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -9,11 +9,11 @@
 #include <set>
 #include <tuple>
 
-#include "core/exporters/counters.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/lanes.h"
-#include "core/exporters/perfetto/fields.h"
-#include "core/exporters/perfetto/sequence.h"
+#include "io/exporters/counter_points.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/lanes.h"
+#include "io/exporters/perfetto/fields.h"
+#include "io/exporters/perfetto/sequence.h"
 
 namespace gpuprof::inline exporters {
 namespace {

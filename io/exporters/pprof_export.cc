@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/exporters/call_tree.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/pprof_profile.h"
+#include "io/exporters/call_tree.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/pprof_profile.h"
 
 namespace gpuprof::inline exporters {
 namespace {

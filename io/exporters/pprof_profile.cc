@@ -1,4 +1,4 @@
-#include "core/exporters/pprof_profile.h"
+#include "io/exporters/pprof_profile.h"
 
 #include <zlib.h>
 

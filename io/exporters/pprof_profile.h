@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 
 namespace gpuprof::inline exporters::pprof {
 

@@ -5,9 +5,9 @@
 #include <protozero/pbf_writer.hpp>
 #include <tuple>
 
-#include "core/exporters/exporter.h"
-#include "core/exporters/instruction_samples.h"
-#include "core/exporters/pprof_profile.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/instruction_samples.h"
+#include "io/exporters/pprof_profile.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -7,10 +7,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
-#include "core/exporters/exporter.h"
-#include "core/exporters/lanes.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
+#include "io/exporters/exporter.h"
+#include "io/exporters/lanes.h"
 
 namespace gpuprof::inline exporters {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/autograd_range.h"
+#include "io/importers/autograd_range.h"
 
 #include <charconv>
 

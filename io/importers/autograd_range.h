@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
 

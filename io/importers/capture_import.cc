@@ -1,7 +1,7 @@
 // Reads gpu-profile's capture files (docs/reference/capture-format.md). Reads whole chunks and counts everything
 // between them; core/format/chunk_reader.h describes the effect of damage. Decodes on several threads; the result does
 // not depend on their number.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,10 +11,10 @@
 #include <memory>
 
 #include "core/base/parallel.h"
-#include "core/importers/capture_tables.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/spool.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
+#include "io/importers/capture_tables.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
 namespace {

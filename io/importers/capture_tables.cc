@@ -1,4 +1,4 @@
-#include "core/importers/capture_tables.h"
+#include "io/importers/capture_tables.h"
 
 #include <fmt/format.h>
 

@@ -17,7 +17,7 @@
 
 #include "core/format/chunk_reader.h"
 #include "core/format/table_chunk.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
 

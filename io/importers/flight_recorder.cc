@@ -2,18 +2,18 @@
 // PyTorch writes them when a collective times out (TORCH_NCCL_DUMP_ON_TIMEOUT), as a pickle of plain values in
 // `nccl_trace_rank_N`; its function `_dump_nccl_trace_json` gives the same as JSON. Rank N is only in the name.
 // Formats: torch/flight_dump.h.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/importers/json_document.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/pickle.h"
-#include "core/importers/read_all.h"
-#include "core/importers/torch/flight_dump.h"
+#include "io/importers/source/json_document.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/pickle.h"
+#include "io/importers/source/read_all.h"
+#include "io/importers/torch/flight_dump.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "core/importers/source.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 

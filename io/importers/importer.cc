@@ -1,10 +1,10 @@
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 
 #include <fmt/format.h>
 
-#include "core/base/shell_words.h"
-#include "core/importers/formats.h"
-#include "core/importers/vendor_report.h"
+#include "core/base/text/shell_words.h"
+#include "io/importers/formats.h"
+#include "io/importers/vendor_report.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/importers/source.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 

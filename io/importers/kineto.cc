@@ -2,13 +2,13 @@
 // bare array, in every schema since PyTorch 1.8, from NVIDIA, AMD and CPU-only machines. Times become exact integer
 // nanoseconds, with baseTimeNanoseconds added. Damaged files are read up to the damage; everything else is a loss.
 // Format: https://github.com/pytorch/kineto, libkineto/src/output_json.cpp.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <atomic>
 
-#include "core/base/ascii.h"
-#include "core/importers/kineto/assembly.h"
-#include "core/importers/memory_limit.h"
+#include "core/base/text/ascii.h"
+#include "io/importers/kineto/assembly.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 namespace {

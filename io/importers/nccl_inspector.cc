@@ -3,7 +3,7 @@
 // (NCCL_INSPECTOR_DUMP_VERBOSE=1). Before version 4.3 every line says which communicator it is of; since then a line with
 // `dump_stats` says so for those that follow. The rank in the job is that in the largest communicator of the process.
 // Format: nccl, plugins/profiler/inspector (ext-profiler/inspector before NCCL 2.29), README.md.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -14,9 +14,9 @@
 #include <string>
 
 #include "core/base/json_error.h"
-#include "core/importers/lines.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/torch/values.h"
+#include "io/importers/source/lines.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/torch/values.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -2,14 +2,14 @@
 // details` (one line per metric), mixed with output of the program and of ncu. A metric without a value is absent;
 // the advice of ncu's rules goes into a table of its own. These files have no timeline: a launch has a duration but no start.
 // Format: https://docs.nvidia.com/nsight-compute/NsightComputeCli, "Page raw", "Print CSV"; no specification.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
-#include "core/base/csv.h"
-#include "core/importers/lines.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/ncu/reader.h"
+#include "core/base/text/csv.h"
+#include "io/importers/ncu/ncu_reader.h"
+#include "io/importers/source/lines.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -3,12 +3,12 @@
 // session and become ns of UTC by TARGET_INFO_SESSION_START_TIME. Environment variables and program output, which these
 // files also contain, are not imported.
 // Format: https://docs.nvidia.com/nsight-systems/UserGuide, "SQLite Schema Reference".
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
-#include "core/importers/memory_limit.h"
-#include "core/importers/nsys/reader.h"
+#include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 

@@ -2,7 +2,7 @@
 // after the other in any order, mixed with messages of nsys. Columns are found by their name without the unit, which is
 // in brackets: "Start (ns)", "Start(nsec)", "Bytes (MB)". Other reports are counted but not read.
 // Format: https://docs.nvidia.com/nsight-systems/UserGuide, "CUDA GPU Trace", "CUDA API Trace".
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
@@ -11,13 +11,13 @@
 #include <limits>
 #include <set>
 
-#include "core/base/ascii.h"
-#include "core/base/csv.h"
-#include "core/importers/cupti_names.h"
-#include "core/importers/ids.h"
-#include "core/importers/lines.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/nsys_stats/columns.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/csv.h"
+#include "io/importers/nsys_stats/columns.h"
+#include "io/importers/row_ids.h"
+#include "io/importers/source/lines.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <set>
 
-#include "core/base/names_in.h"
-#include "core/base/shell_words.h"
-#include "core/importers/importer.h"
-#include "core/model/merge_traces.h"
+#include "core/base/files/names_in.h"
+#include "core/base/text/shell_words.h"
+#include "core/model/build/merge_traces.h"
+#include "io/importers/importer.h"
 
 namespace gpuprof::inline importers {
 namespace {

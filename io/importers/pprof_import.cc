@@ -2,7 +2,7 @@
 // way (jax.profiler.save_device_memory_profile). A node is a function with its file and line; the values of a stack
 // belong to its innermost node. Labels other than the device are dropped.
 // Format: proto/profile.proto of github.com/google/pprof.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/importers/memory_limit.h"
-#include "core/importers/protobuf.h"
-#include "core/importers/read_all.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/protobuf.h"
+#include "io/importers/source/read_all.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,7 +1,7 @@
 // Importer for the trees that Proton (Triton's profiler) and others write for Hatchet: JSON, a list of roots with
 // `frame`, `metrics` and `children`, and facts about the devices.
 // Format: triton, third_party/proton; Hatchet's literal format, https://hatchet.readthedocs.io.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/importers/json_document.h"
-#include "core/importers/memory_limit.h"
+#include "io/importers/source/json_document.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 namespace {

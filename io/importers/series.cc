@@ -1,16 +1,16 @@
 // Importer for recorded series: device samples as CSV, as `gpu-profile --csv` writes and `--backend replay:FILE` plays
 // them.
 // Format: core/format/series_csv.h.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/format/series_csv.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/read_all.h"
 #include "core/schema/plausible.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/read_all.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -2,15 +2,15 @@
 // of its formats, and `-q -x`. Their times are local and have no time zone: they are read as UTC, and the trace says
 // so; a log without times gives samples without times.
 // Format: nvidia-smi --help-query-gpu, nvidia-smi dmon --help.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
-#include "core/importers/lines.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/read_all.h"
-#include "core/importers/smi/log.h"
-#include "core/importers/smi/xml_report.h"
+#include "io/importers/smi/smi_log.h"
+#include "io/importers/smi/xml_report.h"
+#include "io/importers/source/lines.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/read_all.h"
 
 namespace gpuprof::inline importers {
 

@@ -1,7 +1,7 @@
 // Importers for PyTorch's memory files: snapshots of its CUDA allocator (`torch.cuda.memory._dump_snapshot`, a pickle
 // of plain values) and the raw memory timeline of its profiler (`export_memory_timeline`, JSON).
 // Formats: pytorch, torch/cuda/memory.py and c10/cuda/CUDACachingAllocator.h; torch/profiler/_memory_profiler.py.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 #include <limits>
 #include <vector>
 
-#include "core/importers/memory_limit.h"
-#include "core/importers/pickle.h"
-#include "core/importers/read_all.h"
-#include "core/importers/torch/snapshot.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/pickle.h"
+#include "io/importers/source/read_all.h"
+#include "io/importers/torch/snapshot.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/vendor_report.h"
+#include "io/importers/vendor_report.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
+#include "core/base/files/temporary_file.h"
 #include "core/base/spawn_actions.h"
-#include "core/base/temporary_file.h"
 
 extern char** environ;
 

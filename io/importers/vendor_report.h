@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 

@@ -1,10 +1,10 @@
 // Cells, numbers, and the table of fields.
-#include "core/smi/cells.h"
+#include "io/smi/smi_cells.h"
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 #include "core/schema/plausible.h"
 
 namespace gpuprof::inline smi {

@@ -1,14 +1,19 @@
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 
 #include <algorithm>
 
-#include "core/analyze/tables/analysis_list.h"
+#include "analyze/tables/analysis_list.h"
+#include "ranks/tables/job_analyses.h"
 
 namespace gpuprof::inline answer {
 namespace {
 
 #define GPUPROF_ANALYSIS_ADDRESS(Name) &k##Name,
-constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES(GPUPROF_ANALYSIS_ADDRESS) & kFindings, &kSummary};
+constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES_OF_WORK(GPUPROF_ANALYSIS_ADDRESS)
+                                                 GPUPROF_ANALYSES_OF_JOBS(GPUPROF_ANALYSIS_ADDRESS)
+                                                     GPUPROF_ANALYSES_OF_MEASUREMENTS(GPUPROF_ANALYSIS_ADDRESS) &
+                                             kFindings,
+                                         &kSummary};
 
 // Whether `word` is one of the space-separated words of `list`.
 bool has_word(std::string_view list, std::string_view word) {

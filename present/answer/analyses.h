@@ -1,7 +1,7 @@
 // All analyses: the tables, and the two of this layer.
 #pragma once
 
-#include "core/analyze/tables/analysis.h"
+#include "analyze/tables/analysis.h"
 
 namespace gpuprof::inline answer {
 

@@ -1,20 +1,20 @@
-#include "core/analyze/answer/diagnosis.h"
+#include "present/answer/diagnosis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <future>
 
-#include "core/analyze/answer/verdict.h"
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/completeness.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/occupancy.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/sufficiency.h"
-#include "core/analyze/rules/rule.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
+#include "analyze/facts/shares.h"
+#include "analyze/facts/steps/sufficiency.h"
+#include "analyze/facts/work_missing.h"
+#include "analyze/rules/rule.h"
+#include "present/answer/verdict.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -1,14 +1,14 @@
-#include "core/analyze/answer/explanations.h"
+#include "present/answer/explanations.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/replay/gain.h"
-#include "core/base/readable.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/shares.h"
+#include "analyze/replay/gain.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/causes.h"
-#include "core/analyze/replay/estimate.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/causes.h"
+#include "analyze/replay/estimate.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

@@ -2,10 +2,10 @@
 // change it. Rules that abstain give their reasons in the notes of the table.
 #include <fmt/format.h>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/answer/diagnosis.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/facts.h"
+#include "analyze/tables/cells.h"
+#include "present/answer/analyses.h"
+#include "present/answer/diagnosis.h"
 
 namespace gpuprof::inline answer {
 namespace {

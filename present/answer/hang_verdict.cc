@@ -1,14 +1,14 @@
-#include "core/analyze/answer/hang_verdict.h"
+#include "present/answer/hang_verdict.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/ranks/call_text.h"
-#include "core/analyze/ranks/hang_text.h"
-#include "core/analyze/ranks/hangs.h"
-#include "core/base/readable.h"
-#include "core/model/damage.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/damage.h"
+#include "ranks/hangs/hang_text.h"
+#include "ranks/hangs/hangs.h"
+#include "ranks/reduce/call_text.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -1,7 +1,7 @@
 // The verdict about dumps of flight recorders, of a job or of one rank: what hangs, and who is missing.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

@@ -1,4 +1,4 @@
-#include "core/analyze/answer/job_verdict.h"
+#include "present/answer/job_verdict.h"
 
 #include <fmt/format.h>
 
@@ -6,19 +6,19 @@
 #include <map>
 #include <set>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/lone_hosts.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/stages.h"
-#include "core/analyze/ranks/steps_of_ranks.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/analyze/ranks/waits.h"
-#include "core/base/rank_list.h"
-#include "core/base/readable.h"
-#include "core/model/damage.h"
+#include "core/base/text/rank_list.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/damage.h"
 #include "core/schema/losses.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/clocks/lone_hosts.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
+#include "ranks/pages/steps_of_ranks.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/rank_waits.h"
+#include "ranks/price/stages.h"
+#include "ranks/price/stragglers.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -1,7 +1,7 @@
-// The verdict about a distributed job: what its stragglers cost, by the replays of core/analyze/ranks.
+// The verdict about a distributed job: what its stragglers cost, by the replays of ranks.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

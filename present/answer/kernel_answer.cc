@@ -1,13 +1,13 @@
-#include "core/analyze/answer/kernel_answer.h"
+#include "present/answer/kernel_answer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/answer/trust.h"
-#include "core/analyze/kernels/selected_kernel.h"
-#include "core/analyze/tables/analysis.h"
-#include "core/base/function_name.h"
+#include "analyze/kernels/selected_kernel.h"
+#include "analyze/tables/analysis.h"
+#include "core/base/text/function_name.h"
+#include "present/answer/trust.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/kernels/kernel_rule.h"
+#include "analyze/facts/facts.h"
+#include "analyze/kernels/kernel_rule.h"
 #include "core/base/result.h"
 #include "core/model/answer.h"
 

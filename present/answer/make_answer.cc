@@ -1,16 +1,16 @@
-#include "core/analyze/answer/answer.h"
+#include "present/answer/make_answer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/answer/diagnosis.h"
-#include "core/analyze/answer/trust.h"
-#include "core/analyze/answer/without_timeline.h"
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/completeness.h"
-#include "core/analyze/replay/gain.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/work_missing.h"
+#include "analyze/replay/gain.h"
+#include "present/answer/analyses.h"
+#include "present/answer/diagnosis.h"
+#include "present/answer/trust.h"
+#include "present/answer/without_timeline.h"
 
 namespace gpuprof::inline answer {
 namespace {

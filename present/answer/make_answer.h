@@ -1,7 +1,7 @@
 // The first answer to "where did the time go": everything on one screen, put together from the analyses.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/model/answer.h"
 

@@ -6,12 +6,12 @@
 #include <array>
 #include <map>
 
-#include "core/analyze/answer/explanations.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/replay/gain.h"
-#include "core/base/readable.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/shares.h"
+#include "analyze/replay/gain.h"
+#include "core/base/text/readable.h"
+#include "present/answer/explanations.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -1,9 +1,9 @@
 // `summary`: the first answer as a table, for programs and comparisons: trust, verdict, shares of the window, findings
 // and next commands, one statement per row.
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/answer/answer.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/shares.h"
+#include "analyze/tables/cells.h"
+#include "present/answer/analyses.h"
+#include "present/answer/make_answer.h"
 
 namespace gpuprof::inline answer {
 namespace {

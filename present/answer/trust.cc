@@ -1,4 +1,4 @@
-#include "core/analyze/answer/trust.h"
+#include "present/answer/trust.h"
 
 #include <fmt/format.h>
 
@@ -6,15 +6,15 @@
 #include <charconv>
 #include <set>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/profiler_cost.h"
-#include "core/base/readable.h"
-#include "core/model/damage.h"
-#include "core/model/kept_steps.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/profiler_cost.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/damage.h"
+#include "core/model/build/kept_steps.h"
 #include "core/model/meta_values.h"
 #include "core/schema/debug_env.h"
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline answer {
 namespace {

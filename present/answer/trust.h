@@ -2,7 +2,7 @@
 // recording cost, and what was not recorded and is therefore unknown.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

@@ -1,18 +1,18 @@
-#include "core/analyze/answer/verdict.h"
+#include "present/answer/verdict.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/answer/explanations.h"
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/op_rates.h"
-#include "core/analyze/facts/shares.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/facts/sufficiency.h"
-#include "core/analyze/replay/gain.h"
-#include "core/base/readable.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "analyze/facts/shares.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/facts/steps/sufficiency.h"
+#include "analyze/replay/gain.h"
+#include "core/base/text/readable.h"
+#include "present/answer/explanations.h"
 
 namespace gpuprof::inline answer {
 namespace {

@@ -2,7 +2,7 @@
 // (facts/shares.h) after taking out what the recorder made itself, and abstains rather than guesses.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

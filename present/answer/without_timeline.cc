@@ -1,20 +1,20 @@
-#include "core/analyze/answer/without_timeline.h"
+#include "present/answer/without_timeline.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/answer/hang_verdict.h"
-#include "core/analyze/answer/job_verdict.h"
-#include "core/analyze/answer/kernel_answer.h"
-#include "core/analyze/answer/trust.h"
-#include "core/analyze/kernels/kernel_diagnosis.h"
-#include "core/analyze/ranks/hangs.h"
-#include "core/base/function_name.h"
-#include "core/base/readable.h"
-#include "core/model/damage.h"
+#include "analyze/kernels/kernel_diagnosis.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
+#include "core/model/build/damage.h"
+#include "present/answer/analyses.h"
+#include "present/answer/hang_verdict.h"
+#include "present/answer/job_verdict.h"
+#include "present/answer/kernel_answer.h"
+#include "present/answer/trust.h"
+#include "ranks/hangs/hangs.h"
 
 namespace gpuprof::inline answer {
 namespace {

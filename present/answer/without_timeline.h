@@ -2,7 +2,7 @@
 // call tree. Each says what it shows, and what to record for the rest.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/result.h"
 #include "core/model/answer.h"
 

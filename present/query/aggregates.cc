@@ -1,4 +1,4 @@
-#include "core/query/aggregates.h"
+#include "present/query/aggregates.h"
 
 #include <sqlite3.h>
 

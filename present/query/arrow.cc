@@ -1,11 +1,11 @@
-#include "core/query/arrow.h"
+#include "present/query/arrow.h"
 
 #include <cerrno>
 #include <cstring>
 #include <limits>
 #include <new>
 
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline query {
 namespace {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/query/arrow_abi.h"
-#include "core/query/frame.h"
+#include "present/query/arrow_abi.h"
+#include "present/query/frame.h"
 
 namespace gpuprof::inline query {
 

@@ -1,8 +1,8 @@
-#include "core/query/catalogue.h"
+#include "present/query/catalogue.h"
 
 #include <algorithm>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof::inline query {
 namespace {

@@ -6,8 +6,8 @@
 #include <deque>
 #include <mutex>
 
-#include "core/analyze/tables/analysis.h"
-#include "core/query/frame.h"
+#include "analyze/tables/analysis.h"
+#include "present/query/frame.h"
 
 namespace gpuprof::inline query {
 

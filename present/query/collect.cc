@@ -1,10 +1,10 @@
-#include "core/query/collect.h"
+#include "present/query/collect.h"
 
 #include <fmt/format.h>
 
 #include <bit>
 
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 
 namespace gpuprof::inline query {
 namespace {

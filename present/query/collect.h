@@ -2,8 +2,8 @@
 // integer; real if any value is real; text if any value is text.
 #pragma once
 
-#include "core/query/frame.h"
-#include "core/query/sql.h"
+#include "present/query/frame.h"
+#include "present/query/sql.h"
 
 namespace gpuprof::inline query {
 

@@ -1,4 +1,4 @@
-#include "core/query/frame.h"
+#include "present/query/frame.h"
 
 namespace gpuprof::inline query {
 

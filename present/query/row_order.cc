@@ -1,4 +1,4 @@
-#include "core/query/row_order.h"
+#include "present/query/row_order.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/base/pod_vector.h"
-#include "core/query/frame.h"
+#include "present/query/frame.h"
 
 namespace gpuprof::inline query {
 

@@ -1,4 +1,4 @@
-#include "core/query/row_scan.h"
+#include "present/query/row_scan.h"
 
 #include <sqlite3.h>
 

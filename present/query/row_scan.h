@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "core/query/scan_plan.h"
+#include "present/query/scan_plan.h"
 
 struct sqlite3_value;
 

@@ -1,4 +1,4 @@
-#include "core/query/scan_plan.h"
+#include "present/query/scan_plan.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>

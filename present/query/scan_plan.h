@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/query/row_order.h"
+#include "present/query/row_order.h"
 
 struct sqlite3_index_info;
 

@@ -1,13 +1,13 @@
-#include "core/query/sql.h"
+#include "present/query/sql.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <algorithm>
 
-#include "core/base/utf8.h"
-#include "core/query/functions.h"
-#include "core/query/virtual_table.h"
+#include "core/base/text/utf8.h"
+#include "present/query/sql_functions.h"
+#include "present/query/virtual_table.h"
 
 namespace gpuprof::inline query {
 namespace {

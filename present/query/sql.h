@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/query/aggregates.h"
-#include "core/query/catalogue.h"
+#include "present/query/aggregates.h"
+#include "present/query/catalogue.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

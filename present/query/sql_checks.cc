@@ -1,4 +1,4 @@
-#include "core/query/sql_checks.h"
+#include "present/query/sql_checks.h"
 
 namespace gpuprof::inline query {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/query/functions.h"
+#include "present/query/sql_functions.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <memory>
 
-#include "core/base/function_name.h"
-#include "core/base/pattern.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/pattern.h"
 
 namespace gpuprof::inline query {
 namespace {

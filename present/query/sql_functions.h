@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/query/aggregates.h"
+#include "present/query/aggregates.h"
 
 struct sqlite3;
 

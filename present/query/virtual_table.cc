@@ -1,4 +1,4 @@
-#include "core/query/virtual_table.h"
+#include "present/query/virtual_table.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -6,7 +6,7 @@
 #include <new>
 #include <optional>
 
-#include "core/query/row_scan.h"
+#include "present/query/row_scan.h"
 
 namespace gpuprof::inline query {
 namespace {

@@ -1,7 +1,7 @@
 // A relation of a catalogue as an SQLite virtual table: read-only, eponymous (no CREATE needed), without copies.
 #pragma once
 
-#include "core/query/catalogue.h"
+#include "present/query/catalogue.h"
 
 struct sqlite3;
 

@@ -1,4 +1,4 @@
-#include "core/report/bars.h"
+#include "present/report/bars.h"
 
 #include <algorithm>
 #include <cmath>

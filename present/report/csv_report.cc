@@ -1,11 +1,11 @@
 // CSV (RFC 4180): the header is exactly the column names, integers are exact, reals the shortest text that reads back
 // equal, an absent value is an empty field, and text is UTF-8 and harmless in spreadsheets and terminals
-// (core/base/csv.h). Lines end with a line feed, as every Unix tool expects.
+// (core/base/text/csv.h). Lines end with a line feed, as every Unix tool expects.
 #include <cmath>
 
-#include "core/base/csv.h"
-#include "core/base/json_writer.h"
-#include "core/report/report.h"
+#include "core/base/text/csv.h"
+#include "core/base/text/json_writer.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline report {
 namespace {

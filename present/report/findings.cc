@@ -1,10 +1,10 @@
-#include "core/report/findings.h"
+#include "present/report/findings.h"
 
 #include <fmt/format.h>
 
-#include "core/base/readable.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
+#include "core/base/text/readable.h"
+#include "present/report/paint.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline report {
 namespace {

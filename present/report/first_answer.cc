@@ -1,4 +1,4 @@
-#include "core/report/first_answer.h"
+#include "present/report/first_answer.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 #include <map>
 #include <utility>
 
-#include "core/base/readable.h"
-#include "core/report/bars.h"
-#include "core/report/findings.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
-#include "core/report/text_table.h"
-#include "core/report/value.h"
+#include "core/base/text/readable.h"
+#include "present/report/bars.h"
+#include "present/report/findings.h"
+#include "present/report/paint.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
+#include "present/report/value.h"
 
 namespace gpuprof::inline report {
 namespace {

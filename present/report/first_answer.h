@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline report {
 

@@ -3,9 +3,9 @@
 // `schema` is the version of this shape: members may be added within one, never renamed or removed. `findings` and
 // `verdict` are present in reports that include them, `damaged` when bytes of the input could not be read; `row_count`
 // counts rows before --limit.
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
-#include "core/report/report.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline report {
 namespace {

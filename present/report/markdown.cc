@@ -1,13 +1,13 @@
-#include "core/report/markdown.h"
+#include "present/report/markdown.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/readable.h"
-#include "core/report/lines.h"
-#include "core/report/text_table.h"
-#include "core/report/value.h"
+#include "core/base/text/readable.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
+#include "present/report/value.h"
 
 namespace gpuprof::inline report {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/sink.h"
+#include "core/base/files/sink.h"
 #include "core/model/answer.h"
 #include "core/model/result_table.h"
 #include "core/model/trace.h"

@@ -4,14 +4,14 @@
 
 #include <utility>
 
-#include "core/base/readable.h"
-#include "core/report/findings.h"
-#include "core/report/first_answer.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
-#include "core/report/report.h"
-#include "core/report/text_table.h"
-#include "core/report/value.h"
+#include "core/base/text/readable.h"
+#include "present/report/findings.h"
+#include "present/report/first_answer.h"
+#include "present/report/paint.h"
+#include "present/report/report.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
+#include "present/report/value.h"
 
 namespace gpuprof::inline report {
 namespace {

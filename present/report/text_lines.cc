@@ -1,11 +1,11 @@
-#include "core/report/lines.h"
+#include "present/report/text_lines.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/base/utf8.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline report {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline report {
 

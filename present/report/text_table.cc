@@ -1,14 +1,14 @@
-#include "core/report/text_table.h"
+#include "present/report/text_table.h"
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "core/base/readable.h"
-#include "core/report/lines.h"
-#include "core/report/paint.h"
-#include "core/report/value.h"
+#include "core/base/text/readable.h"
+#include "present/report/paint.h"
+#include "present/report/text_lines.h"
+#include "present/report/value.h"
 
 namespace gpuprof::inline report {
 namespace {

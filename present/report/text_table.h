@@ -3,7 +3,7 @@
 // then the finer statistics, then from the right, and a line under the table names them. Nothing is omitted silently.
 #pragma once
 
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline report {
 

@@ -1,12 +1,12 @@
-#include "core/report/value.h"
+#include "present/report/value.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/base/readable.h"
-#include "core/report/lines.h"
+#include "core/base/text/readable.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline report {
 namespace {

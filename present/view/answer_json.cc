@@ -1,18 +1,18 @@
-#include "core/view/answer_json.h"
+#include "present/view/answer_json.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/answer/answer.h"
-#include "core/analyze/answer/trust.h"
-#include "core/analyze/facts/steady_part.h"
-#include "core/analyze/replay/gain.h"
-#include "core/base/json_writer.h"
-#include "core/base/readable.h"
+#include "analyze/facts/steps/steady_part.h"
+#include "analyze/replay/gain.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/readable.h"
 #include "core/model/select_interval.h"
-#include "core/report/report.h"
+#include "present/answer/analyses.h"
+#include "present/answer/make_answer.h"
+#include "present/answer/trust.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline view {
 namespace {

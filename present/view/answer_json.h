@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/result.h"
-#include "core/view/critical_path_lanes.h"
-#include "core/view/job_pages.h"
-#include "core/view/kernel_pages.h"
-#include "core/view/long_tables.h"
+#include "present/view/critical_path_lanes.h"
+#include "present/view/job_pages.h"
+#include "present/view/kernel_pages.h"
+#include "present/view/long_tables.h"
 
 namespace gpuprof::inline view {
 

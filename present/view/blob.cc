@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "core/format/payload.h"
-#include "core/view/chunk_sums.h"
-#include "core/view/parts.h"
+#include "present/view/chunk_sums.h"
+#include "present/view/view_parts.h"
 
 namespace gpuprof::inline view {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/view/call_stacks.h"
+#include "present/view/call_stacks.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <queue>
 #include <tuple>
 
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/stack_samples.h"
-#include "core/view/frame_table.h"
+#include "analyze/facts/host/stack_samples.h"
+#include "analyze/facts/idle/gaps.h"
+#include "present/view/frame_table.h"
 
 namespace gpuprof::inline view {
 namespace {

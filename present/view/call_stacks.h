@@ -6,9 +6,9 @@
 // that of the frames directly below, and never negative.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
-#include "core/view/scene.h"
-#include "core/view/stack_frame.h"
+#include "analyze/facts/facts.h"
+#include "present/view/scene.h"
+#include "present/view/stack_frame.h"
 
 namespace gpuprof::inline view {
 

@@ -1,4 +1,4 @@
-#include "core/view/chunk_sums.h"
+#include "present/view/chunk_sums.h"
 
 #include <optional>
 

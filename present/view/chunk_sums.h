@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/model/column.h"
-#include "core/view/call_stacks.h"
-#include "core/view/lane_parts.h"
-#include "core/view/scene.h"
+#include "present/view/call_stacks.h"
+#include "present/view/lane_parts.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 

@@ -1,11 +1,11 @@
-#include "core/view/critical_path_lanes.h"
+#include "present/view/critical_path_lanes.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 
-#include "core/analyze/replay/prediction.h"
+#include "analyze/replay/prediction.h"
 
 namespace gpuprof::inline view {
 namespace {

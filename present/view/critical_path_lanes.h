@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/replay/critical_path.h"
-#include "core/view/scene.h"
+#include "analyze/replay/critical_path.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 

@@ -1,15 +1,15 @@
-#include "core/view/document.h"
+#include "present/view/document.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "core/exporters/counters.h"
 #include "core/format/bytes.h"
-#include "core/model/damage.h"
+#include "core/model/build/damage.h"
 #include "core/model/select_interval.h"
-#include "core/view/parts.h"
+#include "io/exporters/counter_points.h"
+#include "present/view/view_parts.h"
 
 namespace gpuprof::inline view {
 

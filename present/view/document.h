@@ -10,12 +10,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 #include "core/format/column_encoder.h"
 #include "core/model/trace.h"
 #include "core/schema/options.h"
-#include "core/view/job_pages.h"
+#include "present/view/job_pages.h"
 
 namespace gpuprof::inline view {
 

@@ -1,7 +1,7 @@
-#include "core/view/event_tables.h"
+#include "present/view/event_tables.h"
 
-#include "core/analyze/facts/gaps.h"
-#include "core/exporters/column_views.h"
+#include "analyze/facts/idle/gaps.h"
+#include "io/exporters/column_views.h"
 
 namespace gpuprof::inline view {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/format/column_encoder.h"
 #include "core/model/column.h"
 #include "core/schema/schema.h"
-#include "core/view/scene.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "core/model/trace.h"
-#include "core/view/plain_name.h"
-#include "core/view/scene.h"
-#include "core/view/stack_frame.h"
+#include "present/view/plain_name.h"
+#include "present/view/scene.h"
+#include "present/view/stack_frame.h"
 
 namespace gpuprof::inline view {
 

@@ -1,23 +1,23 @@
-#include "core/view/job_pages.h"
+#include "present/view/job_pages.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/delay_advice.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/job_cells.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/step_bars.h"
-#include "core/analyze/ranks/step_choice.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
 #include "core/format/payload.h"
-#include "core/view/step_page.h"
+#include "present/view/step_page.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/pages/job_cells.h"
+#include "ranks/pages/step_bars.h"
+#include "ranks/pages/step_choice.h"
+#include "ranks/price/delay_advice.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/stragglers.h"
 
 namespace gpuprof::inline view {
 namespace {

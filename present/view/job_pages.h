@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/format/column_encoder.h"
 
 namespace gpuprof::inline view {

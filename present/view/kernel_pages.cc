@@ -1,4 +1,4 @@
-#include "core/view/kernel_pages.h"
+#include "present/view/kernel_pages.h"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 #include <set>
 #include <string_view>
 
-#include "core/analyze/facts/counter_match.h"
-#include "core/base/function_name.h"
-#include "core/report/report.h"
+#include "analyze/facts/kernels/counter_match.h"
+#include "core/base/text/function_name.h"
+#include "present/report/report.h"
 
 namespace gpuprof::inline view {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/base/ids.h"
-#include "core/view/levels.h"
+#include "present/view/levels.h"
 
 namespace gpuprof::inline view {
 

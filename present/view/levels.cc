@@ -1,4 +1,4 @@
-#include "core/view/levels.h"
+#include "present/view/levels.h"
 
 #include <algorithm>
 #include <optional>

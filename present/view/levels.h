@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "core/view/scene.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 

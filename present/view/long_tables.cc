@@ -1,8 +1,8 @@
-#include "core/view/long_tables.h"
+#include "present/view/long_tables.h"
 
-#include "core/analyze/answer/analyses.h"
 #include "core/format/payload.h"
 #include "core/model/select_interval.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof::inline view {
 namespace {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/format/column_encoder.h"
 #include "core/model/interval.h"
 #include "core/model/result_table.h"

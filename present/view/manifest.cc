@@ -2,9 +2,9 @@
 // each member.
 #include <fmt/format.h>
 
-#include "core/base/json_writer.h"
-#include "core/base/shell_words.h"
-#include "core/view/parts.h"
+#include "core/base/text/json_writer.h"
+#include "core/base/text/shell_words.h"
+#include "present/view/view_parts.h"
 
 namespace gpuprof::inline view {
 namespace {

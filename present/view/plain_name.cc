@@ -1,4 +1,4 @@
-#include "core/view/plain_name.h"
+#include "present/view/plain_name.h"
 
 namespace gpuprof::inline view {
 namespace {

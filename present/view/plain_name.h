@@ -1,5 +1,5 @@
 // The name of an event without the number of the instance: step#12 is step*, and aten::add, op_id = 7 is aten::add. The
-// same rules as web/model/plain_name.ts.
+// same rules as web/model/recording/plain_name.ts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "core/view/scene.h"
+#include "present/view/scene.h"
 
 #include <fmt/format.h>
 

@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
-#include "core/exporters/counters.h"
-#include "core/exporters/lanes.h"
-#include "core/view/slice_table.h"
+#include "io/exporters/counter_points.h"
+#include "io/exporters/lanes.h"
+#include "present/view/slice_table.h"
 
 namespace gpuprof::inline view {
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/stream_queue.h"
-#include "core/view/scene.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/stream_queue.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 namespace {

@@ -5,8 +5,8 @@
 #include <map>
 #include <tuple>
 
-#include "core/analyze/facts/thread_states.h"
-#include "core/view/scene.h"
+#include "analyze/facts/idle/thread_states.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 namespace {

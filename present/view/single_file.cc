@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/view/document.h"
+#include "present/view/document.h"
 
 namespace gpuprof::inline view {
 namespace {

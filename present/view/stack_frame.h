@@ -7,7 +7,7 @@
 
 #include "core/base/pod_vector.h"
 #include "core/base/string_pool.h"
-#include "core/view/slice_table.h"
+#include "present/view/slice_table.h"
 
 namespace gpuprof::inline view {
 

@@ -1,16 +1,16 @@
-#include "core/view/step_page.h"
+#include "present/view/step_page.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/step_bars.h"
-#include "core/analyze/ranks/step_choice.h"
-#include "core/analyze/ranks/step_path.h"
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/pages/step_bars.h"
+#include "ranks/pages/step_choice.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/step_path.h"
 
 namespace gpuprof::inline view {
 namespace {

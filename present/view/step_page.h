@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline view {
 

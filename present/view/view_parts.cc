@@ -1,4 +1,4 @@
-#include "core/view/parts.h"
+#include "present/view/view_parts.h"
 
 #include <algorithm>
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/view/answer_json.h"
-#include "core/view/call_stacks.h"
-#include "core/view/chunk_sums.h"
-#include "core/view/event_tables.h"
-#include "core/view/lane_parts.h"
-#include "core/view/scene.h"
+#include "present/view/answer_json.h"
+#include "present/view/call_stacks.h"
+#include "present/view/chunk_sums.h"
+#include "present/view/event_tables.h"
+#include "present/view/lane_parts.h"
+#include "present/view/scene.h"
 
 namespace gpuprof::inline view {
 

@@ -1,5 +1,5 @@
 """Arrow streams of libgpuprof.so through ctypes: conversion to Python values, and export as capsules. Structures follow
-the Arrow C data and stream interfaces. Reads only the types that core/query/arrow.cc writes.
+the Arrow C data and stream interfaces. Reads only the types that present/query/arrow.cc writes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes text sanitized in terminals and spreadsheets, by the rules of docs/reference/formats/csv.md (core/base/utf8.h and
+"""Makes text sanitized in terminals and spreadsheets, by the rules of docs/reference/formats/csv.md (core/base/text/utf8.h and
 csv.h)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/clock_brackets.h"
+#include "ranks/clocks/clock_brackets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

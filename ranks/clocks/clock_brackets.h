@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,11 +1,11 @@
-#include "core/analyze/ranks/clock_jump.h"
+#include "ranks/clocks/clock_jump.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
 
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

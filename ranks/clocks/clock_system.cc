@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/clock_system.h"
+#include "ranks/clocks/clock_system.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/clocks.h"
+#include "ranks/clocks/clocks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 #include <optional>
 #include <set>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clock_brackets.h"
-#include "core/analyze/ranks/clock_jump.h"
-#include "core/analyze/ranks/clock_system.h"
-#include "core/analyze/ranks/match_order.h"
-#include "core/analyze/ranks/quantile.h"
+#include "analyze/facts/facts.h"
+#include "ranks/clocks/clock_brackets.h"
+#include "ranks/clocks/clock_jump.h"
+#include "ranks/clocks/clock_system.h"
+#include "ranks/match/match_order.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

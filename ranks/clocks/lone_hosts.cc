@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/lone_hosts.h"
+#include "ranks/clocks/lone_hosts.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline ranks {
 

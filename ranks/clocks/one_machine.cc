@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/one_machine.h"
+#include "ranks/clocks/one_machine.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
-#include "core/analyze/ranks/match_order.h"
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
+#include "ranks/match/match_order.h"
 
 namespace gpuprof::inline ranks {
 namespace {

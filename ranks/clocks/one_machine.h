@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 

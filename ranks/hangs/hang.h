@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/ranks/calls.h"
+#include "ranks/reduce/calls.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/hang_order.h"
+#include "ranks/hangs/hang_order.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/analyze/ranks/hang.h"
+#include "ranks/hangs/hang.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/hang_text.h"
+#include "ranks/hangs/hang_text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/ranks/call_text.h"
+#include "ranks/reduce/call_text.h"
 
 namespace gpuprof::inline ranks {
 namespace {

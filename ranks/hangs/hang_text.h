@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/analyze/ranks/hangs.h"
+#include "ranks/hangs/hangs.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/hangs.h"
+#include "ranks/hangs/hangs.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/call_mismatch.h"
-#include "core/analyze/ranks/hang_order.h"
+#include "analyze/facts/facts.h"
+#include "ranks/hangs/hang_order.h"
+#include "ranks/match/call_mismatch.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/hang.h"
+#include "ranks/hangs/hang.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/one_machine.h"
+#include "analyze/facts/facts.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/clocks/one_machine.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 #include <algorithm>
 #include <utility>

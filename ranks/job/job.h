@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/analyze/ranks/own_time.h"
+#include "analyze/knowledge/collective_name.h"
 #include "core/model/interval.h"
 #include "core/model/trace.h"
+#include "ranks/reduce/own_time.h"
 
 namespace gpuprof::inline facts {
 class Facts;

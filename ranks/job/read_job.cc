@@ -10,12 +10,12 @@
 #include <span>
 #include <unordered_map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/batch_rows.h"
-#include "core/analyze/ranks/group_id.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/one_machine.h"
-#include "core/base/rank_list.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/rank_list.h"
+#include "ranks/clocks/one_machine.h"
+#include "ranks/job/job.h"
+#include "ranks/reduce/batch_rows.h"
+#include "ranks/reduce/group_id.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,12 +1,12 @@
-#include "core/analyze/ranks/call_mismatch.h"
+#include "ranks/match/call_mismatch.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/analyze/ranks/call_text.h"
+#include "analyze/knowledge/collective_name.h"
+#include "ranks/reduce/call_text.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/ranks/calls.h"
+#include "ranks/reduce/calls.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/exchanges.h"
+#include "ranks/match/exchanges.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/match.h"
+#include "ranks/match/match.h"
 
 #include <algorithm>
 #include <map>
@@ -7,10 +7,10 @@
 #include <set>
 #include <tuple>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/exchanges.h"
-#include "core/analyze/ranks/match_order.h"
+#include "analyze/facts/facts.h"
 #include "core/base/parallel.h"
+#include "ranks/match/exchanges.h"
+#include "ranks/match/match_order.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/match_order.h"
+#include "ranks/match/match_order.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

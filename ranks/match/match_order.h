@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/kernel_calls.h"
-#include "core/analyze/ranks/own_time.h"
+#include "ranks/reduce/kernel_calls.h"
+#include "ranks/reduce/own_time.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,15 +1,15 @@
-#include "core/analyze/ranks/sync_points.h"
+#include "ranks/match/sync_points.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/ranks/host_input.h"
-#include "core/analyze/ranks/host_leads.h"
-#include "core/analyze/ranks/kinds_by_range.h"
-#include "core/analyze/ranks/work_beside.h"
+#include "analyze/facts/activity.h"
+#include "ranks/reduce/host_input.h"
+#include "ranks/reduce/host_leads.h"
+#include "ranks/reduce/kinds_by_range.h"
+#include "ranks/reduce/work_beside.h"
 
 namespace gpuprof::inline ranks {
 namespace {

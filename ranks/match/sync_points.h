@@ -3,9 +3,9 @@
 // Collectives that the CPU executes (Gloo) are ranges on host threads; before each, time counts as input or the host's.
 #pragma once
 
-#include "core/analyze/ranks/rank_steps.h"
-#include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
+#include "ranks/match/sync_point.h"
+#include "ranks/reduce/rank_steps.h"
 
 namespace gpuprof::inline ranks {
 

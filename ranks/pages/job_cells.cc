@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/job_cells.h"
+#include "ranks/pages/job_cells.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/waits.h"
+#include "ranks/job/job.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/rank_waits.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/schema/unit.h"
 
 namespace gpuprof::inline ranks {

@@ -1,11 +1,11 @@
-#include "core/analyze/ranks/step_bars.h"
+#include "ranks/pages/step_bars.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/waits.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/price/rank_waits.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline ranks {

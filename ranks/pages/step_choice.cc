@@ -1,12 +1,12 @@
-#include "core/analyze/ranks/step_choice.h"
+#include "ranks/pages/step_choice.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/stragglers.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/price/stragglers.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/straggler.h"
+#include "analyze/facts/facts.h"
+#include "ranks/price/straggler.h"
 
 namespace gpuprof::inline ranks {
 

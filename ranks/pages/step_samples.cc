@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/step_samples.h"
+#include "ranks/pages/step_samples.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/rank_steps.h"
 #include "core/model/trace.h"
+#include "ranks/reduce/rank_steps.h"
 
 namespace gpuprof::inline ranks {
 

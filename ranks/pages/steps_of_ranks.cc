@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/steps_of_ranks.h"
+#include "ranks/pages/steps_of_ranks.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <iterator>
 #include <map>
 
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/delay_advice.h"
+#include "ranks/price/delay_advice.h"
 
 namespace gpuprof::inline ranks {
 

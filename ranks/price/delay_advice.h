@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/analyze/ranks/straggler.h"
+#include "ranks/price/straggler.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/kernel_ratios.h"
+#include "ranks/price/kernel_ratios.h"
 
 #include <algorithm>
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/ranks/quantile.h"
+#include "ranks/price/quantile.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/peers.h"
+#include "ranks/price/peers.h"
 
 #include <algorithm>
 #include <array>
@@ -7,11 +7,11 @@
 #include <optional>
 #include <span>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/rank_work.h"
-#include "core/analyze/ranks/stages.h"
+#include "analyze/facts/facts.h"
 #include "core/base/parallel.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/stages.h"
+#include "ranks/reduce/rank_work.h"
 
 namespace gpuprof::inline ranks {
 namespace {

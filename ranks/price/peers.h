@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/own_time.h"
-#include "core/analyze/ranks/replay.h"
+#include "ranks/job/job.h"
+#include "ranks/price/replay.h"
+#include "ranks/reduce/own_time.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,13 +1,13 @@
-#include "core/analyze/ranks/waits.h"
+#include "ranks/price/rank_waits.h"
 
 #include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/replay.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/match/match.h"
+#include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 namespace {

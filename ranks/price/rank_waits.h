@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline ranks {

@@ -1,11 +1,11 @@
-#include "core/analyze/ranks/replay.h"
+#include "ranks/price/replay.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <queue>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline ranks {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
 
 namespace gpuprof::inline ranks {
 

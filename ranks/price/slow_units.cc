@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/slow_units.h"
+#include "ranks/price/slow_units.h"
 
 #include <fmt/format.h>
 
@@ -7,13 +7,13 @@
 #include <map>
 #include <set>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/kernel_ratios.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
+#include "ranks/price/kernel_ratios.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 namespace {

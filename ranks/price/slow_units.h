@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/straggler.h"
+#include "analyze/facts/facts.h"
+#include "ranks/price/straggler.h"
 
 namespace gpuprof::inline ranks {
 

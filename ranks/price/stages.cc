@@ -1,13 +1,13 @@
-#include "core/analyze/ranks/stages.h"
+#include "ranks/price/stages.h"
 
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/group_name.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/waits.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/group_name.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/rank_waits.h"
+#include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 namespace {

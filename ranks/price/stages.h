@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 

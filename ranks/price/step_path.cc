@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/step_path.h"
+#include "ranks/price/step_path.h"
 
 #include <algorithm>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/replay.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
+#include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline ranks {

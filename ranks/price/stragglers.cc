@@ -1,16 +1,16 @@
-#include "core/analyze/ranks/stragglers.h"
+#include "ranks/price/stragglers.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/slow_units.h"
+#include "ranks/job/job.h"
+#include "ranks/match/match.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
+#include "ranks/price/replay.h"
+#include "ranks/price/slow_units.h"
 
 namespace gpuprof::inline ranks {
 namespace {

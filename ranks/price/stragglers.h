@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/straggler.h"
+#include "analyze/facts/facts.h"
 #include "core/base/ids.h"
+#include "ranks/price/straggler.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/batch_rows.h"
+#include "ranks/reduce/batch_rows.h"
 
 #include <algorithm>
 

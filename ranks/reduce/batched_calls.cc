@@ -1,11 +1,11 @@
-#include "core/analyze/ranks/batched_calls.h"
+#include "ranks/reduce/batched_calls.h"
 
 #include <algorithm>
 #include <map>
 #include <unordered_set>
 
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/model/submission.h"
+#include "analyze/knowledge/collective_name.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analyze/facts/collective_records.h"
+#include "analyze/facts/host/collective_records.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/call_text.h"
+#include "ranks/reduce/call_text.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "core/base/ids.h"
-#include "core/base/python_frame.h"
+#include "core/base/text/python_frame.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/ranks/calls.h"
+#include "ranks/reduce/calls.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/calls.h"
+#include "ranks/reduce/calls.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
+#include "core/model/build/trace_builder.h"
 #include "core/model/trace.h"
-#include "core/model/trace_builder.h"
 
 namespace gpuprof::inline facts {
 class Facts;

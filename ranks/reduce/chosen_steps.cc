@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/chosen_steps.h"
+#include "ranks/reduce/chosen_steps.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analyze/ranks/batch_rows.h"
+#include "ranks/reduce/batch_rows.h"
 
 namespace gpuprof::inline ranks {
 namespace {

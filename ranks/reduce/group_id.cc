@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/group_id.h"
+#include "ranks/reduce/group_id.h"
 
 #include <fmt/format.h>
 

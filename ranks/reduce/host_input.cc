@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/host_input.h"
+#include "ranks/reduce/host_input.h"
 
 #include <map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/knowledge/loader_name.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/knowledge/loader_name.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,13 +1,13 @@
-#include "core/analyze/ranks/host_leads.h"
+#include "ranks/reduce/host_leads.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <numeric>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/ranks/host_input.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/call_kind.h"
+#include "ranks/reduce/host_input.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -3,8 +3,8 @@
 // here it shows always.
 #pragma once
 
-#include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
+#include "ranks/match/sync_point.h"
 
 namespace gpuprof::inline facts {
 class Facts;

@@ -1,11 +1,11 @@
-#include "core/analyze/ranks/kernel_calls.h"
+#include "ranks/reduce/kernel_calls.h"
 
 #include <algorithm>
 #include <string>
 
-#include "core/analyze/ranks/batched_calls.h"
-#include "core/analyze/ranks/group_id.h"
-#include "core/model/submission.h"
+#include "core/model/build/submission.h"
+#include "ranks/reduce/batched_calls.h"
+#include "ranks/reduce/group_id.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/kinds_by_range.h"
+#include "ranks/reduce/kinds_by_range.h"
 
 #include <algorithm>
 #include <map>

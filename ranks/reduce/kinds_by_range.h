@@ -3,8 +3,8 @@
 // range that says it ("nccl:all_to_all").
 #pragma once
 
-#include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
+#include "ranks/match/sync_point.h"
 
 namespace gpuprof::inline ranks {
 

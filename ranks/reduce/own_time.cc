@@ -1,10 +1,10 @@
-#include "core/analyze/ranks/own_time.h"
+#include "ranks/reduce/own_time.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/gaps.h"
 
 namespace gpuprof::inline ranks {
 

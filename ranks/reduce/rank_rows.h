@@ -5,8 +5,8 @@
 #include <optional>
 #include <type_traits>
 
+#include "core/model/build/trace_builder.h"
 #include "core/model/trace.h"
-#include "core/model/trace_builder.h"
 
 namespace gpuprof::inline ranks {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/rank_steps.h"
+#include "ranks/reduce/rank_steps.h"
 
 #include <algorithm>
 #include <charconv>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline ranks {

@@ -1,8 +1,8 @@
-#include "core/analyze/ranks/rank_work.h"
+#include "ranks/reduce/rank_work.h"
 
 #include <algorithm>
 
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 

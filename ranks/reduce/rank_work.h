@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/ranks/replay.h"
+#include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 

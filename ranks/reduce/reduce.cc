@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/reduce.h"
+#include "ranks/reduce/reduce.h"
 
 #include <fmt/format.h>
 
@@ -8,16 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/ranks/calls.h"
-#include "core/analyze/ranks/host_input.h"
-#include "core/analyze/ranks/own_time.h"
-#include "core/analyze/ranks/rank_rows.h"
-#include "core/analyze/ranks/rank_steps.h"
-#include "core/analyze/ranks/reduce_syncs.h"
-#include "core/analyze/ranks/step_samples.h"
-#include "core/analyze/ranks/sync_points.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/stat.h"
+#include "ranks/match/sync_points.h"
+#include "ranks/pages/step_samples.h"
+#include "ranks/reduce/calls.h"
+#include "ranks/reduce/host_input.h"
+#include "ranks/reduce/own_time.h"
+#include "ranks/reduce/rank_rows.h"
+#include "ranks/reduce/rank_steps.h"
+#include "ranks/reduce/reduce_syncs.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "core/analyze/facts/facts.h"
-#include "core/model/trace_builder.h"
+#include "analyze/facts/facts.h"
+#include "core/model/build/trace_builder.h"
 #include "core/schema/column_selection.h"
 
 namespace gpuprof::inline ranks {

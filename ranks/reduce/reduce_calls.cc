@@ -2,10 +2,10 @@
 #include <map>
 #include <tuple>
 
-#include "core/analyze/facts/collective_records.h"
-#include "core/analyze/ranks/calls.h"
-#include "core/analyze/ranks/group_id.h"
-#include "core/analyze/ranks/rank_rows.h"
+#include "analyze/facts/host/collective_records.h"
+#include "ranks/reduce/calls.h"
+#include "ranks/reduce/group_id.h"
+#include "ranks/reduce/rank_rows.h"
 
 namespace gpuprof::inline ranks {
 namespace {

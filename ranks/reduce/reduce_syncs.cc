@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/reduce_syncs.h"
+#include "ranks/reduce/reduce_syncs.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/ranks/group_id.h"
-#include "core/analyze/ranks/rank_rows.h"
 #include "core/schema/losses.h"
+#include "ranks/reduce/group_id.h"
+#include "ranks/reduce/rank_rows.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "core/analyze/ranks/rank_steps.h"
-#include "core/analyze/ranks/sync_point.h"
 #include "core/base/large_vector.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "ranks/match/sync_point.h"
+#include "ranks/reduce/rank_steps.h"
 
 namespace gpuprof::inline ranks {
 

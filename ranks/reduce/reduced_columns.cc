@@ -1,6 +1,6 @@
 // What the reduction of a rank reads, by subject. A column that is missing here reads as absent, so
 // tests/unit/ranks/bounded_reading_test.cc compares with whole recordings.
-#include "core/analyze/ranks/reduce.h"
+#include "ranks/reduce/reduce.h"
 
 namespace gpuprof::inline ranks {
 

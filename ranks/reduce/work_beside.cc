@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/work_beside.h"
+#include "ranks/reduce/work_beside.h"
 
 #include <algorithm>
 #include <iterator>

@@ -4,10 +4,10 @@
 
 #include <cstddef>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/sync_point.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
 #include "core/base/large_vector.h"
+#include "ranks/match/sync_point.h"
 
 namespace gpuprof::inline ranks {
 

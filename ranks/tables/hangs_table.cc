@@ -1,15 +1,15 @@
-// `hangs`: which collectives some ranks called and not all completed, and who is missing (core/analyze/ranks/hangs.h).
-#include "core/analyze/ranks/hangs.h"
+// `hangs`: which collectives some ranks called and not all completed, and who is missing (ranks/hangs/hangs.h).
+#include "ranks/hangs/hangs.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/ranks/call_text.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/cells.h"
+#include "ranks/reduce/call_text.h"
+#include "ranks/tables/job_analyses.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kHangsColumns[] = {
@@ -85,4 +85,4 @@ Result<ResultTable> hangs_table(const Facts& facts) {
 const Analysis kHangs{"hangs",       "",          "Collectives that hang: which rank is missing, and what it did last.",
                       kHangsColumns, hangs_table, {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

@@ -1,11 +1,11 @@
 // `hosts`: the clocks of a distributed job's hosts, how they were brought to one, and how sure that is
-// (core/analyze/ranks/clocks.h).
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
+// (ranks/clocks/clocks.h).
+#include "analyze/tables/cells.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kHostsColumns[] = {
@@ -46,4 +46,4 @@ Result<ResultTable> hosts_table(const Facts& facts) {
 const Analysis kHosts{"hosts",       "",          "Clocks of a distributed job's hosts: offset, rate, error.",
                       kHostsColumns, hosts_table, {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

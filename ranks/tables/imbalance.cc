@@ -5,14 +5,14 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
-#include "core/base/rank_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/rank_list.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 // Below this ratio, what differs is noise or rounding; messages are bytes, and differ or do not.
@@ -156,4 +156,4 @@ const Analysis kImbalance{"imbalance",
                           imbalance_table,
                           {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
+#include "analyze/tables/cells.h"
+#include "ranks/job/job.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/stragglers.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kJobStepsColumns[] = {
@@ -72,4 +72,4 @@ const Analysis kJobSteps{"job_steps",
                          job_steps_table,
                          {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/peers.h"
-#include "core/analyze/ranks/quantile.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
-#include "core/base/rank_list.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/rank_list.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/match/match.h"
+#include "ranks/price/peers.h"
+#include "ranks/price/quantile.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr double kSlow = 1.2;
@@ -118,4 +118,4 @@ const Analysis kLinks{
     "links",       "",          "Transfers by the hosts that they connect, beside equal ones elsewhere.",
     kLinksColumns, links_table, {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

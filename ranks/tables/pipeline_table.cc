@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "core/analyze/ranks/stages.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
-#include "core/base/rank_list.h"
-#include "core/base/readable.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/rank_list.h"
+#include "core/base/text/readable.h"
+#include "ranks/price/stages.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kPipelineColumns[] = {
@@ -69,4 +69,4 @@ const Analysis kPipeline{"pipeline",
                          pipeline_table,
                          {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

@@ -6,15 +6,15 @@
 #include <span>
 #include <tuple>
 
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/waits.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/cells.h"
+#include "ranks/match/match.h"
+#include "ranks/price/rank_waits.h"
+#include "ranks/price/replay.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kRankCollectivesColumns[] = {
@@ -133,4 +133,4 @@ const Analysis kRankCollectives{"rank_collectives",
                                 rank_collectives_table,
                                 {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

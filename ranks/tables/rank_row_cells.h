@@ -1,10 +1,10 @@
 // What the tables of a distributed job have in common.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/result_table.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 
 // Whether the recording has ranks; if not, the table says what to do.
 inline bool has_ranks(const Facts& facts, ResultTable& table) {
@@ -13,4 +13,4 @@ inline bool has_ranks(const Facts& facts, ResultTable& table) {
     return false;
 }
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

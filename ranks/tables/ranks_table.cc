@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/steps_of_ranks.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/analyze/ranks/waits.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
+#include "analyze/tables/cells.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/job/job.h"
+#include "ranks/pages/steps_of_ranks.h"
+#include "ranks/price/rank_waits.h"
+#include "ranks/price/stragglers.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kRanksColumns[] = {
@@ -118,4 +118,4 @@ Result<ResultTable> ranks_table(const Facts& facts) {
 const Analysis kRanks{"ranks",       "",          "Every rank of a distributed job: its steps, waits and price.",
                       kRanksColumns, ranks_table, {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

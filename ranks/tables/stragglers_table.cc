@@ -1,15 +1,15 @@
-// `stragglers`: who holds a distributed job up, why, and what it costs (core/analyze/ranks/stragglers.h). Units that
+// `stragglers`: who holds a distributed job up, why, and what it costs (ranks/price/stragglers.h). Units that
 // are slower than their peers, but cost nothing that is certain, are listed with `named` false.
 #include <fmt/format.h>
 
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/stragglers.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/rank_rows.h"
-#include "core/base/readable.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
+#include "ranks/job/job.h"
+#include "ranks/price/stragglers.h"
+#include "ranks/tables/job_analyses.h"
+#include "ranks/tables/rank_row_cells.h"
 
-namespace gpuprof::inline tables {
+namespace gpuprof::inline ranks {
 namespace {
 
 constexpr ResultColumn kStragglersColumns[] = {
@@ -56,4 +56,4 @@ const Analysis kStragglers{"stragglers",
                            stragglers_table,
                            {.of_job = true}};
 
-}  // namespace gpuprof::tables
+}  // namespace gpuprof::ranks

@@ -1,8 +1,8 @@
 // Fuzz target of the analyses: a recording made of chunks (chunks.h), so that every table can hold any numbers, or any file that an
 // importer takes. Every analysis answers, or says why not; no number of a file makes one overflow.
-#include "core/analyze/answer/analyses.h"
-#include "tests/fuzz/chunks.h"
-#include "tests/fuzz/target.h"
+#include "present/answer/analyses.h"
+#include "tests/fuzz/fuzz_chunks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 

@@ -2,9 +2,9 @@
 // compared with itself.
 #include <string>
 
+#include "measure/bench_comparison.h"
 #include "measure/bench_document.h"
-#include "measure/comparison.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

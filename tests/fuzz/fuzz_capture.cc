@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "core/exporters/exporter.h"
 #include "core/format/chunk.h"
-#include "core/importers/formats.h"
-#include "core/importers/source.h"
-#include "tests/fuzz/chunks.h"
-#include "tests/fuzz/target.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/formats.h"
+#include "io/importers/source/source.h"
+#include "tests/fuzz/fuzz_chunks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

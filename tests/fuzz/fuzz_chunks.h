@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/format/chunk.h"
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 #include "tests/fuzz/choices.h"
 
 namespace gpuprof::fuzz {

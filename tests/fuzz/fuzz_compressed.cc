@@ -10,9 +10,9 @@
 
 #include "core/base/pod_vector.h"
 #include "core/format/zstd_frame.h"
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -9,7 +9,7 @@
 #include "collect/counters/spooled_samples.h"
 #include "core/format/chunk.h"
 #include "core/format/counter_plan.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/format/byte_source.h"
 
 namespace gpuprof::fuzz {

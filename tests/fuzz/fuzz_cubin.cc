@@ -1,8 +1,8 @@
 // Fuzz target of cubins: any bytes give functions with lines, or an error, and a hint about other files. Offsets lie inside their
 // functions, and every range of lines can be found again.
-#include "core/cubin/cubin.h"
-#include "core/cubin/line_table.h"
-#include "tests/fuzz/target.h"
+#include "io/cubin/cubin.h"
+#include "io/cubin/line_table.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 

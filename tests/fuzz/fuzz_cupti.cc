@@ -4,8 +4,8 @@
 
 #include "core/format/cupti_records.h"
 #include "tests/fuzz/choices.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/spooled.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 namespace {

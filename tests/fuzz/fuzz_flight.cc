@@ -2,11 +2,11 @@
 // give a trace or an error and nothing else happens, in memory in proportion to them.
 #include <cstdlib>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/hang_text.h"
-#include "core/importers/formats.h"
+#include "analyze/facts/facts.h"
+#include "io/importers/formats.h"
+#include "ranks/hangs/hang_text.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/imported.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 

@@ -11,7 +11,7 @@
 
 #include "compare/history.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

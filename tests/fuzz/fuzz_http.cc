@@ -15,7 +15,7 @@
 #include "cli/http/endpoint.h"
 #include "cli/view/service.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof::fuzz {

@@ -1,9 +1,9 @@
 // Fuzz target of the importer of NCCL Inspector's files: any bytes give a trace or an error and nothing else happens.
 #include <cstdlib>
 
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/imported.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 

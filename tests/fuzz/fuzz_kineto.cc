@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "core/importers/kineto/assembly.h"
-#include "tests/fuzz/target.h"
+#include "io/importers/kineto/assembly.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

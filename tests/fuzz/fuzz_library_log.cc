@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "collect/logs/log_parser.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <string>
 
-#include "core/importers/spool.h"
+#include "io/importers/spool/spool_import.h"
 #include "tests/fuzz/choices.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/spooled.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "collect/os_calls/log_reader.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -2,9 +2,9 @@
 // before their children, and every metric belongs to a node.
 #include <cstdint>
 
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/imported.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 

@@ -8,7 +8,7 @@
 #include "collect/python/debug_offsets.h"
 #include "collect/python/stack_reader.h"
 #include "core/base/elf_symbols.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 

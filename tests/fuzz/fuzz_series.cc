@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/imported.h"
-#include "tests/fuzz/target.h"
 
 namespace gpuprof::fuzz {
 

@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/importers/importer.h"
-#include "core/model/merge_traces.h"
+#include "core/model/build/merge_traces.h"
+#include "io/importers/importer.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

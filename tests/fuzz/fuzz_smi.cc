@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/device/smi/csv.h"
+#include "collect/device/smi/smi_csv.h"
 #include "core/schema/plausible.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "core/query/sql.h"
-#include "tests/fuzz/target.h"
+#include "present/query/sql.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tests/unit/processor_time.h"
 #include "tests/unit/query/small_trace.h"
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <type_traits>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/importers/importer.h"
-#include "core/model/merge_traces.h"
-#include "core/model/trace_builder.h"
-#include "core/view/job_pages.h"
+#include "core/model/build/merge_traces.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/importer.h"
+#include "present/answer/analyses.h"
+#include "present/view/job_pages.h"
 #include "tests/fuzz/choices.h"
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

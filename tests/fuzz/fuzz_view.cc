@@ -6,9 +6,9 @@
 #include <string>
 
 #include "core/format/table_chunk.h"
-#include "core/view/document.h"
-#include "tests/fuzz/chunks.h"
-#include "tests/fuzz/target.h"
+#include "present/view/document.h"
+#include "tests/fuzz/fuzz_chunks.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace gpuprof::fuzz {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/importers/source.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::fuzz {
 

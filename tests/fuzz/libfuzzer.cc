@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/fuzz/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
 // Of the address sanitizer; GCC does not install their header, sanitizer/allocator_interface.h.
 extern "C" {

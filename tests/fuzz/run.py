@@ -8,7 +8,7 @@
     tests/fuzz/run.py --report                    coverage and the page again, from earlier runs
 
 Targets alternate every few minutes, least-fuzzed first, so an interrupted run is fair to all. The corpus grows in
-build/fuzz/corpus and is the start of the next run. Every input has the limits of tests/fuzz/target.h. An input that violates an
+build/fuzz/corpus and is the start of the next run. Every input has the limits of tests/fuzz/fuzz_target.h. An input that violates an
 invariant is minimised and kept in build/fuzz/finds; it becomes a seed or a case in the commit that fixes the bug. When the page is
 generated, the runs per target are saved in tests/fuzz/runs.json (until then in build/fuzz/pending.json). The page is generated from
 them and from the coverage of seeds and corpus.
@@ -47,36 +47,36 @@ PYTHON_TARGETS = ["investigation"]  # tests/fuzz/NAME.py
 
 # The sources of each target's parser, whose lines count for its coverage.
 PARSERS = {
-    "answer": ["core/analyze/"],
+    "answer": ["analyze/"],
     "bench": ["measure/bench_document.cc", "measure/member_reader.h"],
-    "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "core/importers/capture"],
-    "compressed": ["core/importers/gzip_source.cc", "core/importers/zstd_source.cc", "core/importers/open_source.cc", "core/format/zstd_frame.cc"],
+    "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "io/importers/capture_import"],
+    "compressed": ["io/importers/source/gzip_source.cc", "io/importers/source/zstd_source.cc", "io/importers/source/open_source.cc", "core/format/zstd_frame.cc"],
     "counters": ["collect/counters/spooled", "collect/counters/skips.cc", "collect/counters/spool_input.cc", "core/format/counter_plan.cc"],
-    "cubin": ["core/cubin/"],
-    "cupti": ["core/importers/spool_activity.cc", "core/importers/spool.cc", "core/format/cupti_records.h"],
-    "flight": ["core/importers/flight_recorder.cc", "core/analyze/ranks/hang"],
+    "cubin": ["io/cubin/"],
+    "cupti": ["io/importers/spool/spool_activity.cc", "io/importers/spool/spool_import.cc", "core/format/cupti_records.h"],
+    "flight": ["io/importers/flight_recorder.cc", "ranks/hangs/hang"],
     "history": ["compare/history"],
     "http": ["cli/http/endpoint.cc", "cli/view/service.cc"],
-    "inspector": ["core/importers/nccl_inspector.cc"],
-    "kineto": ["core/importers/kineto"],
+    "inspector": ["io/importers/nccl_inspector.cc"],
+    "kineto": ["io/importers/kineto"],
     "library_log": ["collect/logs/log_parser.cc"],
-    "ncu": ["core/importers/ncu"],
-    "nsys": ["core/importers/nsys", "core/importers/database.cc"],
-    "nsys_stats": ["core/importers/nsys_stats"],
-    "nvtx": ["core/importers/spool_annotations.cc"],
+    "ncu": ["io/importers/ncu"],
+    "nsys": ["io/importers/nsys_import", "io/importers/source/database.cc"],
+    "nsys_stats": ["io/importers/nsys_stats"],
+    "nvtx": ["io/importers/spool/spool_annotations.cc"],
     "os_calls": ["collect/os_calls/log_reader.h"],
-    "pprof": ["core/importers/pprof.cc", "core/importers/protobuf.h"],
-    "proton": ["core/importers/proton.cc", "core/importers/json_document.h"],
+    "pprof": ["io/importers/pprof_import.cc", "io/importers/source/protobuf.h"],
+    "proton": ["io/importers/proton.cc", "io/importers/source/json_document.h"],
     "python_memory": ["core/base/elf_symbols.cc", "collect/python/stack_reader.cc", "collect/python/layout"],
-    "series": ["core/importers/series.cc", "core/format/series_csv.cc"],
-    "several": ["core/model/merge_traces.cc", "core/model/device_numbers", "core/importers/importer.cc"],
-    "smi": ["collect/device/smi/csv.cc", "core/smi/cells.cc"],
-    "smi_log": ["core/importers/smi"],
-    "sql": ["core/query/"],
-    "summary": ["core/analyze/ranks/", "core/view/job_pages.cc", "core/view/step_page.cc"],
-    "torch": ["core/importers/torch", "core/importers/pickle.cc"],
-    "view": ["core/view/"],
-    "xprof": ["core/importers/xprof"],
+    "series": ["io/importers/series.cc", "core/format/series_csv.cc"],
+    "several": ["core/model/build/merge_traces.cc", "core/model/build/device_numbers", "io/importers/importer.cc"],
+    "smi": ["collect/device/smi/smi_csv.cc", "io/smi/smi_cells.cc"],
+    "smi_log": ["io/importers/smi"],
+    "sql": ["present/query/"],
+    "summary": ["ranks/", "present/view/job_pages.cc", "present/view/step_page.cc"],
+    "torch": ["io/importers/torch", "io/importers/source/pickle.cc"],
+    "view": ["present/view/"],
+    "xprof": ["io/importers/xprof"],
 }
 
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "core/importers/spool.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::fuzz {
 

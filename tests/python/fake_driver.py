@@ -1,5 +1,5 @@
 """The environment in which the fake libnvidia-ml.so.1 of the build plays a script (format:
-tests/fakes/nvml/script.h)."""
+tests/fakes/nvml/nvml_script.h)."""
 
 import os
 from pathlib import Path

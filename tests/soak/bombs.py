@@ -5,7 +5,7 @@
 
 Each reader gets at least one bomb, packed with gzip and zstd and read twice: with the default limits, and with a raised
 --unpack-ratio, so that only the memory limit applies. Every run must end with an answer (0) or a one-line refusal (3), below
-`--most-gib` of resident memory and `--most-seconds` of CPU time. Prints a table. tests/python/test_bombs.py runs smaller bombs.
+`--most-gib` of resident memory and `--most-seconds` of CPU time. Prints a table. tests/python/files/test_bombs.py runs smaller bombs.
 """
 
 import argparse

@@ -15,7 +15,7 @@ that can fail (syscall_faults.c), and for an even sample of its allocations (all
 
 Each run must end by itself within a minute, and not by a signal. Either it succeeds with the same output, or it says what is lost;
 or it fails with a documented status and one line, which does not blame memory unless it was memory. A file under its final name is
-complete, and nothing else is left. Prints a table by kind. tests/python/test_faults.py runs a few.
+complete, and nothing else is left. Prints a table by kind. tests/python/project/test_faults.py runs a few.
 """
 
 import argparse

@@ -10,7 +10,7 @@ sampler of the devices.
     sampler    SIGKILL to the process that samples the devices, one to three times. The program and its kernels must be
                unaffected, and the capture must say that samples are missing
 
-Prints a table by victim. tests/python/test_record_deaths.py runs 300 of them.
+Prints a table by victim. tests/python/record/test_record_deaths.py runs 300 of them.
 """
 
 import argparse

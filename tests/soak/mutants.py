@@ -7,7 +7,7 @@ mutants.json, in this folder, lists the guards: a `text` that occurs once in a `
 `test` that must fail then. The sources are a clone of HEAD in FOLDER, which may be used again, or in a temporary folder; changes that are
 not committed are not in it. First every test named must pass. Then each guard is broken and built, its test is run, and the guard is
 mended. A guard whose test passes without it SURVIVED: the test proves nothing. Results: killed, killed by the time limit, SURVIVED,
-does not apply, does not build. All but the first two are errors. tests/python/test_mutants.py checks, on every run of ./test, that the
+does not apply, does not build. All but the first two are errors. tests/python/project/test_mutants.py checks, on every run of ./test, that the
 list fits the sources.
 """
 

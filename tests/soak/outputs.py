@@ -12,7 +12,7 @@ Each kind of output has three trials:
 
 Afterwards the file must be byte for byte the old one, or complete and new. It must be the new one if and only if the program
 reports success, unless the program was killed. Orderly signals and errors must leave no other file. Prints a table by kind.
-tests/python/test_outputs.py runs a few trials.
+tests/python/project/test_outputs.py runs a few trials.
 """
 
 import argparse

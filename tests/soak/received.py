@@ -8,7 +8,7 @@ root also as another user. The command must end within 75 s (20 s of CPU time), 
 some lines of error without control characters. What it may not do: start a program that lies in the folder or that the folder names, open or change a file outside it,
 change the folder except for what the command is documented to write, and leave anything in the temporary folder. `--only` selects rounds by kind, entry and command.
 Prints what went wrong with the number of the round, which `--first N --rounds 1` repeats, and counts by kind.
-tests/python/test_received.py runs some of them.
+tests/python/project/test_received.py runs some of them.
 """
 
 import argparse

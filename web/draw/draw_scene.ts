@@ -2,7 +2,7 @@
 
 import { CRITICAL, WORK } from "../layout/colors.ts";
 import type { Area, Arrow, Label, Scene } from "../layout/display.ts";
-import { drawAnswerBands } from "./answer_bands.ts";
+import { drawAnswerBands } from "./draw_answer_bands.ts";
 import type { Pen, Surface } from "./pen.ts";
 import { css, type Theme } from "./theme.ts";
 

@@ -4,7 +4,7 @@ import { CRITICAL } from "../layout/colors.ts";
 import { ticksOf } from "../layout/ticks.ts";
 import { heightOf, xOf, yOf, type Waterfall } from "../layout/waterfall.ts";
 import { jobColors } from "./heat_colors.ts";
-import { FONT } from "./scene.ts";
+import { FONT } from "./draw_scene.ts";
 import type { Pen } from "./pen.ts";
 import { css, type Theme } from "./theme.ts";
 

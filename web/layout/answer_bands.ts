@@ -2,7 +2,7 @@
 // rows cost no more than the pixels they cover.
 
 import type { Band } from "./display.ts";
-import type { Range } from "../model/state.ts";
+import type { Range } from "../model/page/state.ts";
 
 const MIN_WIDTH = 2;
 

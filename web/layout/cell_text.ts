@@ -1,6 +1,6 @@
 // A report cell as exact text, and what its column means. column_format.ts has the short text.
 
-import type { Cell, ReportColumn } from "../model/report.ts";
+import type { Cell, ReportColumn } from "../model/recording/report.ts";
 import { exact, grouped, unitText } from "./time_text.ts";
 
 /** "70.4 %", from a value that is already a percentage. */

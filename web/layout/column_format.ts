@@ -2,8 +2,8 @@
 // the unit stands in the heading. The unit fits the median of a sample; decimals fit the small values of it. A value
 // that would read as 0 but is not is shown as "<0.01".
 
-import { headingOf } from "../model/heading.ts";
-import type { Cell, ReportColumn, ReportTable } from "../model/report.ts";
+import { headingOf } from "../model/table/heading.ts";
+import type { Cell, ReportColumn, ReportTable } from "../model/recording/report.ts";
 import { isNumeric } from "./cell_text.ts";
 import { shortName } from "./short_name.ts";
 import { grouped, unitText } from "./time_text.ts";

@@ -1,7 +1,7 @@
 // Widths of a table's columns in characters, computed over the rows of the report so that neither scrolling nor a filter
 // changes them. Texts longer than `max` are cut; the full text is the cell's tooltip.
 
-import type { ReportTable } from "../model/report.ts";
+import type { ReportTable } from "../model/recording/report.ts";
 import { headingText, type ColumnFormat } from "./column_format.ts";
 
 const MIN_WIDTH = 6;

@@ -2,10 +2,10 @@
 // slices, and lines where it goes from one track to another. Lines need every span of the window, so there are none while
 // the window has too many to tell them apart.
 
-import { BLOB, COUNT, END, levelFor, START } from "../model/lane.ts";
-import type { Lane } from "../model/manifest.ts";
-import { firstAbove, type Slices } from "../model/slices.ts";
-import type { Range } from "../model/state.ts";
+import { BLOB, COUNT, END, levelFor, START } from "../model/recording/lane.ts";
+import type { Lane } from "../model/recording/manifest.ts";
+import { firstAbove, type Slices } from "../model/recording/slices.ts";
+import type { Range } from "../model/page/state.ts";
 import { CRITICAL } from "./colors.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Strips } from "./display.ts";

@@ -1,8 +1,8 @@
 // One event in words, for those who do not see where it is drawn.
 
-import type { Recording } from "../model/recording.ts";
-import type { Selection } from "../model/state.ts";
-import { kindOf } from "../model/event_kind.ts";
+import type { Recording } from "../model/recording/recording.ts";
+import type { Selection } from "../model/page/state.ts";
+import { kindOf } from "../model/recording/event_kind.ts";
 import { duration, moment } from "./time_text.ts";
 
 /** Name, kind, duration, start and track. */

@@ -1,7 +1,7 @@
 // A tree of calls as nested boxes: the width is the share of the time, the largest child comes first. Boxes narrower
 // than MIN_WIDTH are omitted and counted.
 
-import type { CallNode } from "../model/call_tree.ts";
+import type { CallNode } from "../model/range/call_tree.ts";
 
 const MIN_WIDTH = 1.5; // css pixels
 

@@ -1,7 +1,7 @@
 // The labels of a heat map: ranks, or the parts of the list where it has parts; numbers of steps.
 
-import type { Job } from "../model/job.ts";
-import { sectionOf, type RowOrder } from "../model/job_order.ts";
+import type { Job } from "../model/job/job.ts";
+import { sectionOf, type RowOrder } from "../model/job/job_order.ts";
 import { columnAt, lineOf, type HeatPlace } from "./heat_map.ts";
 
 export interface LineLabel {

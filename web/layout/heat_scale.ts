@@ -2,7 +2,7 @@
 // usual values and logarithmic far from them, so that one bad cell neither hides in the others nor makes them look equal.
 // Differences of less than a hundredth of a step are small whatever the others are: the scale does not magnify noise.
 
-import type { Quantity } from "../model/job.ts";
+import type { Quantity } from "../model/job/job.ts";
 import { amount } from "./time_text.ts";
 
 const MATERIAL = 0.01; // of a step

@@ -1,6 +1,6 @@
 // Finds what is under a point of the canvas: the track, the row and its lanes, or one of the strips at the top.
 
-import type { Lane } from "../model/manifest.ts";
+import type { Lane } from "../model/recording/manifest.ts";
 import { HEAD, MINIMAP } from "./scene.ts";
 import type { Placement, PlacedTrack } from "./tracks.ts";
 

@@ -2,10 +2,10 @@
 // lossless level; where one of its chunks is not loaded yet, coarser levels stand in, and if no level is loaded the
 // stretch is marked as loading. Accessing a missing chunk makes the cache fetch it.
 
-import { BLOB, COUNT, END, levelFor, START } from "../model/lane.ts";
-import type { Lane, Level } from "../model/manifest.ts";
-import { firstAbove, type Slices } from "../model/slices.ts";
-import type { Range } from "../model/state.ts";
+import { BLOB, COUNT, END, levelFor, START } from "../model/recording/lane.ts";
+import type { Lane, Level } from "../model/recording/manifest.ts";
+import { firstAbove, type Slices } from "../model/recording/slices.ts";
+import type { Range } from "../model/page/state.ts";
 import { LOADING } from "./colors.ts";
 import type { Coverage } from "./coverage.ts";
 

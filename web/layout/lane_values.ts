@@ -1,11 +1,11 @@
 // A counter in one window as a plot: the lowest, mean and highest value in effect in each device pixel. A value holds
 // until the next one; before the first value, and where a value is absent, the plot is empty rather than 0.
 
-import { BLOB, levelFor, START } from "../model/lane.ts";
-import type { Lane } from "../model/manifest.ts";
-import { firstAbove } from "../model/slices.ts";
-import type { Range } from "../model/state.ts";
-import type { Values } from "../model/values.ts";
+import { BLOB, levelFor, START } from "../model/recording/lane.ts";
+import type { Lane } from "../model/recording/manifest.ts";
+import { firstAbove } from "../model/recording/slices.ts";
+import type { Range } from "../model/page/state.ts";
+import type { Values } from "../model/recording/values.ts";
 import type { Plot } from "./display.ts";
 import { amount } from "./time_text.ts";
 

@@ -1,6 +1,6 @@
 // A histogram over bins of equal ratio, because durations of one kernel often span powers of ten.
 
-import { firstFrom } from "../model/slices.ts";
+import { firstFrom } from "../model/recording/slices.ts";
 
 export interface Bin {
   from: number; // inclusive

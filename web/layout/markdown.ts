@@ -1,8 +1,8 @@
 // A table as Markdown: headings with units, values as the page shows them, names in full. Text cannot end its cell or
 // become markup.
 
-import type { Cell, ReportTable } from "../model/report.ts";
-import type { TextFormat } from "../model/table_text.ts";
+import type { Cell, ReportTable } from "../model/recording/report.ts";
+import type { TextFormat } from "../model/table/table_text.ts";
 import { isNumeric } from "./cell_text.ts";
 import { headingText, type ColumnFormat } from "./column_format.ts";
 

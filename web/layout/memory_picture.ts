@@ -1,7 +1,7 @@
 // The memory chart as boxes and links at fixed places of a 1040 x 370 picture: multiprocessors, L1 and shared memory, L2,
 // device memory. A link is as wide as the square root of its share of the largest traffic; one without traffic is dashed.
 
-import { SECTOR, type MemoryChart, type MemoryUnit, type Traffic, type UnitName } from "../model/memory_chart.ts";
+import { SECTOR, type MemoryChart, type MemoryUnit, type Traffic, type UnitName } from "../model/kernel/memory_chart.ts";
 import { pct } from "./cell_text.ts";
 import { amount, grouped, plural } from "./time_text.ts";
 

@@ -1,13 +1,13 @@
 // One frame: state, placed tracks, scroll position and size become a display list. Pure: chunks come through functions
 // that return at once, text widths through a Fitter. No drawing or waiting happens here.
 
-import type { LaneArrow } from "../model/lane.ts";
-import type { Lane } from "../model/manifest.ts";
-import { isOn } from "../model/search.ts";
-import { firstFrom, NO_NAME, type Slices } from "../model/slices.ts";
-import type { Range, State } from "../model/state.ts";
-import type { Strings } from "../model/strings.ts";
-import type { Values } from "../model/values.ts";
+import type { LaneArrow } from "../model/recording/lane.ts";
+import type { Lane } from "../model/recording/manifest.ts";
+import { isOn } from "../model/search/search.ts";
+import { firstFrom, NO_NAME, type Slices } from "../model/recording/slices.ts";
+import type { Range, State } from "../model/page/state.ts";
+import type { Strings } from "../model/recording/strings.ts";
+import type { Values } from "../model/recording/values.ts";
 import { answerBands } from "./answer_bands.ts";
 import { pathBands, pathLinks } from "./critical_path.ts";
 import { causeOf, DIMMED, EDGE, hueOf, NOTHING, WORK } from "./colors.ts";

@@ -1,5 +1,5 @@
 // Times and amounts as text, always with their unit: three digits for reading at a glance, every nanosecond for exact
-// values. Rounding and units match the program's reports (core/base/readable.h): ns, us, ms, s; 1 KiB = 1024 B.
+// values. Rounding and units match the program's reports (core/base/text/readable.h): ns, us, ms, s; 1 KiB = 1024 B.
 
 const UNITS: readonly [scale: number, unit: string][] = [
   [1e9, "s"],

@@ -2,8 +2,8 @@
 // pinned tracks and the rest, each from top 0 downwards. A collapsed track hides the tracks below it; if it has rows
 // itself, they are drawn a few pixels high.
 
-import type { Lane, Track } from "../model/manifest.ts";
-import type { State } from "../model/state.ts";
+import type { Lane, Track } from "../model/recording/manifest.ts";
+import type { State } from "../model/page/state.ts";
 
 export const ROW = 18; // height of a row of slices, css pixels
 export const COMPACT_ROW = 4;

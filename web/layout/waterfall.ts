@@ -1,6 +1,6 @@
 // Bars of one step over ranks: where each is drawn, and what is under a point.
 
-import { spanAt, type StepBar, type StepPicture } from "../model/step_bars.ts";
+import { spanAt, type StepBar, type StepPicture } from "../model/job/step_bars.ts";
 
 export interface Waterfall {
   picture: StepPicture;

@@ -4,7 +4,7 @@
 
 import { splitFrames } from "./frames.ts";
 import { prepared } from "./preparation.ts";
-import { SqlServer } from "./sql.ts";
+import { SqlServer } from "./sql_client.ts";
 import type { Source, Sources } from "./source.ts";
 
 const MAX_IDS = 64; // maximum blobs per request

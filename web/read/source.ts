@@ -2,7 +2,7 @@
 // manifest's text, and blobs by number; a failure is a promise rejected with a one-line message.
 
 import type { Progress } from "./preparation.ts";
-import type { SqlServer } from "./sql.ts";
+import type { SqlServer } from "./sql_client.ts";
 
 export interface Source {
   manifest(): Promise<string>;

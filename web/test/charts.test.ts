@@ -5,11 +5,11 @@ import test from "node:test";
 import { logBins } from "../layout/log_bins.ts";
 import { treemap } from "../layout/treemap.ts";
 import { linearTicks, logTicks } from "../layout/value_ticks.ts";
-import { executionAt, executionsOf, percentileOf } from "../model/executions.ts";
-import { pointsOf } from "../model/counter_points.ts";
-import { readManifest } from "../model/manifest.ts";
-import { Recording } from "../model/recording.ts";
-import { operatorsOf, roofsOf } from "../model/roofline.ts";
+import { executionAt, executionsOf, percentileOf } from "../model/range/executions.ts";
+import { pointsOf } from "../model/recording/counter_points.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
+import { operatorsOf, roofsOf } from "../model/kernel/roofline.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

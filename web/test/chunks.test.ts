@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readManifest } from "../model/manifest.ts";
-import { Recording } from "../model/recording.ts";
-import { BLOB } from "../model/lane.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
+import { BLOB } from "../model/recording/lane.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

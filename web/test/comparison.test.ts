@@ -2,14 +2,14 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Comparison, pairsOfSteps, type StepPair } from "../model/comparison.ts";
-import { Workspace } from "../model/workspace.ts";
-import { readManifest } from "../model/manifest.ts";
-import { linkOf, readLink } from "../model/permalink.ts";
-import { readReport } from "../model/read_report.ts";
-import { Recording } from "../model/recording.ts";
-import type { Report, ReportTable } from "../model/report.ts";
-import { Viewer } from "../model/viewer.ts";
+import { Comparison, pairsOfSteps, type StepPair } from "../model/page/comparison.ts";
+import { Workspace } from "../model/page/workspace.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { linkOf, readLink } from "../model/page/permalink.ts";
+import { readReport } from "../model/recording/read_report.ts";
+import { Recording } from "../model/recording/recording.ts";
+import type { Report, ReportTable } from "../model/recording/report.ts";
+import { Viewer } from "../model/page/viewer.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

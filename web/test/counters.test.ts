@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { extentOf, plotLane } from "../layout/lane_values.ts";
-import type { Lane } from "../model/manifest.ts";
-import type { Values } from "../model/values.ts";
+import type { Lane } from "../model/recording/manifest.ts";
+import type { Values } from "../model/recording/values.ts";
 
 function counter(points: [time: number, value: number][], unit = "W"): { lane: Lane; of: () => Values } {
   const time = Float64Array.from(points, (p) => p[0]);

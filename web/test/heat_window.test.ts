@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { contains, heatBetween, heatIn, heatText, heatWith, movedHeat, partOf, readHeat, wholeHeat, zoomedHeat, type HeatWindow } from "../model/heat_window.ts";
+import { contains, heatBetween, heatIn, heatText, heatWith, movedHeat, partOf, readHeat, wholeHeat, zoomedHeat, type HeatWindow } from "../model/job/heat_window.ts";
 import { anchorOf, HeatDrag, pinchedHeat, pointAt, pressedZoom, wheeled, type HeatView } from "../view/job/heat_gestures.ts";
 
 const WHOLE = wholeHeat(100, 20);

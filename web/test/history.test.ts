@@ -3,15 +3,15 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { FIELDS } from "../model/address_fields.ts";
-import { Comparison } from "../model/comparison.ts";
-import { History } from "../model/history.ts";
-import { changeBetween, linkOf, readLink } from "../model/permalink.ts";
-import { readReport } from "../model/read_report.ts";
-import { restore } from "../model/restore.ts";
-import type { State } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { Workspace } from "../model/workspace.ts";
+import { FIELDS } from "../model/page/address_fields.ts";
+import { Comparison } from "../model/page/comparison.ts";
+import { History } from "../model/page/history.ts";
+import { changeBetween, linkOf, readLink } from "../model/page/permalink.ts";
+import { readReport } from "../model/recording/read_report.ts";
+import { restore } from "../model/page/restore.ts";
+import type { State } from "../model/page/state.ts";
+import type { Viewer } from "../model/page/viewer.ts";
+import { Workspace } from "../model/page/workspace.ts";
 import { alone, viewerOf } from "./opened.ts";
 
 /** A value other than the initial one for every field of the state that an address holds. */

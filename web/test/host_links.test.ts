@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { areLinksInQuestion, hostLinks } from "../model/host_links.ts";
-import { readJob, type Job } from "../model/job.ts";
-import { readRanks } from "../model/rank_list.ts";
-import type { Cell, ReportTable } from "../model/report.ts";
+import { areLinksInQuestion, hostLinks } from "../model/job/host_links.ts";
+import { readJob, type Job } from "../model/job/job.ts";
+import { readRanks } from "../model/job/rank_list.ts";
+import type { Cell, ReportTable } from "../model/recording/report.ts";
 
 test("lists of ranks are read as the program writes them", () => {
   assert.deepEqual(readRanks("0-3,8,9"), [0, 1, 2, 3, 8, 9]);

@@ -5,9 +5,9 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { readManifest } from "../model/manifest.ts";
-import { readReport } from "../model/read_report.ts";
-import { Recording } from "../model/recording.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { readReport } from "../model/recording/read_report.ts";
+import { Recording } from "../model/recording/recording.ts";
 import { splitFrames } from "../read/frames.ts";
 import { readPayload } from "../read/payload.ts";
 import { decodeSegment } from "../read/segment.ts";

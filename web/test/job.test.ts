@@ -8,9 +8,9 @@ import { barsOf, heatMap, lineOf, placeHeat, placePart, worstIn, type HeatInput 
 import { HeatScale, quantityText } from "../layout/heat_scale.ts";
 import { lineLabels } from "../layout/heat_labels.ts";
 import { barAt, criticalTime, placeWaterfall, xOf } from "../layout/waterfall.ts";
-import { lostRanks, readJob, whyLost, type Job, type Quantity } from "../model/job.ts";
-import { rowsBy, sectionOf } from "../model/job_order.ts";
-import { readStep, spanAt } from "../model/step_bars.ts";
+import { lostRanks, readJob, whyLost, type Job, type Quantity } from "../model/job/job.ts";
+import { rowsBy, sectionOf } from "../model/job/job_order.ts";
+import { readStep, spanAt } from "../model/job/step_bars.ts";
 
 const MS = 1_000_000;
 

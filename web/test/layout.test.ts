@@ -14,7 +14,7 @@ import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
 import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
-import type { Lane, Track } from "../model/manifest.ts";
+import type { Lane, Track } from "../model/recording/manifest.ts";
 
 test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [

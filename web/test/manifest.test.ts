@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readManifest } from "../model/manifest.ts";
-import { Recording } from "../model/recording.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
 import { buildDocument, sourceOf } from "./document.ts";
 
 const built = buildDocument({

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stackedAreas } from "../layout/stacked_area.ts";
-import { memoryLayers } from "../model/memory_layers.ts";
-import type { Cell, ReportTable } from "../model/report.ts";
+import { memoryLayers } from "../model/recording/memory_layers.ts";
+import type { Cell, ReportTable } from "../model/recording/report.ts";
 
 const COLUMNS = ["device", "at_ns", "used_bytes", "allocated_bytes", "cached_bytes", "calls_bytes", "rest_bytes", "others_bytes", "device_rest_bytes", "not_attributed_bytes"];
 

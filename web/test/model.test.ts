@@ -3,16 +3,16 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { detailsOf } from "../model/details.ts";
-import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/lane.ts";
-import { readManifest } from "../model/manifest.ts";
-import { collectMarks, MAX_MARKS } from "../model/marks.ts";
-import { measure } from "../model/measure.ts";
-import { Recording } from "../model/recording.ts";
-import { findEvent, readNames, search } from "../model/search.ts";
-import { readQuery } from "../model/search_query.ts";
-import { clampRange, zoomed } from "../model/state.ts";
-import { Viewer } from "../model/viewer.ts";
+import { detailsOf } from "../model/page/details.ts";
+import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/recording/lane.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { collectMarks, MAX_MARKS } from "../model/search/marks.ts";
+import { measure } from "../model/range/measure.ts";
+import { Recording } from "../model/recording/recording.ts";
+import { findEvent, readNames, search } from "../model/search/search.ts";
+import { readQuery } from "../model/search/search_query.ts";
+import { clampRange, zoomed } from "../model/page/state.ts";
+import { Viewer } from "../model/page/viewer.ts";
 import { buildDocument, sourceOf, type Event, type BuiltDocument } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

@@ -1,11 +1,11 @@
 // Sample documents opened as the page opens them.
 
 import assert from "node:assert/strict";
-import { readManifest } from "../model/manifest.ts";
-import { Recording } from "../model/recording.ts";
-import type { Snapshot } from "../model/permalink.ts";
-import type { State } from "../model/state.ts";
-import { Viewer } from "../model/viewer.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
+import type { Snapshot } from "../model/page/permalink.ts";
+import type { State } from "../model/page/state.ts";
+import { Viewer } from "../model/page/viewer.ts";
 import { sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

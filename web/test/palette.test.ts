@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { kernelDestinations, trackDestinations } from "../model/destinations.ts";
-import { fuzzyScore, fuzzySorted } from "../model/fuzzy.ts";
+import { kernelDestinations, trackDestinations } from "../model/search/destinations.ts";
+import { fuzzyScore, fuzzySorted } from "../model/search/fuzzy.ts";
 import { viewerOf } from "./opened.ts";
 
 test("letters must occur in order", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { pictureFile } from "../draw/picture.ts";
-import { drawScene } from "../draw/scene.ts";
+import { drawScene } from "../draw/draw_scene.ts";
 import { paint, SvgPen } from "../draw/svg_pen.ts";
 import { SvgSurface } from "../draw/svg_surface.ts";
 import { css, DARK, LIGHT } from "../draw/theme.ts";

@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { flameBoxes } from "../layout/flame_boxes.ts";
-import { callees, callers, matchedTime, sandwich, stacksOf, type CallNode } from "../model/call_tree.ts";
-import { keptText, readKept, withNote, withoutRange, withRange } from "../model/kept_ranges.ts";
-import { readManifest } from "../model/manifest.ts";
-import { plainName } from "../model/plain_name.ts";
-import { answerOf } from "../model/range_answer.ts";
-import { tablesOf } from "../model/range_tables.ts";
-import { Recording } from "../model/recording.ts";
+import { callees, callers, matchedTime, sandwich, stacksOf, type CallNode } from "../model/range/call_tree.ts";
+import { keptText, readKept, withNote, withoutRange, withRange } from "../model/range/kept_ranges.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { plainName } from "../model/recording/plain_name.ts";
+import { answerOf } from "../model/range/range_answer.ts";
+import { tablesOf } from "../model/range/range_tables.ts";
+import { Recording } from "../model/recording/recording.ts";
 import { buildDocument, sourceOf, type BuiltDocument, type DocumentInput, type Event } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readReport } from "../model/read_report.ts";
+import { readReport } from "../model/recording/read_report.ts";
 
 test("missing members are absent", () => {
   assert.deepEqual(readReport("{}"), { tool: "", version: "", trust: [], lead: [], tables: [], findings: [], verdict: null, next_steps: [] });

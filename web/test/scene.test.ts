@@ -7,10 +7,10 @@ import { pathLinks } from "../layout/critical_path.ts";
 import { Fitter } from "../layout/fit.ts";
 import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
-import { readManifest } from "../model/manifest.ts";
-import { Recording } from "../model/recording.ts";
-import type { Range } from "../model/state.ts";
-import { Viewer } from "../model/viewer.ts";
+import { readManifest } from "../model/recording/manifest.ts";
+import { Recording } from "../model/recording/recording.ts";
+import type { Range } from "../model/page/state.ts";
+import { Viewer } from "../model/page/viewer.ts";
 import { buildDocument, sourceOf } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 

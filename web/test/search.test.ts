@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { rangeOf } from "../model/lane.ts";
-import { collectMarks, filteredNames } from "../model/marks.ts";
-import { findEvent, search } from "../model/search.ts";
-import { readQuery } from "../model/search_query.ts";
+import { rangeOf } from "../model/recording/lane.ts";
+import { collectMarks, filteredNames } from "../model/search/marks.ts";
+import { findEvent, search } from "../model/search/search.ts";
+import { readQuery } from "../model/search/search_query.ts";
 import { viewerOf } from "./opened.ts";
 
 const drawn = () => viewerOf("drawn").recording;

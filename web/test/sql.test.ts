@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import recipes from "sql-cookbook";
 import { answerBands } from "../layout/answer_bands.ts";
-import { headingOf } from "../model/heading.ts";
-import { answerTables, rowTimes } from "../model/sql_answer.ts";
-import { completeSql } from "../model/sql_completion.ts";
-import type { SqlSchema } from "../read/sql.ts";
+import { headingOf } from "../model/table/heading.ts";
+import { answerTables, rowTimes } from "../model/search/sql_answer.ts";
+import { completeSql } from "../model/search/sql_completion.ts";
+import type { SqlSchema } from "../read/sql_client.ts";
 
 const schema: SqlSchema = {
   limits: { rows: 10, answer_bytes: 10, sql_bytes: 10, seconds: 1 },

@@ -1,17 +1,17 @@
 // The charts page. Each chart is a component that draws, or states in one sentence why it cannot.
 
-import type { Report } from "../model/report.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { ReportedPart } from "./reported_part.tsx";
+import type { Report } from "../model/recording/report.ts";
+import type { Viewer } from "../model/page/viewer.ts";
+import { ReportedPart } from "./page/reported_part.tsx";
 import { Durations } from "./charts/durations.tsx";
 import { FlameGraph } from "./charts/flame_graph.tsx";
 import { KernelShare } from "./charts/kernel_share.tsx";
 import { Memory } from "./charts/memory.tsx";
 import { MemoryOwners } from "./charts/memory_owners.tsx";
 import { Overlap } from "./charts/overlap.tsx";
-import { Roofline } from "./charts/roofline.tsx";
-import { Steps } from "./charts/steps.tsx";
-import { useAsync } from "./use_state.ts";
+import { Roofline } from "./charts/roofline_chart.tsx";
+import { Steps } from "./charts/step_chart.tsx";
+import { useAsync } from "./parts/use_state.ts";
 
 /** The properties of every chart. */
 export interface ChartProps {

@@ -2,11 +2,11 @@
 // or bar highlights the matching events on both timelines.
 
 import { useMemo, useRef, useState } from "preact/hooks";
-import type { Comparison } from "../model/comparison.ts";
-import { sourceName } from "../model/source_name.ts";
-import { tableOf, type ReportTable } from "../model/report.ts";
-import { PLAIN } from "../model/table_shape.ts";
-import type { Viewer } from "../model/viewer.ts";
+import type { Comparison } from "../model/page/comparison.ts";
+import { sourceName } from "../model/recording/source_name.ts";
+import { tableOf, type ReportTable } from "../model/recording/report.ts";
+import { PLAIN } from "../model/table/table_shape.ts";
+import type { Viewer } from "../model/page/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
 import { differenceCaption } from "./pictures/caption.ts";
@@ -14,8 +14,8 @@ import { Timelines } from "./comparison/timelines.tsx";
 import { DifferenceTables, type Place } from "./steps/difference_tables.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
-import { DataQuality } from "./data_quality.tsx";
-import { useViewerState } from "./use_state.ts";
+import { DataQuality } from "./page/data_quality.tsx";
+import { useViewerState } from "./parts/use_state.ts";
 
 export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const { report } = comparison;

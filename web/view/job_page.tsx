@@ -1,10 +1,10 @@
 // The page of a job of many ranks: the verdict, who holds the job up, what each rank did in each step, and one step as
 // bars over ranks. The selected cell (a rank and a step) is shared by all of them.
 
-import { lostRanks, type Job } from "../model/job.ts";
+import { lostRanks, type Job } from "../model/job/job.ts";
 import { plural } from "../layout/time_text.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { DataQuality } from "./data_quality.tsx";
+import type { Viewer } from "../model/page/viewer.ts";
+import { DataQuality } from "./page/data_quality.tsx";
 import { CellDetails } from "./job/cell_details.tsx";
 import { HeatMapView } from "./job/heat_map_view.tsx";
 import { LinksView } from "./job/links_view.tsx";
@@ -12,7 +12,7 @@ import { Stragglers } from "./job/stragglers.tsx";
 import { WaterfallView } from "./job/waterfall_view.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { useAsync, useViewerState } from "./parts/use_state.ts";
 
 /** What every part of the page needs. */
 export interface JobProps {

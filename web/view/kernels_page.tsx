@@ -1,12 +1,12 @@
 // The kernels page: the kernels with counters, most time first, and those with samples of instructions only, next to the
 // page of the chosen one.
 
-import { measuredKernels } from "../model/measured_kernels.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { measuredKernels } from "../model/kernel/measured_kernels.ts";
+import type { Viewer } from "../model/page/viewer.ts";
 import { KernelList } from "./kernels/kernel_list.tsx";
 import { KernelPage } from "./kernels/kernel_page.tsx";
 import { SampledPage } from "./kernels/sampled_page.tsx";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { useAsync, useViewerState } from "./parts/use_state.ts";
 
 export function Kernels({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);

@@ -1,23 +1,23 @@
 // The first page, from the first answer of the report: trust, verdict, when the devices were busy, why they were idle,
 // what cost most, what to do about it, and what changes would give.
 
-import { measuredKernels } from "../model/measured_kernels.ts";
-import { tableOf, type BusyShares, type Report } from "../model/report.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { measuredKernels } from "../model/kernel/measured_kernels.ts";
+import { tableOf, type BusyShares, type Report } from "../model/recording/report.ts";
+import type { Viewer } from "../model/page/viewer.ts";
 import { Memory } from "./charts/memory.tsx";
 import { BusyStrips } from "./overview/busy_strips.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { IdleCauses } from "./overview/idle_causes.tsx";
-import { MeasuredKernels } from "./overview/measured_kernels.tsx";
+import { MeasuredKernels } from "./overview/measured_kernel_list.tsx";
 import { MemoryHolders } from "./overview/memory_holders.tsx";
 import { NextSteps } from "./overview/next_steps.tsx";
 import { PredictedChanges } from "./overview/predicted_changes.tsx";
 import { RecordedData } from "./overview/recorded_data.tsx";
 import { TopKernels } from "./overview/top_kernels.tsx";
 import { VerdictBox } from "./overview/verdict_box.tsx";
-import { ReportedPart } from "./reported_part.tsx";
-import { DataQuality } from "./data_quality.tsx";
-import { useAsync } from "./use_state.ts";
+import { ReportedPart } from "./page/reported_part.tsx";
+import { DataQuality } from "./page/data_quality.tsx";
+import { useAsync } from "./parts/use_state.ts";
 
 function ranOnDevices(report: Report): boolean {
   return (tableOf(report, "devices")?.rows.length ?? 0) > 0;

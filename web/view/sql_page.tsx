@@ -4,14 +4,14 @@
 import { useEffect, useReducer } from "preact/hooks";
 import recipes from "sql-cookbook";
 import { grouped } from "../layout/time_text.ts";
-import { SqlBox } from "../model/sql_box.ts";
-import type { Viewer } from "../model/viewer.ts";
-import type { SqlSchema } from "../read/sql.ts";
-import { Command } from "./command.tsx";
-import { CopyButton } from "./copy_button.tsx";
+import { SqlBox } from "../model/search/sql_box.ts";
+import type { Viewer } from "../model/page/viewer.ts";
+import type { SqlSchema } from "../read/sql_client.ts";
+import { Command } from "./page/command.tsx";
+import { CopyButton } from "./parts/copy_button.tsx";
 import { Answer } from "./sql/answer.tsx";
 import { Editor } from "./sql/editor.tsx";
-import { useAsync, useSelector, useViewerState } from "./use_state.ts";
+import { useAsync, useSelector, useViewerState } from "./parts/use_state.ts";
 
 const boxes = new WeakMap<Viewer, SqlBox>();
 

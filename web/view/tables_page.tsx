@@ -1,14 +1,14 @@
 // The tables page: every analysis of the report, as a list of tables next to the selected one.
 
-import { tableOf, type Report, type ReportTable } from "../model/report.ts";
-import { canShowRow, showRow } from "../model/row_navigation.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { tableOf, type Report, type ReportTable } from "../model/recording/report.ts";
+import { canShowRow, showRow } from "../model/table/row_navigation.ts";
+import type { Viewer } from "../model/page/viewer.ts";
 import { MeasuredHandles } from "./tables/measured_handles.tsx";
-import { ReportedPart } from "./reported_part.tsx";
+import { ReportedPart } from "./page/reported_part.tsx";
 import { TableList } from "./tables/table_list.tsx";
 import { TableView } from "./tables/table_view.tsx";
 import { useMemo } from "preact/hooks";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { useAsync, useViewerState } from "./parts/use_state.ts";
 
 export function Tables({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);

@@ -1,14 +1,14 @@
-#include "core/analyze/facts/device_energy.h"
+#include "analyze/facts/energy/device_energy.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
 #include "core/base/ids.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {
 namespace {

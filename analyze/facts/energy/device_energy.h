@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/power_series.h"
+#include "analyze/facts/energy/power_series.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline facts {

@@ -1,7 +1,7 @@
-#include "core/analyze/facts/energy_use.h"
+#include "analyze/facts/energy/energy_use.h"
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

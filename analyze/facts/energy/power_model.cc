@@ -1,4 +1,4 @@
-#include "core/analyze/facts/power_model.h"
+#include "analyze/facts/energy/power_model.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <functional>
 
-#include "core/analyze/facts/least_squares.h"
-#include "core/analyze/facts/state_groups.h"
+#include "analyze/facts/energy/least_squares.h"
+#include "analyze/facts/idle/state_groups.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

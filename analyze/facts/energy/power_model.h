@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/device_energy.h"
-#include "core/analyze/facts/power_readings.h"
-#include "core/analyze/facts/work_states.h"
+#include "analyze/facts/energy/device_energy.h"
+#include "analyze/facts/energy/power_readings.h"
+#include "analyze/facts/idle/work_states.h"
 
 namespace gpuprof::inline facts {
 

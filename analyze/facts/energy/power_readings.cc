@@ -1,4 +1,4 @@
-#include "core/analyze/facts/power_readings.h"
+#include "analyze/facts/energy/power_readings.h"
 
 #include <algorithm>
 #include <array>

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "core/analyze/facts/power_series.h"
-#include "core/analyze/facts/work_states.h"
+#include "analyze/facts/energy/power_series.h"
+#include "analyze/facts/idle/work_states.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,10 +1,10 @@
-#include "core/analyze/facts/power_series.h"
+#include "analyze/facts/energy/power_series.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/schema/metrics.h"
 
 namespace gpuprof::inline facts {

@@ -1,6 +1,6 @@
-#include "core/analyze/facts/throttling.h"
+#include "analyze/facts/energy/throttling.h"
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/schema/throttle.h"
 
 namespace gpuprof::inline facts {

@@ -1,9 +1,9 @@
-#include "core/analyze/facts/call_names.h"
+#include "analyze/facts/host/call_names.h"
 
 #include <algorithm>
 #include <unordered_set>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/name_groups.h"
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/host/name_groups.h"
+#include "analyze/facts/stat.h"
 
 namespace gpuprof::inline model {
 class Trace;

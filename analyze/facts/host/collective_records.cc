@@ -1,4 +1,4 @@
-#include "core/analyze/facts/collective_records.h"
+#include "analyze/facts/host/collective_records.h"
 
 #include <algorithm>
 #include <string_view>

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/id_map.h"
-#include "core/analyze/knowledge/collective_name.h"
+#include "analyze/facts/id_map.h"
+#include "analyze/knowledge/collective_name.h"
 #include "core/base/large_vector.h"
 #include "core/model/trace.h"
 

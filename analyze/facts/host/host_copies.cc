@@ -1,6 +1,6 @@
-#include "core/analyze/facts/host_copies.h"
+#include "analyze/facts/host/host_copies.h"
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 

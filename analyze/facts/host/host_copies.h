@@ -1,7 +1,7 @@
 // Copies by kind of source and destination memory.
 #pragma once
 
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/stat.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/library_logs.h"
+#include "analyze/facts/host/library_logs.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/module_tree.h"
+#include "analyze/facts/host/module_tree.h"
 
 #include <algorithm>
 #include <map>

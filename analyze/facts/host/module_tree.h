@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/name_paths.h"
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/host/name_paths.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/facts/stat.h"
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/name_groups.h"
+#include "analyze/facts/host/name_groups.h"
 
 #include <algorithm>
 #include <thread>

@@ -1,5 +1,5 @@
 // OpForest, the part before the trees: maps records to threads, and device work to ids.
-#include "core/analyze/facts/op_tree.h"
+#include "analyze/facts/host/op_tree.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "core/analyze/facts/op_of_kernel.h"
+#include "analyze/facts/host/op_of_kernel.h"
 
 #include <optional>
 
-#include "core/analyze/facts/op_tree.h"
+#include "analyze/facts/host/op_tree.h"
 
 namespace gpuprof::inline facts {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/analyze/facts/host_timeline.h"
+#include "analyze/facts/idle/host_timeline.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

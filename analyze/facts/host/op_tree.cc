@@ -1,9 +1,9 @@
 // OpForest, the trees: records in order, nested, credited, wrappers merged.
-#include "core/analyze/facts/op_tree.h"
+#include "analyze/facts/host/op_tree.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/merge_tail.h"
+#include "analyze/facts/merge_tail.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/id_map.h"
-#include "core/analyze/facts/row_groups.h"
+#include "analyze/facts/host/row_groups.h"
+#include "analyze/facts/id_map.h"
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 

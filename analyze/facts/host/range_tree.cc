@@ -1,9 +1,9 @@
-#include "core/analyze/facts/range_tree.h"
+#include "analyze/facts/host/range_tree.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/id_map.h"
+#include "analyze/facts/id_map.h"
+#include "analyze/facts/idle/host_timeline.h"
 
 namespace gpuprof::inline facts {
 namespace {

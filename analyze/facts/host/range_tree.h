@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/name_paths.h"
+#include "analyze/facts/host/name_paths.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"

@@ -1,15 +1,15 @@
-#include "core/analyze/facts/stack_samples.h"
+#include "analyze/facts/host/stack_samples.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/knowledge/record_cost.h"
-#include "core/base/readable.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/knowledge/known_record_cost.h"
+#include "core/base/text/readable.h"
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/gaps.h"
-#include "core/base/python_frame.h"
+#include "analyze/facts/idle/gaps.h"
+#include "core/base/text/python_frame.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

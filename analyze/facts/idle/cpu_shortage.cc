@@ -1,4 +1,4 @@
-#include "core/analyze/facts/cpu_shortage.h"
+#include "analyze/facts/idle/cpu_shortage.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstdint>
 
-#include "core/analyze/facts/facts.h"
-#include "core/base/readable.h"
+#include "analyze/facts/facts.h"
+#include "core/base/text/readable.h"
 #include "core/model/trace.h"
 #include "core/schema/cpu_facts.h"
 

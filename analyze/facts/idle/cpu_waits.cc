@@ -1,8 +1,8 @@
-#include "core/analyze/facts/cpu_waits.h"
+#include "analyze/facts/idle/cpu_waits.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/idle/gaps.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline facts {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/idle_gap.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/idle/idle_gap.h"
 
 namespace gpuprof::inline facts {
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/gap_pieces.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/host_state.h"
-#include "core/analyze/facts/waits.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/gap_pieces.h"
+#include "analyze/facts/idle/host_state.h"
+#include "analyze/facts/idle/waits.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/idle/gaps.h"
 
 #include <algorithm>
 #include <map>
@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/gap_lister.h"
-#include "core/analyze/facts/gap_reader.h"
-#include "core/analyze/facts/host_state.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/facts/waits.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/gap_lister.h"
+#include "analyze/facts/idle/gap_reader.h"
+#include "analyze/facts/idle/host_state.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/facts/idle/waits.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/idle_gap.h"
+#include "analyze/facts/idle/idle_gap.h"
 #include "core/base/pod_vector.h"
 
 namespace gpuprof::inline facts {

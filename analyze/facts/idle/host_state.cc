@@ -1,14 +1,14 @@
-#include "core/analyze/facts/host_state.h"
+#include "analyze/facts/idle/host_state.h"
 
 #include <algorithm>
 #include <cctype>
 #include <string>
 #include <vector>
 
-#include "core/analyze/knowledge/call_kind.h"
-#include "core/analyze/knowledge/loader_name.h"
-#include "core/base/ascii.h"
+#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/loader_name.h"
 #include "core/base/parallel.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/knowledge/causes.h"
-#include "core/analyze/knowledge/record_cost.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/knowledge/causes.h"
+#include "analyze/knowledge/known_record_cost.h"
 #include "core/base/pod_vector.h"
 
 namespace gpuprof::inline facts {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/host_timeline.h"
+#include "analyze/facts/idle/host_timeline.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/knowledge/causes.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/knowledge/causes.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

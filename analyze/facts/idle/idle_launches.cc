@@ -1,10 +1,10 @@
-#include "core/analyze/facts/idle_launches.h"
+#include "analyze/facts/idle/idle_launches.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/stack_samples.h"
-#include "core/base/python_frame.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/host/stack_samples.h"
+#include "core/base/text/python_frame.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

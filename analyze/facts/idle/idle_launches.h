@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/idle/gaps.h"
 
 namespace gpuprof::inline model {
 class Trace;

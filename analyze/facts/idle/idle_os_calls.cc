@@ -1,8 +1,8 @@
-#include "core/analyze/facts/idle_os_calls.h"
+#include "analyze/facts/idle/idle_os_calls.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

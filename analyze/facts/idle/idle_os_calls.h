@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/idle/gaps.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline facts {

@@ -1,11 +1,11 @@
-#include "core/analyze/facts/profiler_cost.h"
+#include "analyze/facts/idle/profiler_cost.h"
 
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/knowledge/record_cost.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/knowledge/known_record_cost.h"
 
 namespace gpuprof::inline facts {
 namespace {

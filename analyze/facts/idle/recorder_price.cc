@@ -1,4 +1,4 @@
-#include "core/analyze/facts/recorder_price.h"
+#include "analyze/facts/idle/recorder_price.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/model/meta_values.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -1,8 +1,8 @@
 // What the records of this recording cost the program: constants of the tool, and instead of them what the recorder measured.
 #pragma once
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/record_cost.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/known_record_cost.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,8 +1,8 @@
-#include "core/analyze/facts/state_groups.h"
+#include "analyze/facts/idle/state_groups.h"
 
 #include <cmath>
 
-#include "core/analyze/facts/least_squares.h"
+#include "analyze/facts/energy/least_squares.h"
 
 namespace gpuprof::inline facts {
 namespace {

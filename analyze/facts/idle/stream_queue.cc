@@ -1,4 +1,4 @@
-#include "core/analyze/facts/stream_queue.h"
+#include "analyze/facts/idle/stream_queue.h"
 
 namespace gpuprof::inline facts {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/device_op.h"
+#include "analyze/facts/device_op.h"
 
 namespace gpuprof::inline facts {
 

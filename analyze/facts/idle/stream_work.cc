@@ -1,4 +1,4 @@
-#include "core/analyze/facts/stream_work.h"
+#include "analyze/facts/idle/stream_work.h"
 
 #include <algorithm>
 #include <map>

@@ -1,10 +1,10 @@
-#include "core/analyze/facts/submitters.h"
+#include "analyze/facts/idle/submitters.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,11 +1,11 @@
-#include "core/analyze/facts/thread_states.h"
+#include "analyze/facts/idle/thread_states.h"
 
 #include <optional>
 #include <set>
 
-#include "core/analyze/facts/cpu_waits.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/waits.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/cpu_waits.h"
+#include "analyze/facts/idle/waits.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -1,16 +1,16 @@
-#include "core/analyze/facts/waits.h"
+#include "analyze/facts/idle/waits.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/host_copies.h"
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/knowledge/call_kind.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/knowledge/call_kind.h"
 #include "core/base/large_vector.h"
 #include "core/schema/library_frames.def"
 

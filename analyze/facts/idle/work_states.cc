@@ -1,4 +1,4 @@
-#include "core/analyze/facts/work_states.h"
+#include "analyze/facts/idle/work_states.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,8 +6,8 @@
 #include <queue>
 #include <unordered_map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/facts/facts.h"
+#include "analyze/knowledge/kernel_class.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

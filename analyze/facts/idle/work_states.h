@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analyze/facts/device_op.h"
+#include "analyze/facts/device_op.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline facts {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/access_pattern.h"
+#include "analyze/facts/kernels/access_pattern.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "core/analyze/facts/measured_kernels.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/counter_match.h"
+#include "analyze/facts/kernels/counter_match.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/function_samples.h"
+#include "analyze/facts/kernels/function_samples.h"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/source_lines.h"
-#include "core/analyze/knowledge/kernel_metrics.h"
+#include "analyze/facts/kernels/source_lines.h"
+#include "analyze/knowledge/kernel_metrics.h"
 
 namespace gpuprof::inline facts {
 

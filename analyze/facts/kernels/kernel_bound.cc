@@ -1,4 +1,4 @@
-#include "core/analyze/facts/kernel_bound.h"
+#include "analyze/facts/kernels/kernel_bound.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,11 +6,11 @@
 #include <queue>
 #include <unordered_map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/kernel_profile.h"
-#include "core/analyze/facts/op_rates.h"
-#include "core/analyze/knowledge/reuse.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/kernel_profile.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "analyze/knowledge/reuse.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/knowledge/causes.h"
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/knowledge/causes.h"
+#include "analyze/knowledge/kernel_class.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

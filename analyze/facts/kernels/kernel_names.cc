@@ -1,9 +1,9 @@
-#include "core/analyze/facts/kernel_names.h"
+#include "analyze/facts/kernels/kernel_names.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "core/analyze/facts/name_groups.h"
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/host/name_groups.h"
+#include "analyze/facts/stat.h"
 
 namespace gpuprof::inline facts {
 

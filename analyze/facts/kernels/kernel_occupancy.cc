@@ -1,8 +1,8 @@
-#include "core/analyze/facts/occupancy.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
 
 #include <tuple>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

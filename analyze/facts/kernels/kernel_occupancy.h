@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/knowledge/occupancy.h"
+#include "analyze/knowledge/occupancy.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 

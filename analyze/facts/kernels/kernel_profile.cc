@@ -1,8 +1,8 @@
-#include "core/analyze/facts/kernel_profile.h"
+#include "analyze/facts/kernels/kernel_profile.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

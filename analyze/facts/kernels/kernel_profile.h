@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/access_pattern.h"
-#include "core/analyze/facts/launch_fit.h"
-#include "core/analyze/facts/speed_of_light.h"
-#include "core/analyze/facts/warp_stalls.h"
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/facts/kernels/access_pattern.h"
+#include "analyze/facts/kernels/launch_fit.h"
+#include "analyze/facts/kernels/speed_of_light.h"
+#include "analyze/facts/kernels/warp_stalls.h"
+#include "analyze/knowledge/kernel_class.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,9 +1,9 @@
-#include "core/analyze/facts/kernel_selector.h"
+#include "analyze/facts/kernels/kernel_selector.h"
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/measured_kernels.h"
-#include "core/base/function_name.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/measured_kernels.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/launch_fit.h"
+#include "analyze/facts/kernels/launch_fit.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "core/analyze/facts/measured_kernels.h"
-#include "core/analyze/knowledge/occupancy.h"
+#include "analyze/facts/kernels/measured_kernels.h"
+#include "analyze/knowledge/occupancy.h"
 
 namespace gpuprof::inline facts {
 

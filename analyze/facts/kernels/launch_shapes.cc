@@ -1,4 +1,4 @@
-#include "core/analyze/facts/launch_shapes.h"
+#include "analyze/facts/kernels/launch_shapes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +6,8 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/occupancy.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
 
 namespace gpuprof::inline facts {
 namespace {

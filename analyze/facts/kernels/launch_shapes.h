@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/knowledge/occupancy.h"
+#include "analyze/facts/stat.h"
+#include "analyze/knowledge/occupancy.h"
 #include "core/base/string_pool.h"
 
 namespace gpuprof::inline schema {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/measured_kernels.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/function_samples.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/op_rates.h"
-#include "core/base/function_name.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/function_samples.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline facts {
 namespace {

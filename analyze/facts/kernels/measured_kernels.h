@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/counter_match.h"
-#include "core/analyze/knowledge/kernel_metrics.h"
+#include "analyze/facts/kernels/counter_match.h"
+#include "analyze/knowledge/kernel_metrics.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

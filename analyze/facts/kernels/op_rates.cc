@@ -1,15 +1,15 @@
-#include "core/analyze/facts/op_rates.h"
+#include "analyze/facts/kernels/op_rates.h"
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "core/analyze/facts/op_of_kernel.h"
-#include "core/analyze/knowledge/device_peaks.h"
-#include "core/analyze/knowledge/kernel_class.h"
-#include "core/analyze/knowledge/op_arithmetic.h"
+#include "analyze/facts/host/op_of_kernel.h"
+#include "analyze/knowledge/device_peaks.h"
+#include "analyze/knowledge/kernel_class.h"
+#include "analyze/knowledge/operators/op_arithmetic.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analyze/knowledge/causes.h"
-#include "core/analyze/knowledge/device_peaks.h"
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/causes.h"
+#include "analyze/knowledge/device_peaks.h"
+#include "analyze/knowledge/math_type.h"
 #include "core/base/ids.h"
 #include "core/model/trace.h"
 

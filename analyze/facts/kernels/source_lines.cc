@@ -1,10 +1,10 @@
-#include "core/analyze/facts/source_lines.h"
+#include "analyze/facts/kernels/source_lines.h"
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

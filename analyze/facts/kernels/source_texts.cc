@@ -1,4 +1,4 @@
-#include "core/analyze/facts/source_texts.h"
+#include "analyze/facts/kernels/source_texts.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <system_error>
 
-#include "core/base/named_files.h"
+#include "core/base/files/named_files.h"
 
 namespace gpuprof::inline facts {
 namespace {

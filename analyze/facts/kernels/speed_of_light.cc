@@ -1,4 +1,4 @@
-#include "core/analyze/facts/speed_of_light.h"
+#include "analyze/facts/kernels/speed_of_light.h"
 
 #include <fmt/format.h>
 

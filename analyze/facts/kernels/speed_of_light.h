@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/facts/measured_kernels.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 
 namespace gpuprof::inline facts {
 

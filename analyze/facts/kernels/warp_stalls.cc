@@ -1,4 +1,4 @@
-#include "core/analyze/facts/warp_stalls.h"
+#include "analyze/facts/kernels/warp_stalls.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/analyze/facts/measured_kernels.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,11 +1,11 @@
-#include "core/analyze/facts/cuda_allocations.h"
+#include "analyze/facts/memory/cuda_allocations.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/live_memory.h"
-#include "core/analyze/facts/memory_processes.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/memory/live_memory.h"
+#include "analyze/facts/memory/memory_processes.h"
 #include "core/model/cuda_memory.h"
 
 namespace gpuprof::inline facts {

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/device_memory.h"
+#include "analyze/facts/memory/device_memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "core/analyze/facts/cuda_allocations.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/live_memory.h"
-#include "core/analyze/facts/memory_processes.h"
-#include "core/base/readable.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/memory/cuda_allocations.h"
+#include "analyze/facts/memory/live_memory.h"
+#include "analyze/facts/memory/memory_processes.h"
+#include "core/base/text/readable.h"
 #include "core/schema/metrics.h"
 
 namespace gpuprof::inline facts {

@@ -1,8 +1,8 @@
-#include "core/analyze/facts/live_memory.h"
+#include "analyze/facts/memory/live_memory.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/stat.h"
 #include "core/model/cuda_memory.h"
 
 namespace gpuprof::inline facts {

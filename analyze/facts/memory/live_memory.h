@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analyze/facts/host_timeline.h"
+#include "analyze/facts/idle/host_timeline.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline facts {

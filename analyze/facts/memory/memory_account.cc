@@ -1,4 +1,4 @@
-#include "core/analyze/facts/memory_account.h"
+#include "analyze/facts/memory/memory_account.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <tuple>
 
-#include "core/analyze/facts/cuda_allocations.h"
+#include "analyze/facts/memory/cuda_allocations.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/device_memory.h"
+#include "analyze/facts/memory/device_memory.h"
 
 namespace gpuprof::inline facts {
 

@@ -1,4 +1,4 @@
-#include "core/analyze/facts/memory_processes.h"
+#include "analyze/facts/memory/memory_processes.h"
 
 #include <vector>
 

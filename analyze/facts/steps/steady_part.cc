@@ -1,11 +1,11 @@
-#include "core/analyze/facts/steady_part.h"
+#include "analyze/facts/steps/steady_part.h"
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/model/kept_steps.h"
-#include "core/schema/facts.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "core/model/build/kept_steps.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline facts {
 namespace {

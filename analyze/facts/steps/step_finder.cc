@@ -1,11 +1,11 @@
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/steps/step_finder.h"
 
 #include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline facts {
 namespace {

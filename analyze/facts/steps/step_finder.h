@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/steps/step_finder.h"
 
 namespace gpuprof::inline facts {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "core/base/large_vector.h"
 
 namespace gpuprof::inline facts {

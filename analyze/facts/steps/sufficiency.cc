@@ -1,13 +1,13 @@
-#include "core/analyze/facts/sufficiency.h"
+#include "analyze/facts/steps/sufficiency.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/completeness.h"
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/shares.h"
-#include "core/base/readable.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/shares.h"
+#include "analyze/facts/work_missing.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {
 namespace {

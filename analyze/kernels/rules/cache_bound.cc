@@ -1,7 +1,7 @@
 // A cache delivers nearly what it can.
 #include <fmt/format.h>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

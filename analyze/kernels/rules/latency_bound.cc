@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

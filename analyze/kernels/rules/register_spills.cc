@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
-#include "core/base/readable.h"
+#include "analyze/kernels/kernel_rule_list.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline kernels {
 namespace {

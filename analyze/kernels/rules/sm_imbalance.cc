@@ -1,7 +1,7 @@
 // Some multiprocessors work longer than others.
 #include <fmt/format.h>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

@@ -1,7 +1,7 @@
 // The last wave of blocks is small, and most of the GPU waits for it.
 #include <fmt/format.h>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

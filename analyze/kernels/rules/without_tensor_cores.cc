@@ -1,7 +1,7 @@
 // A matrix product on the FP32 or FP64 pipes, where tensor cores would be several times as fast.
 #include <fmt/format.h>
 
-#include "core/analyze/kernels/kernel_rule_list.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 namespace {

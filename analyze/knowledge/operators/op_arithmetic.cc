@@ -1,7 +1,7 @@
 // Finds the rule of an operator by linear search over about a hundred names, once per distinct (operator, shapes).
-#include "core/analyze/knowledge/op_arithmetic.h"
+#include "analyze/knowledge/operators/op_arithmetic.h"
 
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge {
 namespace {

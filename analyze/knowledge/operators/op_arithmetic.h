@@ -15,7 +15,7 @@
 
 #include <string_view>
 
-#include "core/analyze/knowledge/arithmetic.h"
+#include "analyze/knowledge/arithmetic.h"
 
 namespace gpuprof::inline knowledge {
 

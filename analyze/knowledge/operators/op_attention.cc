@@ -6,7 +6,7 @@
 // sequences of different lengths (with cumulative lengths) the work does not follow from shapes: absent.
 #include <algorithm>
 
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 namespace {

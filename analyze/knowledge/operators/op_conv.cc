@@ -3,7 +3,7 @@
 // convolution does the work of the forward one it inverts, so its *inputs* count. Backward: one such product each for
 // the input gradient and the weight gradient, as requested by output_mask. These are FLOPs of the direct method:
 // Winograd and FFT kernels need fewer and may exceed the peak.
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 namespace {

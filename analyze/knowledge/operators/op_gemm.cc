@@ -2,7 +2,7 @@
 // bytes and no FLOPs.
 #include <algorithm>
 
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 namespace {

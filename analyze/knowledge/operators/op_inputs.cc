@@ -1,6 +1,6 @@
 // A small parser for the JSON subset of these texts: arrays, integers, strings and bare words (None, True). It accepts
 // single quotes and a whole text that is one string, never throws, and rejects anything else.
-#include "core/analyze/knowledge/op_inputs.h"
+#include "analyze/knowledge/operators/op_inputs.h"
 
 #include <array>
 #include <charconv>

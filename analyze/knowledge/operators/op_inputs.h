@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analyze/knowledge/math_type.h"
+#include "analyze/knowledge/math_type.h"
 
 namespace gpuprof::inline knowledge {
 

@@ -3,7 +3,7 @@
 // sum, divide.
 #include <algorithm>
 
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 namespace {

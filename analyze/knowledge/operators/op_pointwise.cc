@@ -2,7 +2,7 @@
 // is written at the broadcast size; FLOPs are nominal, see op_arithmetic.h.
 #include <algorithm>
 
-#include "core/analyze/knowledge/op_rules.h"
+#include "analyze/knowledge/operators/op_rules.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 namespace {
@@ -18,7 +18,7 @@ struct Pointwise {
 
 constexpr Pointwise kPointwise[] = {
 #define POINTWISE(name, operands, flops, output) {name, operands, flops, OutputType::output},
-#include "core/analyze/knowledge/op_pointwise.def"
+#include "analyze/knowledge/operators/op_pointwise.def"
 #undef POINTWISE
 };
 

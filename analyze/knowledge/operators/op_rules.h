@@ -1,14 +1,14 @@
 // The rules behind op_arithmetic.h, one file per family: op_gemm.cc, op_conv.cc, op_attention.cc, op_pointwise.cc,
 // op_memory.cc. A rule gets the arguments of its operator in schema order (aten/src/ATen/native/native_functions.yaml)
-// and returns its arithmetic. Names omit "aten::". Private to core/analyze/knowledge.
+// and returns its arithmetic. Names omit "aten::". Private to analyze/knowledge.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "core/analyze/knowledge/arithmetic.h"
-#include "core/analyze/knowledge/op_inputs.h"
+#include "analyze/knowledge/arithmetic.h"
+#include "analyze/knowledge/operators/op_inputs.h"
 
 namespace gpuprof::inline knowledge::op_rules {
 

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/collective_records.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/knowledge/collective_name.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/host/collective_records.h"
+#include "analyze/facts/stat.h"
+#include "analyze/knowledge/collective_name.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

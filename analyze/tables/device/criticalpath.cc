@@ -8,12 +8,12 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/facts/call_names.h"
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/replay/prediction.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/host/call_names.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/replay/prediction.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -2,9 +2,9 @@
 // busy = union of all device ops; idle = window - busy; overlap = a kernel and a memcpy in flight together;
 // exposed = in flight while no kernel (for collectives: no other kernel) is. Durations are lengths of unions, never
 // sums.
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -13,14 +13,14 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/energy_use.h"
-#include "core/analyze/facts/op_of_kernel.h"
-#include "core/analyze/facts/range_tree.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/energy/energy_use.h"
+#include "analyze/facts/host/op_of_kernel.h"
+#include "analyze/facts/host/range_tree.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline tables {

@@ -7,12 +7,12 @@
 #include <optional>
 #include <string>
 
-#include "core/analyze/facts/cpu_waits.h"
-#include "core/analyze/facts/gaps.h"
-#include "core/analyze/facts/idle_launches.h"
-#include "core/analyze/facts/idle_os_calls.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/idle/cpu_waits.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/idle/idle_launches.h"
+#include "analyze/facts/idle/idle_os_calls.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

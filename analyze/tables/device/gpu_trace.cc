@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/event_list.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "analyze/tables/event_list.h"
 
 namespace gpuprof::inline tables {
 namespace {

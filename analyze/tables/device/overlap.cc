@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/stream_work.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/stream_work.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

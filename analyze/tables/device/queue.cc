@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <map>
 
-#include "core/analyze/facts/stream_queue.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/idle/stream_queue.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -1,11 +1,11 @@
 // `step_energy`: how much energy did each step use? One row per step and device, in order of time. A step includes
 // the idle time in it. Steps shorter than the sensor resolves are computed from the power of the classes of work, or
 // have no energy; `energy` has the mean over all steps, which is known far better.
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/energy_use.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/energy/energy_use.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/facts/step_finder.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/facts/stat.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

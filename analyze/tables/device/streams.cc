@@ -1,9 +1,9 @@
 // `streams`: which streams had work, and when? One row per device and stream, busiest first.
 #include <algorithm>
 
-#include "core/analyze/facts/stream_work.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/idle/stream_work.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <cmath>
 
-#include "core/analyze/facts/recorder_price.h"
-#include "core/analyze/replay/prediction.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/idle/recorder_price.h"
+#include "analyze/replay/prediction.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

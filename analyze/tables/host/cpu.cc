@@ -9,10 +9,10 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/facts/cpu_shortage.h"
-#include "core/analyze/facts/submitters.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/idle/cpu_shortage.h"
+#include "analyze/facts/idle/submitters.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

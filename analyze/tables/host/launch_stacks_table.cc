@@ -7,13 +7,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/analyze/facts/idle_launches.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/idle/idle_launches.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 #include "core/model/meta_values.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/module_tree.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/host/module_tree.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

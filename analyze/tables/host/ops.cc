@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/op_tree.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/host/op_tree.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

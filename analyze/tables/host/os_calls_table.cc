@@ -7,10 +7,10 @@
 #include <map>
 #include <string_view>
 
-#include "core/analyze/facts/call_names.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/host/call_names.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 #include "core/schema/os_call_facts.h"
 
 namespace gpuprof::inline tables {

@@ -1,7 +1,7 @@
 // `os_trace`: every recorded operating-system call in start order.
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/event_list.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "analyze/tables/event_list.h"
 
 namespace gpuprof::inline tables {
 namespace {

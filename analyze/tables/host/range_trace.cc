@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/analyze/facts/range_tree.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/analyze/tables/event_list.h"
+#include "analyze/facts/host/range_tree.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "analyze/tables/event_list.h"
 
 namespace gpuprof::inline tables {
 namespace {

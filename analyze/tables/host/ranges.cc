@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/device_op.h"
-#include "core/analyze/facts/range_tree.h"
-#include "core/analyze/facts/row_groups.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/device_op.h"
+#include "analyze/facts/host/range_tree.h"
+#include "analyze/facts/host/row_groups.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 #include "core/schema/metrics.h"
 
 namespace gpuprof::inline tables {

@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "core/analyze/facts/cpu_waits.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/idle/cpu_waits.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/facts/host_timeline.h"
-#include "core/analyze/facts/stack_samples.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/host/stack_samples.h"
+#include "analyze/facts/idle/host_timeline.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

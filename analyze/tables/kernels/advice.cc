@@ -1,9 +1,9 @@
 // `advice`: what to change in each measured kernel, by our rules. Other tools' advice is in `tool_advice`.
 #include <string>
 
-#include "core/analyze/kernels/kernel_diagnosis.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/kernels/kernel_diagnosis.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/op_rates.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

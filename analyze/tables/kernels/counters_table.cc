@@ -2,9 +2,9 @@
 // file order; a figure whose metric was not collected is absent. Metrics are matched by their names on Nsight Compute's
 // raw or details page.
 
-#include "core/analyze/facts/measured_kernels.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/measured_kernels.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

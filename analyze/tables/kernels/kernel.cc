@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <string>
 
-#include "core/analyze/kernels/roofline.h"
-#include "core/analyze/kernels/selected_kernel.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/function_name.h"
-#include "core/base/readable.h"
+#include "analyze/kernels/roofline.h"
+#include "analyze/kernels/selected_kernel.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -8,13 +8,13 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/facts/kernel_profile.h"
-#include "core/analyze/facts/launch_shapes.h"
-#include "core/analyze/facts/occupancy.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
+#include "analyze/facts/kernels/kernel_profile.h"
+#include "analyze/facts/kernels/launch_shapes.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

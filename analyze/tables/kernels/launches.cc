@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "core/analyze/facts/name_groups.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/host/name_groups.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/analyze/kernels/kernel_diagnosis.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/kernels/kernel_diagnosis.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -1,7 +1,7 @@
 // `metrics`: every known counter of each measured launch, in its base unit, whatever tool and version measured it.
-#include "core/analyze/facts/measured_kernels.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/measured_kernels.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

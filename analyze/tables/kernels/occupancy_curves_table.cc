@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/analyze/facts/launch_shapes.h"
-#include "core/analyze/facts/measured_kernels.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/launch_shapes.h"
+#include "analyze/facts/kernels/measured_kernels.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

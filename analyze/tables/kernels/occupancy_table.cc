@@ -3,9 +3,9 @@
 // computed with that changed.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/launch_shapes.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/launch_shapes.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -1,8 +1,8 @@
 // `roofline`: arithmetic per byte of each measured kernel, by number format and memory level, and the roof above it.
-#include "core/analyze/kernels/roofline.h"
+#include "analyze/kernels/roofline.h"
 
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -7,9 +7,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/function_name.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/analyze/facts/kernel_selector.h"
-#include "core/analyze/facts/source_lines.h"
-#include "core/analyze/facts/source_texts.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/kernel_selector.h"
+#include "analyze/facts/kernels/source_lines.h"
+#include "analyze/facts/kernels/source_texts.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -1,6 +1,6 @@
 // `stalls`: what the warps of each measured kernel wait for. Kernels that were only sampled, over all their launches,
 // follow the measured ones.
-#include "core/analyze/facts/warp_stalls.h"
+#include "analyze/facts/kernels/warp_stalls.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <set>
 #include <tuple>
 
-#include "core/analyze/facts/function_samples.h"
-#include "core/analyze/facts/kernel_names.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/kernels/function_samples.h"
+#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

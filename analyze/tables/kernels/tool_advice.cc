@@ -1,7 +1,7 @@
 // `tool_advice`: what another tool's rules say about the launches it measured, in its words.
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/facts.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

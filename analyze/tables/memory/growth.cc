@@ -7,12 +7,12 @@
 #include <map>
 #include <unordered_map>
 
-#include "core/analyze/facts/cuda_allocations.h"
-#include "core/analyze/facts/live_memory.h"
-#include "core/analyze/facts/moments.h"
-#include "core/analyze/facts/stat.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/memory/cuda_allocations.h"
+#include "analyze/facts/memory/live_memory.h"
+#include "analyze/facts/moments.h"
+#include "analyze/facts/stat.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -3,11 +3,11 @@
 // facts/memory_account.h. A part whose source was not recorded has no row: its bytes are in the remainder, which says so.
 #include <fmt/format.h>
 
-#include "core/analyze/facts/memory_account.h"
-#include "core/analyze/facts/moments.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
-#include "core/base/readable.h"
+#include "analyze/facts/memory/memory_account.h"
+#include "analyze/facts/moments.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline tables {
 namespace {

@@ -1,9 +1,9 @@
 // `memory_curve`: how did the parts of a device's memory change? One row per device and change, from the first to the
 // last sample of used memory. In each row, the parts add up to used_bytes to the byte; a part whose source was not
 // recorded is absent and contained in the remainder (facts/memory_account.h).
-#include "core/analyze/facts/memory_account.h"
-#include "core/analyze/tables/analysis_list.h"
-#include "core/analyze/tables/cells.h"
+#include "analyze/facts/memory/memory_account.h"
+#include "analyze/tables/analysis_list.h"
+#include "analyze/tables/cells.h"
 
 namespace gpuprof::inline tables {
 namespace {

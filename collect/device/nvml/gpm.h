@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "collect/device/nvml/api.h"
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
+#include "collect/device/nvml/nvml_api.h"
 
 namespace gpuprof::inline device::nvml {
 

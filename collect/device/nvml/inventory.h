@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "collect/device/nvml/api.h"
+#include "collect/device/nvml/nvml_api.h"
 #include "collect/device/selection.h"
 
 namespace gpuprof::inline device::nvml {

@@ -1,5 +1,5 @@
 // The part of NVML that is used, declared here so that building needs nothing from NVIDIA. Names, numbers and layouts
-// follow the public interface (https://docs.nvidia.com/deploy/nvml-api); tests/python/test_nvml_abi.py compares sizes,
+// follow the public interface (https://docs.nvidia.com/deploy/nvml-api); tests/python/monitor/test_nvml_abi.py compares sizes,
 // offsets and constants with NVIDIA's own Python binding, nvidia-ml-py.
 // The prototypes are only declared: the functions come from the driver's library (api.h) or from tests/fakes/nvml.
 #pragma once

@@ -1,5 +1,5 @@
 // Finds the library and its functions.
-#include "collect/device/nvml/api.h"
+#include "collect/device/nvml/nvml_api.h"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 #include <span>
 #include <string>
 
-#include "collect/device/nvml/abi.h"
-#include "collect/device/nvml/errors.h"
-#include "collect/device/nvml/symbols.def"
+#include "collect/device/nvml/nvml_abi.h"
+#include "collect/device/nvml/nvml_errors.h"
+#include "collect/device/nvml/nvml_symbols.def"
 #include "collect/device/running_call.h"
 #include "core/base/result.h"
 

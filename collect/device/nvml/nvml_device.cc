@@ -1,5 +1,5 @@
 // One turn: finds a lost device again, runs every query that is due, then decides what the failures mean together.
-#include "collect/device/nvml/device.h"
+#include "collect/device/nvml/nvml_device.h"
 
 #include <fmt/format.h>
 

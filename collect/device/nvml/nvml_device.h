@@ -12,8 +12,8 @@
 #include "collect/device/backoff.h"
 #include "collect/device/nvml/gpm.h"
 #include "collect/device/nvml/inventory.h"
-#include "collect/device/nvml/processes.h"
-#include "collect/device/nvml/source.h"
+#include "collect/device/nvml/nvml_processes.h"
+#include "collect/device/nvml/nvml_source.h"
 #include "collect/device/unreported_metrics.h"
 
 namespace gpuprof::inline device::nvml {

@@ -1,6 +1,6 @@
 // The codes, one row each. Their meanings are from the NVML API reference; the causes of 4, 9, 12, 18 and 999 are from
 // public reports (container toolkit issues 48 and 1730, and similar).
-#include "collect/device/nvml/errors.h"
+#include "collect/device/nvml/nvml_errors.h"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "collect/device/nvml/abi.h"
+#include "collect/device/nvml/nvml_abi.h"
 
 namespace gpuprof::inline device::nvml {
 

@@ -1,5 +1,5 @@
 // Buffers, layouts and process ids.
-#include "collect/device/nvml/processes.h"
+#include "collect/device/nvml/nvml_processes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/base/names_in.h"
-#include "core/base/readable.h"
+#include "core/base/files/names_in.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device::nvml {
 

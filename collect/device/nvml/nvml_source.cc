@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "collect/device/nvml/device.h"
-#include "collect/device/nvml/source.h"
+#include "collect/device/nvml/nvml_device.h"
+#include "collect/device/nvml/nvml_source.h"
 #include "collect/device/nvml/xid.h"
 #include "core/base/clock.h"
 

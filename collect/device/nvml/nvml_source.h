@@ -1,7 +1,7 @@
-// The implementation of open_nvml() (collect/device/source.h), with waiting times that tests can set.
+// The implementation of open_nvml() (collect/device/device_source.h), with waiting times that tests can set.
 #pragma once
 
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 
 namespace gpuprof::inline device::nvml {
 

@@ -1,7 +1,7 @@
 // The only place that converts NVML's units (bytes, milliwatts, millijoules) to those of metrics.def.
 // PCIe throughput is not queried, because the driver takes 20 ms per call.
 #include "collect/device/nvml/queries.h"
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline device::nvml {
 

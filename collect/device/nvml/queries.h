@@ -5,8 +5,8 @@
 
 #include <span>
 
-#include "collect/device/nvml/api.h"
-#include "collect/device/reading.h"
+#include "collect/device/device_reading.h"
+#include "collect/device/nvml/nvml_api.h"
 
 namespace gpuprof::inline device::nvml {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/nvml/api.h"
+#include "collect/device/nvml/nvml_api.h"
 
 namespace gpuprof::inline device::nvml {
 

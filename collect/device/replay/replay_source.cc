@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "collect/device/source.h"
+#include "collect/device/device_source.h"
 #include "core/base/clock.h"
 #include "core/base/whole_file.h"
 #include "core/format/series_csv.h"

@@ -1,4 +1,4 @@
-#include "collect/device/smi/csv.h"
+#include "collect/device/smi/smi_csv.h"
 
 #include <algorithm>
 

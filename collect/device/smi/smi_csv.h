@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/device/reading.h"
-#include "core/smi/cells.h"
+#include "collect/device/device_reading.h"
+#include "io/smi/smi_cells.h"
 
 namespace gpuprof::inline device::nvidia_smi {
 

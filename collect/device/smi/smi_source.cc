@@ -8,7 +8,7 @@
 
 #include "collect/device/backoff.h"
 #include "collect/device/selection.h"
-#include "collect/device/smi/source.h"
+#include "collect/device/smi/smi_source.h"
 #include "collect/device/smi/stream.h"
 #include "collect/device/unreported_metrics.h"
 #include "core/base/clock.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/smi/csv.h"
 #include "collect/device/smi/process.h"
+#include "collect/device/smi/smi_csv.h"
 
 namespace gpuprof::inline device::nvidia_smi {
 

@@ -1,4 +1,4 @@
-#include "collect/inject/counter_collector.h"
+#include "collect/inject/counters/counter_collector.h"
 
 #include <signal.h>
 #include <sys/syscall.h>
@@ -13,17 +13,17 @@
 #include <optional>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/counter_driver.h"
-#include "collect/inject/counter_functions.h"
-#include "collect/inject/counter_launch.h"
-#include "collect/inject/counter_plan_file.h"
-#include "collect/inject/counter_spool.h"
-#include "collect/inject/cupti_codes.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/kernel_choice.h"
-#include "collect/inject/range_session.h"
-#include "collect/inject/sass_session.h"
-#include "collect/inject/stall_spool.h"
+#include "collect/inject/counters/counter_driver.h"
+#include "collect/inject/counters/counter_functions.h"
+#include "collect/inject/counters/counter_launch.h"
+#include "collect/inject/counters/counter_plan_file.h"
+#include "collect/inject/counters/counter_spool.h"
+#include "collect/inject/counters/kernel_choice.h"
+#include "collect/inject/counters/range_session.h"
+#include "collect/inject/counters/sass_session.h"
+#include "collect/inject/counters/stall_spool.h"
+#include "collect/inject/cupti/cupti_codes.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

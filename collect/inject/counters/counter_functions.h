@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collect/inject/counter_launch.h"
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/counters/counter_launch.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 

@@ -1,8 +1,8 @@
-#include "collect/inject/counter_launch.h"
+#include "collect/inject/counters/counter_launch.h"
 
 #include <cstring>
 
-#include "collect/inject/api_call.h"
+#include "collect/inject/host/api_call.h"
 
 namespace gpuprof::inject {
 namespace {

@@ -1,4 +1,4 @@
-#include "collect/inject/counter_plan_file.h"
+#include "collect/inject/counters/counter_plan_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

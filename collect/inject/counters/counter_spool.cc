@@ -1,4 +1,4 @@
-#include "collect/inject/counter_spool.h"
+#include "collect/inject/counters/counter_spool.h"
 
 #include <cstring>
 

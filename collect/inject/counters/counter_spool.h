@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include "collect/inject/cupti_failure.h"
-#include "collect/inject/scratch.h"
-#include "collect/inject/shared_spool.h"
+#include "collect/inject/cupti/cupti_failure.h"
+#include "collect/inject/spool/scratch.h"
+#include "collect/inject/spool/shared_spool.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

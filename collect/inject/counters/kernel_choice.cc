@@ -1,11 +1,11 @@
-#include "collect/inject/kernel_choice.h"
+#include "collect/inject/counters/kernel_choice.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "core/base/fnv.h"
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inject {
 namespace {

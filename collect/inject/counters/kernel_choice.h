@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/counter_launch.h"
+#include "collect/inject/counters/counter_launch.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/range_session.h"
+#include "collect/inject/counters/range_session.h"
 
 #include <dlfcn.h>
 

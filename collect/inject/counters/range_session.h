@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/cupti_failure.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_failure.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/sass_session.h"
+#include "collect/inject/counters/sass_session.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -7,9 +7,9 @@
 
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/cupti_failure.h"
-#include "collect/inject/scratch.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_failure.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/stall_collector.h"
+#include "collect/inject/counters/stall_collector.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -9,13 +9,13 @@
 #include <new>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/counter_driver.h"
-#include "collect/inject/cupti_codes.h"
-#include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/counters/counter_driver.h"
+#include "collect/inject/counters/range_session.h"
+#include "collect/inject/counters/stall_session.h"
+#include "collect/inject/counters/stall_spool.h"
+#include "collect/inject/cupti/cupti_codes.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/overhead_timer.h"
-#include "collect/inject/range_session.h"
-#include "collect/inject/stall_session.h"
-#include "collect/inject/stall_spool.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 

@@ -1,4 +1,4 @@
-#include "collect/inject/stall_session.h"
+#include "collect/inject/counters/stall_session.h"
 
 #include <cstdlib>
 #include <cstring>

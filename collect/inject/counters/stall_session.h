@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/cupti_failure.h"
-#include "collect/inject/scratch.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_failure.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

@@ -1,9 +1,9 @@
-#include "collect/inject/stall_spool.h"
+#include "collect/inject/counters/stall_spool.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "collect/inject/cupti_failure.h"
+#include "collect/inject/cupti/cupti_failure.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/shared_spool.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/spool/shared_spool.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

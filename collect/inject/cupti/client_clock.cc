@@ -1,4 +1,4 @@
-#include "collect/inject/client_clock.h"
+#include "collect/inject/cupti/client_clock.h"
 
 #include <time.h>
 

@@ -1,4 +1,4 @@
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -170,7 +170,7 @@ bool Cupti::load(const char* named, const RefusedLibraries& refused) noexcept {
 #define FUNCTION(required, result, name, arguments)                      \
     name = reinterpret_cast<result(*) arguments>(dlsym(library, #name)); \
     complete = complete && (!(required) || name != nullptr);
-#include "collect/inject/cupti_symbols.def"
+#include "collect/inject/cupti/cupti_symbols.def"
 #undef FUNCTION
     if (!complete) {
         *this = Cupti{};

@@ -44,7 +44,7 @@ struct RefusedLibraries {
 
 struct Cupti {
 #define FUNCTION(required, result, name, arguments) result(*name) arguments = nullptr;
-#include "collect/inject/cupti_symbols.def"
+#include "collect/inject/cupti/cupti_symbols.def"
 #undef FUNCTION
     char path[512] = {};      // of the library, for the recording
     bool was_mapped = false;  // by the program

@@ -1,4 +1,4 @@
-#include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 
 #include <sched.h>
 
@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/counter_collector.h"
+#include "collect/inject/counters/counter_collector.h"
 #include "collect/inject/switch_lock.h"
 #include "core/format/cupti_records.h"
 

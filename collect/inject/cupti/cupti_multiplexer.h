@@ -13,8 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/cupti_v2.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_v2.h"
 
 namespace gpuprof::inject {
 

@@ -1,4 +1,4 @@
-#include "collect/inject/cupti_v2.h"
+#include "collect/inject/cupti/cupti_v2.h"
 
 #include <dlfcn.h>
 
@@ -181,7 +181,7 @@ bool CuptiV2::load(const Cupti& real) noexcept {
 #define FUNCTION(result, name, arguments)                                \
     name = reinterpret_cast<result(*) arguments>(dlsym(library, #name)); \
     complete = complete && name != nullptr;
-#include "collect/inject/cupti_v2_symbols.def"
+#include "collect/inject/cupti/cupti_v2_symbols.def"
 #undef FUNCTION
     dlclose(library);  // it stays mapped: `real` holds it
     for (Cupti& table : tables_) table = real;

@@ -13,7 +13,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 
@@ -87,7 +87,7 @@ private:
     void end_callbacks(Subscription& of) noexcept;
 
 #define FUNCTION(result, name, arguments) result(*name) arguments = nullptr;
-#include "collect/inject/cupti_v2_symbols.def"
+#include "collect/inject/cupti/cupti_v2_symbols.def"
 #undef FUNCTION
     Subscription subscriptions_[2];
     Cupti tables_[2];

@@ -1,4 +1,4 @@
-#include "collect/inject/other_client.h"
+#include "collect/inject/cupti/other_client.h"
 
 #include <time.h>
 

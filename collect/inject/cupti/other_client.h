@@ -9,9 +9,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "collect/inject/client_clock.h"
-#include "collect/inject/cupti_api.h"
-#include "collect/inject/cupti_multiplexer.h"
+#include "collect/inject/cupti/client_clock.h"
+#include "collect/inject/cupti/cupti_api.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {

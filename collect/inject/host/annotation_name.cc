@@ -1,7 +1,7 @@
-#include "collect/inject/annotation_name.h"
+#include "collect/inject/host/annotation_name.h"
 
 #include "collect/inject/settings.h"
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inject {
 namespace {

@@ -1,12 +1,12 @@
-#include "collect/inject/annotations.h"
+#include "collect/inject/host/annotations.h"
 
 #include <atomic>
 
-#include "collect/inject/annotation_name.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/event_ring.h"
-#include "collect/inject/name_log.h"
+#include "collect/inject/host/annotation_name.h"
+#include "collect/inject/host/event_ring.h"
 #include "collect/inject/overhead_timer.h"
+#include "collect/inject/spool/name_log.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 

@@ -1,4 +1,4 @@
-#include "collect/inject/event_ring.h"
+#include "collect/inject/host/event_ring.h"
 
 #include <errno.h>
 #include <sys/mman.h>

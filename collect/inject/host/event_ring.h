@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collect/inject/step_watch.h"
+#include "collect/inject/steps/step_watch.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

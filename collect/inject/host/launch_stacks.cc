@@ -1,4 +1,4 @@
-#include "collect/inject/launch_stacks.h"
+#include "collect/inject/host/launch_stacks.h"
 
 #include <execinfo.h>
 #include <link.h>
@@ -13,12 +13,12 @@
 #include <new>
 #include <string_view>
 
-#include "collect/inject/api_call.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/event_ring.h"
-#include "collect/inject/name_log.h"
+#include "collect/inject/host/api_call.h"
+#include "collect/inject/host/event_ring.h"
+#include "collect/inject/host/python_stack.h"
 #include "collect/inject/overhead_timer.h"
-#include "collect/inject/python_stack.h"
+#include "collect/inject/spool/name_log.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

@@ -1,6 +1,6 @@
 // The stack of each launch of a kernel or graph (--launch-stacks): Python's frames and native ones, read on the calling
 // thread at the beginning of the call. A stack is written once, as an event of the thread's ring, and each launch refers
-// to it by its id. Native frames are addresses here; the launcher finds their names (core/importers/spool_launch_stacks.h).
+// to it by its id. Native frames are addresses here; the launcher finds their names (io/importers/spool/spool_launch_stacks.h).
 //
 // This is the one part of the collector that allocates on the program's threads: a launch is no place where a program
 // may not.
@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 

@@ -2,9 +2,9 @@
 // into annotations (annotations.h).
 #include <cwchar>
 
-#include "collect/inject/annotations.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/nvtx_abi.h"
+#include "collect/inject/host/annotations.h"
+#include "collect/inject/host/nvtx_abi.h"
 
 namespace gpuprof::inject {
 namespace {

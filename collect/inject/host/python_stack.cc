@@ -1,4 +1,4 @@
-#include "collect/inject/python_stack.h"
+#include "collect/inject/host/python_stack.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

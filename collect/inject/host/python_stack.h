@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "collect/python/memory.h"
+#include "collect/python/process_memory.h"
 #include "collect/python/stack_reader.h"
 
 namespace gpuprof::inject {

@@ -1,10 +1,10 @@
-#include "collect/inject/stream_calls.h"
+#include "collect/inject/host/stream_calls.h"
 
 #include <cstring>
 
-#include "collect/inject/api_call.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/event_ring.h"
+#include "collect/inject/host/api_call.h"
+#include "collect/inject/host/event_ring.h"
 #include "collect/inject/overhead_timer.h"
 #include "core/base/clock.h"
 

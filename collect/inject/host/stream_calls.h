@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/activity.h"
+#include "collect/inject/spool/activity_spool.h"
 
 #include <sys/mman.h>
 
@@ -6,11 +6,11 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "collect/inject/buffers.h"
 #include "collect/inject/collector.h"
-#include "collect/inject/cupti_codes.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/other_client.h"
+#include "collect/inject/cupti/cupti_codes.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/cupti/other_client.h"
+#include "collect/inject/spool/buffers.h"
 #include "core/base/clock.h"
 #include "core/base/fnv.h"
 #include "core/format/spool.h"

@@ -7,11 +7,11 @@
 #include <cstdint>
 
 #include "collect/inject/callbacks.h"
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 #include "collect/inject/record_cost.h"
-#include "collect/inject/scratch.h"
 #include "collect/inject/settings.h"
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/scratch.h"
+#include "collect/inject/spool/spool_file.h"
 #include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {

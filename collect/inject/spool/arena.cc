@@ -1,4 +1,4 @@
-#include "collect/inject/arena.h"
+#include "collect/inject/spool/arena.h"
 
 #include <sys/mman.h>
 

@@ -1,12 +1,12 @@
-#include "collect/inject/buffers.h"
+#include "collect/inject/spool/buffers.h"
 
 #include <sys/mman.h>
 
 #include <cstring>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/kernel_names.h"
-#include "collect/inject/other_client.h"
+#include "collect/inject/cupti/other_client.h"
+#include "collect/inject/kernel_name_store.h"
 #include "collect/inject/overhead_timer.h"
 
 namespace gpuprof::inject {

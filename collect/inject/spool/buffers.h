@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collect/inject/cupti_api.h"
+#include "collect/inject/cupti/cupti_api.h"
 
 namespace gpuprof::inject {
 

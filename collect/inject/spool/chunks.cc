@@ -1,18 +1,18 @@
-#include "collect/inject/chunks.h"
+#include "collect/inject/spool/chunks.h"
 
 #include <cstdio>
 #include <string_view>
 
-#include "collect/inject/buffers.h"
-#include "collect/inject/cupti_multiplexer.h"
-#include "collect/inject/event_ring.h"
-#include "collect/inject/launch_stacks.h"
-#include "collect/inject/name_log.h"
-#include "collect/inject/other_client.h"
+#include "collect/inject/cupti/cupti_multiplexer.h"
+#include "collect/inject/cupti/other_client.h"
+#include "collect/inject/host/event_ring.h"
+#include "collect/inject/host/launch_stacks.h"
+#include "collect/inject/host/python_stack.h"
 #include "collect/inject/overhead_timer.h"
-#include "collect/inject/python_stack.h"
+#include "collect/inject/spool/buffers.h"
+#include "collect/inject/spool/name_log.h"
 #include "core/base/clock.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inject {
 

@@ -1,7 +1,7 @@
 // What the spool thread writes in addition to CUPTI's buffers, one chunk each (core/format/spool.h).
 #pragma once
 
-#include "collect/inject/state.h"
+#include "collect/inject/collector_state.h"
 
 namespace gpuprof::inject {
 

@@ -1,4 +1,4 @@
-#include "collect/inject/name_log.h"
+#include "collect/inject/spool/name_log.h"
 
 #include <cstring>
 #include <new>

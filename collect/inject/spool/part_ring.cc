@@ -1,10 +1,10 @@
-#include "collect/inject/part_ring.h"
+#include "collect/inject/spool/part_ring.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/spool_file.h"
 
 namespace gpuprof::inject {
 

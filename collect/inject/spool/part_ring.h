@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "collect/inject/slow_steps.h"
+#include "collect/inject/steps/slow_steps.h"
 
 namespace gpuprof::inject {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "collect/inject/process_facts.h"
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/spool_file.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/spool_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

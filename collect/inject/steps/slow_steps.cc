@@ -1,4 +1,4 @@
-#include "collect/inject/slow_steps.h"
+#include "collect/inject/steps/slow_steps.h"
 
 #include <algorithm>
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collect/inject/step_watch.h"
+#include "collect/inject/steps/step_watch.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

@@ -1,4 +1,4 @@
-#include "collect/inject/step_keeper.h"
+#include "collect/inject/steps/step_keeper.h"
 
 #include <cstdlib>
 #include <limits>

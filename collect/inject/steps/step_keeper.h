@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include "collect/inject/part_ring.h"
 #include "collect/inject/process_facts.h"
-#include "collect/inject/scratch.h"
-#include "collect/inject/slow_steps.h"
-#include "collect/inject/spool_file.h"
+#include "collect/inject/spool/part_ring.h"
+#include "collect/inject/spool/scratch.h"
+#include "collect/inject/spool/spool_file.h"
+#include "collect/inject/steps/slow_steps.h"
 
 namespace gpuprof::inject {
 

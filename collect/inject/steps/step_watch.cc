@@ -1,4 +1,4 @@
-#include "collect/inject/step_watch.h"
+#include "collect/inject/steps/step_watch.h"
 
 #include <new>
 

@@ -1,4 +1,4 @@
-#include "core/base/file_sink.h"
+#include "core/base/files/file_sink.h"
 
 #include <unistd.h>
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/output_file.h"
+#include "core/base/files/output_file.h"
+#include "core/base/files/sink.h"
 #include "core/base/result.h"
-#include "core/base/sink.h"
 
 namespace gpuprof::inline base {
 

@@ -1,4 +1,4 @@
-#include "core/base/file_view.h"
+#include "core/base/files/file_view.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

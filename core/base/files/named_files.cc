@@ -1,4 +1,4 @@
-#include "core/base/named_files.h"
+#include "core/base/files/named_files.h"
 
 #include <fmt/format.h>
 

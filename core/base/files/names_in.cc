@@ -1,4 +1,4 @@
-#include "core/base/names_in.h"
+#include "core/base/files/names_in.h"
 
 #include <dirent.h>
 #include <fmt/format.h>

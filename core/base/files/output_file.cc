@@ -1,4 +1,4 @@
-#include "core/base/output_file.h"
+#include "core/base/files/output_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

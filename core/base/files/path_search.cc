@@ -1,4 +1,4 @@
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
 
 #include <limits.h>
 #include <unistd.h>

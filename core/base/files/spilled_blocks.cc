@@ -1,4 +1,4 @@
-#include "core/base/spilled_blocks.h"
+#include "core/base/files/spilled_blocks.h"
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -16,10 +16,10 @@
 #include <utility>
 
 #include "core/base/exit_code.h"
+#include "core/base/files/storage.h"
+#include "core/base/files/temporary_file.h"
 #include "core/base/large_block.h"
 #include "core/base/signal_blocked_thread.h"
-#include "core/base/storage.h"
-#include "core/base/temporary_file.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -1,4 +1,4 @@
-// The large blocks of a process that spills (core/base/spill.h says how): which are in files, and how much is on the heap.
+// The large blocks of a process that spills (core/base/files/spill.h says how): which are in files, and how much is on the heap.
 // Any thread may grow and free blocks.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <thread>
 #include <unordered_map>
 
-#include "core/base/spill.h"
+#include "core/base/files/spill.h"
 
 namespace gpuprof::inline base {
 

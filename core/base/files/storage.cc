@@ -1,4 +1,4 @@
-#include "core/base/storage.h"
+#include "core/base/files/storage.h"
 
 #include <linux/magic.h>
 #include <sys/vfs.h>

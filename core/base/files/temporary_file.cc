@@ -1,4 +1,4 @@
-#include "core/base/temporary_file.h"
+#include "core/base/files/temporary_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

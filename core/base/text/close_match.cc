@@ -1,4 +1,4 @@
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

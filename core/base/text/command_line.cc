@@ -1,7 +1,7 @@
-#include "core/base/command_line.h"
+#include "core/base/text/command_line.h"
 
-#include "core/base/ascii.h"
-#include "core/base/secrets.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/secrets.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -1,6 +1,6 @@
 // A process's arguments as one line of text without secrets; each secret is replaced by "***". Recognized, also inside
 // the string of `bash -c '...'`, are:
-//   --token X, --token=X, HF_TOKEN=X, ?api_key=X, "password": "X"   names of core/base/secrets.h
+//   --token X, --token=X, HF_TOKEN=X, ?api_key=X, "password": "X"   names of core/base/text/secrets.h
 //   Authorization: Bearer X                                         headers of such names, to their end
 //   https://user:password@host                                      what stands before the @
 //   -u user:password, --user user:password                          what stands after the colon

@@ -1,8 +1,8 @@
-#include "core/base/csv.h"
+#include "core/base/text/csv.h"
 
 #include <charconv>
 
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 
 #define HAVE_DECL_BASENAME 1  // libiberty.h would declare another than the C library
 #include <libiberty/demangle.h>

@@ -1,11 +1,11 @@
-#include "core/base/json_writer.h"
+#include "core/base/text/json_writer.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <iterator>
 
-#include "core/base/utf8.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/sink.h"
+#include "core/base/files/sink.h"
 
 namespace gpuprof::inline base {
 

@@ -1,4 +1,4 @@
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxPatternLength = 1000;
 // What a compiled pattern and its states may use. It also bounds the time per byte of text, when the states do not fit.
-constexpr std::int64_t kMaxBytes = 512 << 10;
+constexpr std::int64_t kMaxPatternBytes = 512 << 10;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ Result<Pattern> Pattern::compile(const std::string& text) {
     options.set_never_capture(true);
     options.set_log_errors(false);
     options.set_case_sensitive(!any_case);
-    options.set_max_mem(kMaxBytes);
+    options.set_max_mem(kMaxPatternBytes);
     Pattern pattern;
     pattern.compiled_.reset(new RE2(text.substr(any_case ? 4 : 0), options));
     if (!pattern.compiled_->ok())

@@ -1,4 +1,4 @@
-#include "core/base/python_frame.h"
+#include "core/base/text/python_frame.h"
 
 #include <charconv>
 

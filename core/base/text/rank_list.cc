@@ -1,4 +1,4 @@
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
 
 #include <algorithm>
 #include <charconv>

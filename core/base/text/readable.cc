@@ -1,4 +1,4 @@
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 #include <fmt/format.h>
 

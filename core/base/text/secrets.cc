@@ -1,10 +1,10 @@
-#include "core/base/secrets.h"
+#include "core/base/text/secrets.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -1,11 +1,11 @@
-#include "core/base/shell_words.h"
+#include "core/base/text/shell_words.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/base/utf8.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline base {
 namespace {

@@ -1,8 +1,8 @@
-#include "core/model/damage.h"
+#include "core/model/build/damage.h"
 
 #include <fmt/format.h>
 
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 

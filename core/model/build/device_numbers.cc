@@ -1,4 +1,4 @@
-#include "core/model/device_numbers.h"
+#include "core/model/build/device_numbers.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "core/model/graph_nodes.h"
+#include "core/model/build/graph_nodes.h"
 
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "core/model/links.h"
+#include "core/model/build/links.h"
 #include "core/model/tables.h"
 
 namespace gpuprof::inline model {

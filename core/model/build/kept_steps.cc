@@ -1,13 +1,13 @@
-#include "core/model/kept_steps.h"
+#include "core/model/build/kept_steps.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 #include "core/model/meta_values.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline model {
 namespace {

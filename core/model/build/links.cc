@@ -1,4 +1,4 @@
-#include "core/model/links.h"
+#include "core/model/build/links.h"
 
 #include <algorithm>
 #include <bit>

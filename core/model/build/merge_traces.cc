@@ -1,4 +1,4 @@
-#include "core/model/merge_traces.h"
+#include "core/model/build/merge_traces.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "core/model/device_numbers.h"
+#include "core/model/build/device_numbers.h"
 #include "core/model/processes.h"
 #include "core/model/time_of_day.h"
-#include "core/schema/facts.h"
 #include "core/schema/losses.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline model {
 

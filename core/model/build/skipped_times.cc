@@ -1,4 +1,4 @@
-#include "core/model/skipped_times.h"
+#include "core/model/build/skipped_times.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "core/model/submission.h"
+#include "core/model/build/submission.h"
 
 namespace gpuprof::inline model {
 

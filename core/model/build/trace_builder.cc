@@ -1,4 +1,4 @@
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
-#include "core/base/function_name.h"
 #include "core/base/parallel.h"
-#include "core/base/readable.h"
+#include "core/base/text/function_name.h"
+#include "core/base/text/readable.h"
 #include "core/model/completeness.h"
+#include "core/model/privacy/recorded_secrets.h"
 #include "core/model/processes.h"
-#include "core/model/recorded_secrets.h"
 
 namespace gpuprof::inline model {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/base/result.h"
-#include "core/model/skipped_times.h"
+#include "core/model/build/skipped_times.h"
 #include "core/model/trace.h"
 #include "core/schema/losses.h"
 

@@ -1,9 +1,9 @@
-#include "core/model/frame_parts.h"
+#include "core/model/privacy/frame_parts.h"
 
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/model/recognised_names.h"
+#include "core/base/text/ascii.h"
+#include "core/model/privacy/recognised_names.h"
 
 namespace gpuprof::inline model {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/model/private_paths.h"
+#include "core/model/privacy/private_paths.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "core/base/ascii.h"
-#include "core/model/merge_traces.h"
-#include "core/model/trace_builder.h"
+#include "core/base/text/ascii.h"
+#include "core/model/build/merge_traces.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline model {
 namespace {

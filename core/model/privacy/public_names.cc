@@ -1,9 +1,9 @@
-#include "core/model/public_names.h"
+#include "core/model/privacy/public_names.h"
 
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/base/word_list.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/word_list.h"
 
 namespace gpuprof::inline model {
 namespace {

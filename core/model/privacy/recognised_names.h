@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline model {
 

@@ -1,9 +1,9 @@
-#include "core/model/recorded_secrets.h"
+#include "core/model/privacy/recorded_secrets.h"
 
 #include <string>
 
-#include "core/base/command_line.h"
-#include "core/base/secrets.h"
+#include "core/base/text/command_line.h"
+#include "core/base/text/secrets.h"
 
 namespace gpuprof::inline model {
 namespace {

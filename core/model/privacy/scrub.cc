@@ -1,11 +1,11 @@
-#include "core/model/scrub.h"
+#include "core/model/privacy/scrub.h"
 
 #include <algorithm>
 #include <iterator>
 #include <unordered_map>
 
-#include "core/model/merge_traces.h"
-#include "core/schema/facts.h"
+#include "core/model/build/merge_traces.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline model {
 namespace {

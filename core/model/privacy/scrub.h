@@ -3,7 +3,7 @@
 // each column what is private.
 #pragma once
 
-#include "core/model/scrub_names.h"
+#include "core/model/privacy/scrub_names.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline model {

@@ -1,13 +1,13 @@
-#include "core/model/scrub_names.h"
+#include "core/model/privacy/scrub_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/model/frame_parts.h"
-#include "core/model/public_names.h"
-#include "core/model/recognised_names.h"
+#include "core/base/text/ascii.h"
+#include "core/model/privacy/frame_parts.h"
+#include "core/model/privacy/public_names.h"
+#include "core/model/privacy/recognised_names.h"
 #include "core/schema/debug_env.h"
 
 namespace gpuprof::inline model {

@@ -1,7 +1,7 @@
 // ChromeEvents' collectives: arguments of the kernel, operator or range that a collective was recorded with. As in
 // Kineto, a long list of ranks is cut; the spacing that completes it is added, and a list without one is written whole.
-#include "core/base/rank_list.h"
-#include "core/exporters/chrome/events.h"
+#include "core/base/text/rank_list.h"
+#include "io/exporters/chrome/events.h"
 
 namespace gpuprof::inline exporters {
 namespace {

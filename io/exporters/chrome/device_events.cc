@@ -2,7 +2,7 @@
 // Kineto, the process of an event is the device and its thread is the stream.
 #include <fmt/format.h>
 
-#include "core/exporters/chrome/events.h"
+#include "io/exporters/chrome/events.h"
 
 namespace gpuprof::inline exporters {
 namespace {

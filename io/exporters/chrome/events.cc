@@ -1,4 +1,4 @@
-#include "core/exporters/chrome/events.h"
+#include "io/exporters/chrome/events.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "core/exporters/chrome/json_check.h"
+#include "io/exporters/chrome/json_check.h"
 
 namespace gpuprof::inline exporters {
 

@@ -7,9 +7,9 @@
 
 #include <unordered_map>
 
-#include "core/base/json_writer.h"
-#include "core/exporters/chrome/identity.h"
+#include "core/base/text/json_writer.h"
 #include "core/model/trace.h"
+#include "io/exporters/chrome/identity.h"
 
 namespace gpuprof::inline exporters {
 

@@ -1,7 +1,7 @@
 // ChromeEvents' host side: operators, ranges, calls, Python frames, overhead, allocations, autograd arrows.
 #include <fmt/format.h>
 
-#include "core/exporters/chrome/events.h"
+#include "io/exporters/chrome/events.h"
 
 namespace gpuprof::inline exporters {
 

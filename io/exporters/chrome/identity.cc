@@ -1,4 +1,4 @@
-#include "core/exporters/chrome/identity.h"
+#include "io/exporters/chrome/identity.h"
 
 #include <set>
 

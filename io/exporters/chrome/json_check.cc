@@ -1,7 +1,7 @@
-#include "core/exporters/chrome/json_check.h"
+#include "io/exporters/chrome/json_check.h"
 
-#include "core/base/ascii.h"
-#include "core/base/utf8.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/utf8.h"
 
 namespace gpuprof::inline exporters {
 namespace {

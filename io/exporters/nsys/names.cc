@@ -1,4 +1,4 @@
-#include "core/exporters/nsys/names.h"
+#include "io/exporters/nsys/names.h"
 
 #include <algorithm>
 #include <cctype>

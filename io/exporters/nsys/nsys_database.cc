@@ -1,13 +1,13 @@
-#include "core/exporters/nsys/database.h"
+#include "io/exporters/nsys/nsys_database.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <algorithm>
 
-#include "core/base/sqlite_descriptor.h"
+#include "core/base/files/sqlite_descriptor.h"
 
-#include "core/exporters/nsys/tables.def"
+#include "io/exporters/nsys/nsys_tables.def"
 
 namespace gpuprof::inline exporters::nsys {
 namespace {

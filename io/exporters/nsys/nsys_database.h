@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
-#include "core/base/temporary_file.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

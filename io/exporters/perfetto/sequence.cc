@@ -1,8 +1,8 @@
-#include "core/exporters/perfetto/sequence.h"
+#include "io/exporters/perfetto/sequence.h"
 
 #include <protozero/pbf_writer.hpp>
 
-#include "core/exporters/perfetto/fields.h"
+#include "io/exporters/perfetto/fields.h"
 
 namespace gpuprof::inline exporters::perfetto {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/files/sink.h"
 #include "core/base/ids.h"
-#include "core/base/sink.h"
 #include "core/base/string_pool.h"
 
 namespace gpuprof::inline exporters::perfetto {

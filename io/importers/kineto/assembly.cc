@@ -1,11 +1,11 @@
-#include "core/importers/kineto/assembly.h"
+#include "io/importers/kineto/assembly.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/importers/kineto/event.h"
-#include "core/importers/kineto/groups.h"
+#include "io/importers/kineto/event.h"
+#include "io/importers/kineto/groups.h"
 
 namespace gpuprof::inline importers::kineto {
 

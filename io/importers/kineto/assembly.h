@@ -7,7 +7,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/importers/kineto/pipeline.h"
+#include "io/importers/kineto/kineto_pipeline.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers::kineto {
 

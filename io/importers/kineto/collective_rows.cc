@@ -3,10 +3,10 @@
 // complete are completed here, the others once the whole file is known (groups.h). Gloo has no such record: its
 // collectives are ranges, and their group is not recorded.
 // Arguments: torch/csrc/profiler/util.cpp of pytorch/pytorch.
-#include "core/base/ascii.h"
-#include "core/base/rank_list.h"
-#include "core/importers/kineto/put.h"
-#include "core/importers/kineto/row_writer.h"
+#include "core/base/text/ascii.h"
+#include "core/base/text/rank_list.h"
+#include "io/importers/kineto/put.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -4,9 +4,9 @@
 // Source: github.com/pytorch/kineto, libkineto/src/CuptiRangeProfiler.cpp, CuptiRangeProfilerApi.cpp.
 #include <charconv>
 
-#include "core/importers/kineto/members.h"
-#include "core/importers/kineto/put.h"
-#include "core/importers/kineto/row_writer.h"
+#include "io/importers/kineto/members.h"
+#include "io/importers/kineto/put.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -1,7 +1,7 @@
-#include "core/importers/kineto/event.h"
+#include "io/importers/kineto/event.h"
 
-#include "core/importers/kineto/key_table.h"
-#include "core/importers/kineto/members.h"
+#include "io/importers/kineto/key_table.h"
+#include "io/importers/kineto/members.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "core/importers/kineto/fields.def"
-#include "core/importers/kineto/scan.h"
+#include "io/importers/kineto/fields.def"
+#include "io/importers/kineto/scan.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -1,4 +1,4 @@
-#include "core/importers/kineto/groups.h"
+#include "io/importers/kineto/groups.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -5,12 +5,12 @@
 #include <span>
 #include <string_view>
 
-#include "core/importers/kineto/block.h"
+#include "io/importers/kineto/block.h"
 
 namespace gpuprof::inline importers::kineto {
 
 // Completes the collectives of `rows`; `groups` are those of the header. Afterwards every text in `ranks` is compact
-// (core/base/rank_list.h). Lists that cannot be completed are a loss with the first group's name.
+// (core/base/text/rank_list.h). Lists that cannot be completed are a loss with the first group's name.
 void complete_groups(Batch& rows, std::span<const GroupEntry> groups, std::string_view file);
 
 }  // namespace gpuprof::importers::kineto

@@ -1,10 +1,10 @@
-#include "core/importers/kineto/header.h"
+#include "io/importers/kineto/header.h"
 
 #include <limits>
 
-#include "core/importers/kineto/key_table.h"
-#include "core/importers/kineto/members.h"
-#include "core/importers/kineto/number.h"
+#include "io/importers/kineto/key_table.h"
+#include "io/importers/kineto/kineto_number.h"
+#include "io/importers/kineto/members.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "core/importers/kineto/block.h"
-#include "core/importers/kineto/scan.h"
+#include "io/importers/kineto/block.h"
+#include "io/importers/kineto/scan.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -2,10 +2,10 @@
 // and stream of an event are its arguments of that name, otherwise its pid and tid, where Kineto draws it.
 #include <algorithm>
 
-#include "core/base/ascii.h"
-#include "core/importers/kineto/number.h"
-#include "core/importers/kineto/put.h"
-#include "core/importers/kineto/row_writer.h"
+#include "core/base/text/ascii.h"
+#include "io/importers/kineto/kineto_number.h"
+#include "io/importers/kineto/put.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -1,10 +1,10 @@
 // RowWriter's host side: operators, ranges, calls, Python frames, overhead, allocations, autograd arrows, names.
 #include <charconv>
 
-#include "core/importers/kineto/key_table.h"
-#include "core/importers/kineto/number.h"
-#include "core/importers/kineto/put.h"
-#include "core/importers/kineto/row_writer.h"
+#include "io/importers/kineto/key_table.h"
+#include "io/importers/kineto/kineto_number.h"
+#include "io/importers/kineto/put.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

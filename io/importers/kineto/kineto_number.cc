@@ -1,10 +1,10 @@
-#include "core/importers/kineto/number.h"
+#include "io/importers/kineto/kineto_number.h"
 
 #include <bit>
 #include <charconv>
 #include <cstring>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/kineto/pipeline.h"
+#include "io/importers/kineto/kineto_pipeline.h"
 
 #include <algorithm>
 #include <condition_variable>

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "core/importers/kineto/pieces.h"
+#include "io/importers/kineto/pieces.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -2,7 +2,7 @@
 // with the cursor at the value and has to move it past the value.
 #pragma once
 
-#include "core/importers/kineto/scan.h"
+#include "io/importers/kineto/scan.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -1,9 +1,9 @@
-#include "core/importers/kineto/parser.h"
+#include "io/importers/kineto/parser.h"
 
-#include "core/importers/kineto/event.h"
-#include "core/importers/kineto/header.h"
-#include "core/importers/kineto/members.h"
-#include "core/importers/kineto/row_writer.h"
+#include "io/importers/kineto/event.h"
+#include "io/importers/kineto/header.h"
+#include "io/importers/kineto/members.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

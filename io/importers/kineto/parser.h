@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/importers/kineto/block.h"
+#include "io/importers/kineto/block.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -1,4 +1,4 @@
-#include "core/importers/kineto/pieces.h"
+#include "io/importers/kineto/pieces.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/base/pod_vector.h"
-#include "core/importers/kineto/parser.h"
-#include "core/importers/kineto/scan.h"
-#include "core/importers/source.h"
+#include "io/importers/kineto/parser.h"
+#include "io/importers/kineto/scan.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers::kineto {
 

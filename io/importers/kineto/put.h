@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "core/importers/kineto/row_writer.h"
+#include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
 

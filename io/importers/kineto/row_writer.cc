@@ -1,9 +1,9 @@
-#include "core/importers/kineto/row_writer.h"
+#include "io/importers/kineto/row_writer.h"
 
 #include <fmt/format.h>
 
-#include "core/importers/kineto/key_table.h"
-#include "core/importers/kineto/number.h"
+#include "io/importers/kineto/key_table.h"
+#include "io/importers/kineto/kineto_number.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

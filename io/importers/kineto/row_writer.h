@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/rank_list.h"
-#include "core/importers/kineto/block.h"
-#include "core/importers/kineto/event.h"
+#include "core/base/text/rank_list.h"
+#include "io/importers/kineto/block.h"
+#include "io/importers/kineto/event.h"
 
 namespace gpuprof::inline importers::kineto {
 

@@ -1,4 +1,4 @@
-#include "core/importers/kineto/scan.h"
+#include "io/importers/kineto/scan.h"
 
 namespace gpuprof::inline importers::kineto {
 namespace {

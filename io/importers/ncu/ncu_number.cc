@@ -1,4 +1,4 @@
-#include "core/importers/ncu/number.h"
+#include "io/importers/ncu/ncu_number.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "core/importers/ncu/reader.h"
+#include "io/importers/ncu/ncu_reader.h"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "core/importers/ncu/number.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/ncu/ncu_number.h"
 
 namespace gpuprof::inline importers::ncu {
 

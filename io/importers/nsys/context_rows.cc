@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/importers/nsys/reader.h"
+#include "io/importers/nsys/nsys_reader.h"
 
 namespace gpuprof::inline importers::nsys {
 

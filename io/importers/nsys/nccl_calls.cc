@@ -1,4 +1,4 @@
-#include "core/importers/nsys/nccl_calls.h"
+#include "io/importers/nsys/nccl_calls.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "core/base/ascii.h"
+#include "core/base/text/ascii.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/importers/nsys/nvtx_payload.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/nsys/nvtx_payload.h"
 
 namespace gpuprof::inline importers::nsys {
 

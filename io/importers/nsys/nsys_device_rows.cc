@@ -1,10 +1,10 @@
 // Part of the nsys importer: device activity.
 #include <fmt/format.h>
 
-#include "core/importers/cupti_names.h"
-#include "core/importers/ids.h"
-#include "core/importers/nsys/reader.h"
 #include "core/model/cuda_memory.h"
+#include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_ids.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {

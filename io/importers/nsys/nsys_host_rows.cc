@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "core/importers/autograd_range.h"
-#include "core/importers/cupti_names.h"
-#include "core/importers/ids.h"
-#include "core/importers/nsys/reader.h"
+#include "io/importers/autograd_range.h"
+#include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/row_ids.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers::nsys {
 

@@ -1,4 +1,4 @@
-#include "core/importers/nsys/reader.h"
+#include "io/importers/nsys/nsys_reader.h"
 
 #include <fmt/format.h>
 

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/importers/database.h"
-#include "core/importers/nsys/nccl_calls.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/nsys/nccl_calls.h"
+#include "io/importers/source/database.h"
 
 namespace gpuprof::inline importers::nsys {
 

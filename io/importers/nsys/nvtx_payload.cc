@@ -1,4 +1,4 @@
-#include "core/importers/nsys/nvtx_payload.h"
+#include "io/importers/nsys/nvtx_payload.h"
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/importers/native_frame.h"
-#include "core/importers/nsys/reader.h"
+#include "io/importers/nsys/nsys_reader.h"
+#include "io/importers/spool/native_frame.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {

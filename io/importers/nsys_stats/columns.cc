@@ -1,10 +1,10 @@
-#include "core/importers/nsys_stats/columns.h"
+#include "io/importers/nsys_stats/columns.h"
 
 #include <charconv>
 #include <cmath>
 
-#include "core/base/ascii.h"
-#include "core/importers/kineto/number.h"
+#include "core/base/text/ascii.h"
+#include "io/importers/kineto/kineto_number.h"
 
 namespace gpuprof::inline importers::nsys_stats {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/smi/log.h"
+#include "io/importers/smi/smi_log.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/smi/cells.h"
+#include "io/smi/smi_cells.h"
 
 namespace gpuprof::inline importers::smi_log {
 namespace {

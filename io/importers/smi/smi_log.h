@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 #include "core/schema/metrics.h"
 
 namespace gpuprof::inline importers::smi_log {

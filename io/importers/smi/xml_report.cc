@@ -1,4 +1,4 @@
-#include "core/importers/smi/xml_report.h"
+#include "io/importers/smi/xml_report.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 
 #include "core/schema/metrics.h"
 #include "core/schema/plausible.h"
-#include "core/smi/cells.h"
+#include "io/smi/smi_cells.h"
 
 namespace gpuprof::inline importers::smi_log {
 namespace {

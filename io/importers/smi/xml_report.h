@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers::smi_log {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/pod_vector.h"
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 

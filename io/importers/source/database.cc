@@ -1,4 +1,4 @@
-#include "core/importers/database.h"
+#include "io/importers/source/database.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,8 +12,8 @@
 #include <new>
 #include <optional>
 
-#include "core/base/sqlite_descriptor.h"
-#include "core/importers/memory_limit.h"
+#include "core/base/files/sqlite_descriptor.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 namespace {

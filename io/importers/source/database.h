@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
-#include "core/base/temporary_file.h"
-#include "core/importers/source.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/source.h"
 
 struct sqlite3;
 struct sqlite3_stmt;

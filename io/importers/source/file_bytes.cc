@@ -1,7 +1,7 @@
 // Opens nothing that could block forever or never end. Devices are rejected: opening some has side effects, and
 // /dev/zero is endless. A named pipe is opened without waiting for its writer, and every wait has a limit. Other names
 // of standard input (/dev/stdin) are read like standard input: they may wait without a limit.
-#include "core/importers/byte_stream.h"
+#include "io/importers/source/byte_stream.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/importers/reading.h"
+#include "io/importers/source/reading_progress.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,13 +1,13 @@
-#include "core/importers/json_document.h"
+#include "io/importers/source/json_document.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "core/base/json_error.h"
-#include "core/importers/json_prefix.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/read_all.h"
+#include "io/importers/source/json_prefix.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/read_all.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/json_prefix.h"
+#include "io/importers/source/json_prefix.h"
 
 #include <algorithm>
 

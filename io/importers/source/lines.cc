@@ -1,4 +1,4 @@
-#include "core/importers/lines.h"
+#include "io/importers/source/lines.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/importers/memory_limit.h"
+#include "io/importers/source/memory_limit.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "core/importers/byte_stream.h"
+#include "io/importers/source/byte_stream.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/pickle.h"
+#include "io/importers/source/pickle.h"
 
 #include <fmt/format.h>
 

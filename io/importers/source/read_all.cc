@@ -1,10 +1,10 @@
-#include "core/importers/read_all.h"
+#include "io/importers/source/read_all.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/importers/memory_limit.h"
+#include "io/importers/source/memory_limit.h"
 
 namespace gpuprof::inline importers {
 

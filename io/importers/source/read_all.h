@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 

@@ -1,4 +1,4 @@
-#include "core/importers/byte_stream.h"
+#include "io/importers/source/byte_stream.h"
 
 #include <zstd.h>
 #include <zstd_errors.h>

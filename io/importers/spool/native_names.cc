@@ -1,4 +1,4 @@
-#include "core/importers/native_names.h"
+#include "io/importers/spool/native_names.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/base/boot_id.h"
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 
 namespace gpuprof::inline importers {
 namespace {

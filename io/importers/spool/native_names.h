@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/base/elf_symbols.h"
-#include "core/base/file_view.h"
+#include "core/base/files/file_view.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline importers {

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "core/format/bytes.h"
-#include "core/importers/cupti_names.h"
-#include "core/importers/spool.h"
 #include "core/model/cuda_memory.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
+#include "io/importers/spool/cupti_names.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/spool_annotations.h"
+#include "io/importers/spool/spool_annotations.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "core/importers/autograd_range.h"
+#include "io/importers/autograd_range.h"
 
 namespace gpuprof::inline importers {
 namespace {

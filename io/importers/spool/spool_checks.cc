@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "core/base/readable.h"
-#include "core/importers/spool.h"
-#include "core/schema/facts.h"
+#include "core/base/text/readable.h"
+#include "core/schema/recording_facts.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/spool_clock.h"
+#include "io/importers/spool/spool_clock.h"
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
 

@@ -1,4 +1,4 @@
-#include "core/importers/spool.h"
+#include "io/importers/spool/spool_import.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 #include "core/format/bytes.h"
-#include "core/importers/cupti_names.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers {
 namespace {

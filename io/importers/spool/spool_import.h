@@ -15,13 +15,13 @@
 #include "core/format/chunk_reader.h"
 #include "core/format/cupti_records.h"
 #include "core/format/spool.h"
-#include "core/importers/native_names.h"
-#include "core/importers/spool_annotations.h"
-#include "core/importers/spool_clock.h"
-#include "core/importers/spool_launch_stacks.h"
-#include "core/importers/spool_steps.h"
-#include "core/importers/spool_stream_calls.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/spool/native_names.h"
+#include "io/importers/spool/spool_annotations.h"
+#include "io/importers/spool/spool_clock.h"
+#include "io/importers/spool/spool_launch_stacks.h"
+#include "io/importers/spool/spool_steps.h"
+#include "io/importers/spool/spool_stream_calls.h"
 
 namespace gpuprof::inline importers {
 

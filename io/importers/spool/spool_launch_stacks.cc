@@ -1,10 +1,10 @@
-#include "core/importers/spool_launch_stacks.h"
+#include "io/importers/spool/spool_launch_stacks.h"
 
 #include <algorithm>
 #include <charconv>
 #include <vector>
 
-#include "core/importers/native_frame.h"
+#include "io/importers/spool/native_frame.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -10,8 +10,8 @@
 #include <unordered_map>
 
 #include "core/format/spool.h"
-#include "core/importers/native_names.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/spool/native_names.h"
 
 namespace gpuprof::inline importers {
 

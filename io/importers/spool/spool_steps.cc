@@ -1,4 +1,4 @@
-#include "core/importers/spool_steps.h"
+#include "io/importers/spool/spool_steps.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "core/base/readable.h"
-#include "core/schema/facts.h"
+#include "core/base/text/readable.h"
+#include "core/schema/recording_facts.h"
 
 namespace gpuprof::inline importers {
 namespace {

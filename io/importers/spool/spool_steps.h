@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/format/spool.h"
-#include "core/model/kept_steps.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/kept_steps.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
 

@@ -1,8 +1,8 @@
-#include "core/importers/spool_stream_calls.h"
+#include "io/importers/spool/spool_stream_calls.h"
 
 #include <algorithm>
 
-#include "core/importers/cupti_names.h"
+#include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/format/spool.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
 

@@ -8,8 +8,8 @@
 #include <unordered_set>
 
 #include "core/format/bytes.h"
-#include "core/importers/spool.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/importers/torch/flight_dump.h"
+#include "io/importers/torch/flight_dump.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/base/rank_list.h"
-#include "core/importers/torch/values.h"
+#include "core/base/text/rank_list.h"
+#include "io/importers/torch/values.h"
 
 namespace gpuprof::inline importers::torch {
 namespace {

@@ -17,10 +17,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/importers/json_document.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/pickle.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/json_document.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/pickle.h"
 
 namespace gpuprof::inline importers::torch {
 

@@ -1,11 +1,11 @@
-#include "core/importers/torch/snapshot.h"
+#include "io/importers/torch/snapshot.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "core/importers/memory_limit.h"
-#include "core/importers/torch/values.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/torch/values.h"
 
 namespace gpuprof::inline importers::torch {
 

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/importers/pickle.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/importers/source/pickle.h"
 
 namespace gpuprof::inline importers::torch {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/importers/pickle.h"
+#include "io/importers/source/pickle.h"
 
 namespace gpuprof::inline importers::torch {
 

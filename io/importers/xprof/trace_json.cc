@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "core/importers/formats.h"
-#include "core/importers/json_document.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/xprof/rows.h"
+#include "io/importers/formats.h"
+#include "io/importers/source/json_document.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/xprof/xprof_rows.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <unordered_map>
 
-#include "core/importers/formats.h"
-#include "core/importers/memory_limit.h"
-#include "core/importers/protobuf.h"
-#include "core/importers/read_all.h"
-#include "core/importers/xprof/rows.h"
+#include "io/importers/formats.h"
+#include "io/importers/source/memory_limit.h"
+#include "io/importers/source/protobuf.h"
+#include "io/importers/source/read_all.h"
+#include "io/importers/xprof/xprof_rows.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -1,12 +1,12 @@
-#include "core/importers/xprof/rows.h"
+#include "io/importers/xprof/xprof_rows.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "core/base/ascii.h"
-#include "core/importers/ids.h"
+#include "core/base/text/ascii.h"
+#include "io/importers/row_ids.h"
 
 namespace gpuprof::inline importers::xprof {
 namespace {

@@ -15,8 +15,8 @@ from ..errors import Error
 from ..measurement import Measurement
 from ..sanitize import printable_lines
 from ..user_file import load, said, user_frames
-from .arguments import arguments_of, family_of
-from .options import UsageError, given_options, parse
+from .call_arguments import arguments_of, family_of
+from .bench_options import UsageError, given_options, parse
 from .selection import Selected, selected
 
 __all__ = ["main"]

@@ -1,5 +1,5 @@
 """The arguments of the package: its private ones, and the options that the library declares for `gpu-profile bench`.
-The program (cli/bench/bench.cc) has validated their values and passes times in seconds."""
+The program (cli/bench/bench_command.cc) has validated their values and passes times in seconds."""
 
 from __future__ import annotations
 

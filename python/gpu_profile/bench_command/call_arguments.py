@@ -14,7 +14,7 @@ import re
 from typing import Any, Callable
 
 from ..evaluation.inputs import imports_of, made_inputs
-from .options import UsageError
+from .bench_options import UsageError
 
 __all__ = ["SEED", "arguments_of", "family_of"]
 

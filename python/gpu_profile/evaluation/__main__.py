@@ -6,7 +6,7 @@ import sys
 
 from .. import __version__
 from ..sanitize import printable_lines
-from .options import UsageError, parse
+from .evaluation_options import UsageError, parse
 from .session import Evaluation
 from .verdict import exit_code, fixed_lines, json_text, table
 

@@ -18,7 +18,7 @@ from .decision import decide, held
 from .interruption import ignore_signals, interruptible
 from .investigation import BY_DECISION, TIME, Investigation, inside, locked, measured, refuse_other_files, remove_folder
 from .leftovers import removed_on_failure
-from .options import UsageError, parse
+from .tuning_options import UsageError, parse
 from .own import keep_command, new_id
 from .recordings import copied, half_width_pct, made
 from .remedies import next_remedies

@@ -122,7 +122,7 @@ int cuProfilerStop() {
     return kSuccess;
 }
 
-// Plays a script of tests/fakes/cupti/script.py; options: tests/fakes/cupti/play.h. A null script is the one that
+// Plays a script of tests/fakes/cupti/script.py; options: tests/fakes/cupti/cupti_play.h. A null script is the one that
 // GPUPROF_FAKE_CUDA_SCRIPT names. 0 too when no profiler listens; -1: no script; 1: bad options.
 int fake_cuda_play(const char* script, const char* options) {
     if (!initialized) return kNotInitialized;

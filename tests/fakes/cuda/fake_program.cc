@@ -5,7 +5,7 @@
 //                [--sleep-ms N] [--brief N] [--exec N] [--fork N] [--spawn N] [--end exit|_exit|quick|abort|kill|thread] [--end-after-us N]
 //
 //   --script FILE        what to play; without it nothing is played
-//   --play OPTIONS       of tests/fakes/cupti/play.h
+//   --play OPTIONS       of tests/fakes/cupti/cupti_play.h
 //   --threads N          N threads play it, each with correlation ids of its own (default 1)
 //   --times N            one after the other (default 1)
 //   --nvtx               ranges, marks and a domain around it

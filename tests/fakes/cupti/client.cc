@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "tests/fakes/cupti/script.h"
+#include "tests/fakes/cupti/cupti_script.h"
 
 namespace fake_cupti {
 

@@ -1,4 +1,4 @@
-#include "tests/fakes/cupti/play.h"
+#include "tests/fakes/cupti/cupti_play.h"
 
 #include <unistd.h>
 
@@ -50,7 +50,8 @@ bool parse(const std::string& text, Options& options) {
         else if (word == "time=paced")
             options.moved = options.paced = true;
         else if (word != "time=recorded") {
-            std::fprintf(stderr, "fake libcupti: unknown option '%s'; see tests/fakes/cupti/play.h\n", word.c_str());
+            std::fprintf(stderr, "fake libcupti: unknown option '%s'; see tests/fakes/cupti/cupti_play.h\n",
+                         word.c_str());
             return false;
         }
     }

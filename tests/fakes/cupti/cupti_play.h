@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tests/fakes/cupti/script.h"
+#include "tests/fakes/cupti/cupti_script.h"
 
 namespace fake_cupti {
 

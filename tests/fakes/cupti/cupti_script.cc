@@ -1,4 +1,4 @@
-#include "tests/fakes/cupti/script.h"
+#include "tests/fakes/cupti/cupti_script.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/faults.h"
-#include "tests/fakes/cupti/script.h"
 
 namespace fake_cupti {
 namespace {

@@ -12,12 +12,12 @@
 #include <thread>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/cupti_play.h"
+#include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/delivery.h"
 #include "tests/fakes/cupti/faults.h"
 #include "tests/fakes/cupti/handles.h"
 #include "tests/fakes/cupti/interface.h"
-#include "tests/fakes/cupti/play.h"
-#include "tests/fakes/cupti/script.h"
 
 using namespace fake_cupti;
 

@@ -3,8 +3,8 @@
 // level of CUDA graphs (20) is locked once anyone has switched a kind on.
 #include <cstring>
 
+#include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/interface.h"
-#include "tests/fakes/cupti/script.h"
 
 using namespace fake_cupti;
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "tests/fakes/cupti/script.h"
+#include "tests/fakes/cupti/cupti_script.h"
 
 namespace fake_cupti {
 

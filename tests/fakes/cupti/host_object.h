@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/pm/abi.h"
+#include "collect/pm/pm_abi.h"
 
 namespace gpuprof::pm {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/delivery.h"
-#include "tests/fakes/cupti/script.h"
 
 namespace fake_cupti {
 namespace {

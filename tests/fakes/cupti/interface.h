@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "tests/fakes/cupti/client.h"
+#include "tests/fakes/cupti/cupti_script.h"
 #include "tests/fakes/cupti/faults.h"
-#include "tests/fakes/cupti/script.h"
 
 namespace fake_cupti {
 

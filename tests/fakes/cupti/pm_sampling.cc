@@ -1,7 +1,7 @@
 // PM sampling of the fake libcupti: counters of a recorded series (pm_series.h) as if the GPU took them now, through the
 // functions of the real interface and as strict as they: sizes of structures, one pass, at most 1024 samples of a decoding,
 // an object that one unknown name has spoiled for good. The first sample after a start reaches back to when sampling was
-// configured, as on a real GPU. Structures: collect/pm/abi.h, which is compared with CUPTI's headers.
+// configured, as on a real GPU. Structures: collect/pm/pm_abi.h, which is compared with CUPTI's headers.
 #include <unistd.h>
 
 #include <cstdio>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/pm/abi.h"
+#include "collect/pm/pm_abi.h"
 #include "tests/fakes/cupti/client.h"
 #include "tests/fakes/cupti/counter_script.h"
 #include "tests/fakes/cupti/faults.h"

@@ -1,7 +1,7 @@
 // The rest of the fake: processes, MIG, error events, GPM.
 #include <fstream>
 
-#include "tests/fakes/nvml/play.h"
+#include "tests/fakes/nvml/nvml_play.h"
 
 namespace fake_nvml {
 namespace {

@@ -2,7 +2,7 @@
 // line or few: which field, in which unit of NVML's. nvmlInitWithFlags is for NVIDIA's Python binding.
 #include <cstdlib>
 
-#include "tests/fakes/nvml/play.h"
+#include "tests/fakes/nvml/nvml_play.h"
 
 namespace gpuprof::nvml {
 

@@ -9,7 +9,7 @@
 #include <ctime>
 #include <memory>
 
-#include "tests/fakes/nvml/script.h"
+#include "tests/fakes/nvml/nvml_script.h"
 
 namespace fake_nvml {
 

@@ -1,5 +1,5 @@
 // Reads scripts; see script.h for the form.
-#include "tests/fakes/nvml/script.h"
+#include "tests/fakes/nvml/nvml_script.h"
 
 #include <algorithm>
 #include <cmath>

@@ -32,7 +32,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/device/nvml/abi.h"
+#include "collect/device/nvml/nvml_abi.h"
 
 namespace fake_nvml {
 

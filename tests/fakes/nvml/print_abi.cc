@@ -1,9 +1,9 @@
-// Prints collect/device/nvml/abi.h as JSON: sizes, offsets and constants, by NVIDIA's names. tests/python/test_nvml_abi.py
+// Prints collect/device/nvml/nvml_abi.h as JSON: sizes, offsets and constants, by NVIDIA's names. tests/python/monitor/test_nvml_abi.py
 // compares them with nvidia-ml-py.
 #include <cstddef>
 #include <cstdio>
 
-#include "collect/device/nvml/abi.h"
+#include "collect/device/nvml/nvml_abi.h"
 
 using namespace gpuprof::nvml;
 

@@ -12,7 +12,7 @@ import pytest
 
 import gpu_profile
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "bench-python.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "bench-python.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 DEVICE = '''

@@ -13,7 +13,7 @@ import pytest
 
 import gpu_profile
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # softmax (2xx) and matrix product (3xx) of 16 M and 4 M elements, adding (1xx), a Triton kernel (400)
 SCRIPT = "; ".join(["live", "current", *(f"kernel {number} constant {ns}" for number, ns in {

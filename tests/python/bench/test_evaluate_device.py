@@ -10,7 +10,7 @@ from test_evaluate import evaluate  # noqa: F401
 
 import gpu_profile
 
-FRAMEWORKS = Path(__file__).resolve().parents[1] / "fakes" / "frameworks"
+FRAMEWORKS = Path(__file__).resolve().parents[2] / "fakes" / "frameworks"
 SCRIPT = "live; current; kernel 0 constant 1000; kernel 1 constant 800000; kernel 2 constant 400000; kernel 3 constant 9000000"
 KERNEL = "import numpy, {name}\ndef kernel(x):\n    return {name}.run({number}, numpy.negative, x)\n"
 

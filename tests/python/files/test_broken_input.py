@@ -17,7 +17,7 @@ import synthetic
 from program import Report, read_strict_json
 from synthetic import complete, dump
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 REFUSED = "refused"
 ANSWERED = "answered"
 EITHER = "either"

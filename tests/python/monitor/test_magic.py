@@ -128,7 +128,7 @@ def test_a_kernel_shows_summary_value_and_exception(tmp_path, monkeypatch):
 
 
 def test_the_page_runs(shell, monkeypatch):
-    page = Path(__file__).resolve().parents[2] / "docs/guides/python.md"
+    page = Path(__file__).resolve().parents[3] / "docs/guides/python.md"
     cells = re.findall(r"^```ipython\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     calls = []
     shell.user_ns["step"] = lambda: calls.append(1)

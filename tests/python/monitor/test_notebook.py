@@ -9,7 +9,7 @@ import gpu_profile
 import pytest
 from view_document import Document
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 SHAPES = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
 COUNTERS = ROOT / "tests" / "fixtures" / "ncu" / "kernels.raw.csv.gz"

@@ -1,4 +1,4 @@
-"""Our declarations of NVML (collect/device/nvml/abi.h) against NVIDIA's own Python binding, nvidia-ml-py: sizes, offsets and
+"""Our declarations of NVML (collect/device/nvml/nvml_abi.h) against NVIDIA's own Python binding, nvidia-ml-py: sizes, offsets and
 constants, printed by print_nvml_abi; and the binding's functions called on the fake library that our tests use."""
 
 import ctypes

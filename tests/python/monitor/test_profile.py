@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 BURSTY = FIXTURES / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}@max"
 

@@ -15,7 +15,7 @@ import pytest
 from fake_driver import DEVICE, children_of, fake_driver, no_driver
 from prometheus_client.parser import text_string_to_metric_families
 
-BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
+BURSTY = Path(__file__).parents[2] / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
 TIMEOUT_S = 20
 

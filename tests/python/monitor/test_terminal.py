@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 OTHER = ROOT / "tests" / "fixtures" / "kineto" / "memory_bound.json.gz"
 

@@ -15,7 +15,7 @@ import pyte
 import pytest
 from fake_driver import DEVICE, children_of, fake_driver, no_driver
 
-BURSTY = Path(__file__).parent.parent / "fixtures" / "nvml" / "bursty.csv"
+BURSTY = Path(__file__).parents[2] / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
 LEAVES = "\x1b[?1049l"  # the alternate screen
 CLEARS = b"\x1b[H\x1b[J"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import replayed
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 EVENTS = ["init_end", "train_begin", "train_end", "epoch_begin", "epoch_end", "step_begin", "substep_end", "step_end", "evaluate", "save", "log"]
 

@@ -19,7 +19,7 @@ import replayed
 import gpu_profile
 from gpu_profile import GpuMonitor, GpuSample, GpuSummary, MultiRunResult, RunStats, native
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "python" / "gpu_profile"
 SUMMARY_FIELD = re.compile(r"^\s*FIELD\((\w+), (\w+),", re.MULTILINE)
 METRIC = re.compile(r'^\s*METRIC\(\w+, "[^"]+", (\w+),', re.MULTILINE)

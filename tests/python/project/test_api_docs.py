@@ -15,7 +15,7 @@ import replayed
 
 import gpu_profile
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "docs" / "guides"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Regions that are monitored when a page runs.

@@ -10,7 +10,7 @@ from gpu_profile import GpuMonitor, bench, region
 from gpu_profile.benchmarking import Options
 from gpu_profile.declared import filled, options_of
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HEADER = (ROOT / "capi/gpuprof.h").read_text()
 TYPES = {"const char*": "text", "int32_t": "i32", "int64_t": "i64", "uint64_t": "u64", "double": "f64"}
 NOT_DECLARED = {"bench": {"stream", "name", "memory", "max_memory_mb", "prepare"}, "monitor": {"sync_fn"}}  # Python's own business

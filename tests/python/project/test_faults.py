@@ -8,7 +8,7 @@ import pytest
 
 from injected import sanitized
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "soak"))
 
 from fault_commands import Inputs  # noqa: E402
 from faults import Trials, Trouble, attempt, build_tools, faults_of, host_troubles, tracing_works  # noqa: E402

@@ -17,7 +17,7 @@ import pytest
 
 import gpu_profile
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "soak"))
 
 from outputs import BURSTY, ERRORS, TRACE, Kind, full, small_disk  # noqa: E402

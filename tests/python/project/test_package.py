@@ -10,7 +10,7 @@ import pytest
 import gpu_profile
 from gpu_profile import program as program_module
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 
 

@@ -12,7 +12,7 @@ import pytest
 import replayed
 from nightly import NIGHTLY
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 VERSIONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 CARRIED = ("libfmt.so", "libsimdjson.so", "libzstd.so")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from nightly import NIGHTLY
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 FOLDER = Path(os.environ.get("GPUPROF_TEST_CUPTI", ROOT / "build" / "cupti")) / "nvidia"
 LIBRARIES = {"13.0": FOLDER / "cu13" / "lib" / "libcupti.so.13", "12.9": FOLDER / "cuda_cupti" / "lib" / "libcupti.so.12"}
 # Passes of triage, sol, roofline, memory, details, stalls, full.

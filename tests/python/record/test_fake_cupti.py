@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-TESTS = Path(__file__).resolve().parent.parent
+TESTS = Path(__file__).resolve().parents[2]
 FAKES = TESTS / "fakes"
 RECORDINGS = TESTS / "fixtures" / "cupti"
 sys.path.insert(0, str(FAKES / "cupti"))

@@ -9,7 +9,7 @@ import pytest
 from injected import Injected, kernels_of
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "soak"))
 from kills import Kills  # noqa: E402
 
 KERNELS = len(kernels_in(lines()))

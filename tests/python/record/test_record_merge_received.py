@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "overlap.json.gz"
+RECORDING = Path(__file__).resolve().parents[2] / "fixtures" / "kineto" / "overlap.json.gz"
 PARTS = ["beside-os_calls.gpuprof", "beside-logs.gpuprof", "beside-kernel-counters.gpuprof", "124-1.gpuprof", "125.oscalls", "os_calls.shared", "counters.plan", "logs/nccl.1.log"]
 
 

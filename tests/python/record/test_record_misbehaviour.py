@@ -16,7 +16,7 @@ from nightly import pairs
 from recordings_of_cupti import KERN, ROOT, kernels_in, lines, script_of
 
 KERNELS = len(kernels_in(lines()))
-FUNCTIONS = sorted(set(re.findall(r"(cupti\w+)", (ROOT / "collect/inject/cupti_symbols.def").read_text())))
+FUNCTIONS = sorted(set(re.findall(r"(cupti\w+)", (ROOT / "collect/inject/cupti/cupti_symbols.def").read_text())))
 FAKED = set(re.findall(r"^int (cupti\w+)", (ROOT / "tests/fakes/cupti/fake_cupti.cc").read_text(), re.M))
 CODES = (1, 7, 8, 15, 26, 35, 39, 999)
 

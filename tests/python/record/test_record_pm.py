@@ -19,7 +19,7 @@ from nightly import NIGHTLY, times
 from played import fake_environment
 from program import Outcome
 
-FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "pm"
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "pm"
 # Our names in the order of importance, with the beginning of CUPTI's.
 COUNTERS = {
     "pm.sm.active": "sm__cycles_active", "pm.sm.issue": "sm__inst_executed_realtime",

@@ -15,7 +15,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "core/schema/documents.schema.json").read_text())
 KINETO = "tests/fixtures/kineto"
 TRANSFORMER, SMALL = f"{KINETO}/transformer.json.gz", f"{KINETO}/small_kernels.json.gz"

@@ -177,7 +177,7 @@ def test_unknown_kernels(program, words, message):
 
 
 def names_of_set(name):
-    text = (TESTS.parent / "collect/counters/catalogue.def").read_text()
+    text = (TESTS.parent / "collect/counters/counter_catalogue.def").read_text()
     return set(re.findall(rf'METRIC\({name}, "([^"]+)"', text))
 
 

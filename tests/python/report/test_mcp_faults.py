@@ -16,7 +16,7 @@ import pytest
 from conftest import FIXTURES
 from mcp_session import environment, rows, session
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "soak"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "soak"))
 import bombs  # noqa: E402
 
 INPUT_BOUND = FIXTURES / "kineto" / "input_bound.json.gz"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = os.environ.get("GPUPROF_BIN", str(ROOT / "build" / "release" / "gpu-profile"))
 FIXTURES = ROOT / "tests" / "fixtures"
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
@@ -49,7 +49,7 @@ def by_key(table):
 
 def checks():
     """Parsed from the source, so that the texts are those of one declaration."""
-    source = (ROOT / "core/query/sql_checks.cc").read_text()
+    source = (ROOT / "present/query/sql_checks.cc").read_text()
     work = "".join(re.findall(r'"([^"]*)"', re.search(r"#define WORK(.*?)\n\n", source, re.DOTALL)[1]))
     for entry in re.findall(r"^    \{(.*?)\},?\n(?=    \{|\};)", source, re.MULTILINE | re.DOTALL):
         fields = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from terminal import Terminal
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = "examples/input_bound.json.gz"
 PROMPT = r"gpu-profile> "
 ENDLESS = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n;"

@@ -14,7 +14,7 @@ import pytest
 
 import gpu_profile
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ASK = "import json, sys; from gpu_profile.tuning.change import Code; code = Code('inv'); print(json.dumps([code.state, code.patch.decode('latin-1')]))"
 
 

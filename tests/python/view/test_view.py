@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from view_document import Document, payload, split_framed
 
-EARLIER = Path(__file__).parent.parent / "fixtures" / "kineto" / "overlap.json.gz"
-RECORDING = Path(__file__).parent.parent / "fixtures" / "kineto" / "input_bound.json.gz"
+EARLIER = Path(__file__).parents[2] / "fixtures" / "kineto" / "overlap.json.gz"
+RECORDING = Path(__file__).parents[2] / "fixtures" / "kineto" / "input_bound.json.gz"
 TIMEOUT_S = 20
 
 

@@ -9,7 +9,7 @@ from exported import tables_of
 from many_kernels import KERNELS, write_many_kernels
 from view_document import Document
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
     "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz",

@@ -14,7 +14,7 @@ import pytest
 from test_view import TIMEOUT_S, Server
 from view_document import Document, payload, split_framed
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "ranks"
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "ranks"
 RANKS, STEPS = 8, range(10, 18)
 
 

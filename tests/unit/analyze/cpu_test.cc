@@ -1,7 +1,7 @@
 // `cpu`: sums, shares and order, counted by hand.
 #include <gtest/gtest.h>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 

@@ -1,5 +1,5 @@
 // The spans of a host thread: merged order, nesting, and the question "what was it doing at this time?".
-#include "core/analyze/facts/host_timeline.h"
+#include "analyze/facts/idle/host_timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -1,12 +1,12 @@
 // Why a device is idle, on timelines short enough to count by eye. Times in us x 1000.
-#include "core/analyze/facts/activity.h"
-#include "core/analyze/facts/gaps.h"
+#include "analyze/facts/activity.h"
+#include "analyze/facts/idle/gaps.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

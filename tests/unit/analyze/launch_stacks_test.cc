@@ -1,8 +1,8 @@
 // Stacks of launches: device time by stack, and idle time by the place that launched afterwards.
 #include <gtest/gtest.h>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/facts/idle_launches.h"
+#include "analyze/facts/idle/idle_launches.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/memory_draft.h"
 #include "tests/unit/analyze/read_table.h"
 

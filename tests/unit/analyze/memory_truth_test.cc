@@ -8,8 +8,8 @@
 #include <optional>
 #include <random>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/memory_account.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/memory/memory_account.h"
 #include "tests/unit/analyze/memory_draft.h"
 
 namespace gpuprof {

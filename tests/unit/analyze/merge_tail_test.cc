@@ -1,5 +1,5 @@
 // Merging in place against std::stable_sort, with equal keys that must keep their runs' order.
-#include "core/analyze/facts/merge_tail.h"
+#include "analyze/facts/merge_tail.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // `occupancy`: launches grouped by shape, from the timeline and from kernel profilers, computed as recorded and with changes.
 #include <gtest/gtest.h>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

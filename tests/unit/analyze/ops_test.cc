@@ -1,4 +1,4 @@
-// `ops` on small trees, one rule of PyTorch's averages at a time. tests/python/test_oracle_ops.py compares the whole table
+// `ops` on small trees, one rule of PyTorch's averages at a time. tests/python/files/test_oracle_ops.py compares the whole table
 // with PyTorch's.
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/analyze/answer/analyses.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof {
 

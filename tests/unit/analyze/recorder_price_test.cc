@@ -1,4 +1,4 @@
-#include "core/analyze/facts/recorder_price.h"
+#include "analyze/facts/idle/recorder_price.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/analyze/replay/changes.h"
-#include "core/schema/facts.h"
+#include "analyze/replay/changes.h"
+#include "core/schema/recording_facts.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

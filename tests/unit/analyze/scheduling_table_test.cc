@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "core/analyze/facts/cpu_waits.h"
-#include "core/analyze/facts/thread_states.h"
+#include "analyze/facts/idle/cpu_waits.h"
+#include "analyze/facts/idle/thread_states.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/analyze/answer/analyses.h"
-#include "core/analyze/facts/source_texts.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/importer.h"
+#include "analyze/facts/kernels/source_texts.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/importer.h"
+#include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/source_folder.h"
 

@@ -1,8 +1,8 @@
 // `stacks`, and what sampled stacks say of idle gaps: counted by hand.
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/stack_samples.h"
-#include "core/analyze/rules/rule.h"
+#include "analyze/facts/host/stack_samples.h"
+#include "analyze/rules/rule.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 

@@ -1,5 +1,5 @@
 // Statistics against definitions written out: nearest rank by counting, sums beyond 64 bits.
-#include "core/analyze/facts/stat.h"
+#include "analyze/facts/stat.h"
 
 #include <gtest/gtest.h>
 

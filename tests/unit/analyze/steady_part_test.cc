@@ -1,8 +1,8 @@
-#include "core/analyze/facts/steady_part.h"
+#include "analyze/facts/steps/steady_part.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/facts.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/analyze/facts/step_finder.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 

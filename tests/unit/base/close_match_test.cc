@@ -1,4 +1,4 @@
-#include "core/base/close_match.h"
+#include "core/base/text/close_match.h"
 
 #include <gtest/gtest.h>
 

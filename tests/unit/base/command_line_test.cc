@@ -1,12 +1,12 @@
 // Command lines with secrets and what is kept of them; then those of every day, of which nothing may be lost.
-#include "core/base/command_line.h"
+#include "core/base/text/command_line.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "core/base/secrets.h"
+#include "core/base/text/secrets.h"
 #include "tests/unit/processor_time.h"
 
 namespace gpuprof {

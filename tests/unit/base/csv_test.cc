@@ -1,5 +1,5 @@
 // The one rule for texts in CSV: no formula for a spreadsheet, no command for a terminal, and what it was can be told.
-#include "core/base/csv.h"
+#include "core/base/text/csv.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/function_name.h"
+#include "core/base/text/function_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/output_file.h"
+#include "core/base/files/output_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string>
 
-#include "core/base/file_sink.h"
-#include "core/base/temporary_file.h"
+#include "core/base/files/file_sink.h"
+#include "core/base/files/temporary_file.h"
 
 namespace gpuprof::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/base/temporary_file.h"
+#include "core/base/files/temporary_file.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // What patterns match, and which are refused.
-#include "core/base/pattern.h"
+#include "core/base/text/pattern.h"
 
 #include <gtest/gtest.h>
 

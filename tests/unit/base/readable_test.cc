@@ -1,5 +1,5 @@
 // Sizes and times given as text.
-#include "core/base/readable.h"
+#include "core/base/text/readable.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // A quoted word is one word for a shell, and the one it was: asked of bash itself for hostile names.
-#include "core/base/shell_words.h"
+#include "core/base/text/shell_words.h"
 
 #include <gtest/gtest.h>
 #include <stdio.h>

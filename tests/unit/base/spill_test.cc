@@ -1,5 +1,5 @@
 // Large blocks in files: contents, limits, and folders that are not used.
-#include "core/base/spill.h"
+#include "core/base/files/spill.h"
 
 #include <gtest/gtest.h>
 #include <linux/magic.h>

@@ -1,9 +1,9 @@
 // Energy of two benchmarks: what is compared, and how sure the change is.
-#include "cli/bench/energy.h"
+#include "cli/bench/bench_energy.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/bench/compare.h"
+#include "cli/bench/bench_compare.h"
 
 namespace gpuprof {
 namespace {

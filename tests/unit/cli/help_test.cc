@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "cli/help/markdown.h"
+#include "cli/help/help_markdown.h"
 #include "cli/help/page_text.h"
 #include "cli/help/pages.h"
-#include "core/report/lines.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof {
 namespace {

@@ -1,7 +1,7 @@
 // What the live state remembers, and when it stops believing a value.
 #include <gtest/gtest.h>
 
-#include "tests/unit/cli/live_state.h"
+#include "tests/unit/cli/sample_states.h"
 
 namespace gpuprof {
 namespace {

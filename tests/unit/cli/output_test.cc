@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/temporary_file.h"
+#include "core/base/files/temporary_file.h"
 
 namespace gpuprof::test {
 namespace {

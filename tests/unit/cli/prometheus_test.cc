@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "cli/http/endpoint.h"
-#include "tests/unit/cli/live_state.h"
+#include "tests/unit/cli/sample_states.h"
 
 namespace gpuprof {
 namespace {

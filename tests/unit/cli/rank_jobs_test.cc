@@ -9,7 +9,7 @@
 #include "cli/ranks/python_engine.h"
 #include "cli/ranks/second_try.h"
 #include "cli/ranks/several_jobs.h"
-#include "core/base/rank_list.h"
+#include "core/base/text/rank_list.h"
 
 namespace gpuprof {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/record/slow_steps.h"
+#include "cli/record/record_slow_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // A live state drawn for tests: one device, readings by hand.
 #pragma once
 
-#include "cli/live/state.h"
+#include "cli/live/live_state.h"
 
 namespace gpuprof {
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "cli/top/layout.h"
 #include "cli/top/plot.h"
-#include "core/report/lines.h"
-#include "tests/unit/cli/live_state.h"
+#include "cli/top/top_layout.h"
+#include "present/report/text_lines.h"
+#include "tests/unit/cli/sample_states.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // The metric energy: blocks of steps as samples, what cancels on one board and what does not.
-#include "compare/energy.h"
+#include "compare/energy_comparison.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "compare/run.h"
+#include "compare/compared_run.h"
 #include "measure/random.h"
 #include "tests/unit/analyze/draft.h"
 

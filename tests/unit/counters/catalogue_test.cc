@@ -1,4 +1,4 @@
-#include "collect/counters/catalogue.h"
+#include "collect/counters/counter_catalogue.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 
 #include "collect/cpu/scheduling.h"
 #include "core/base/host_name.h"
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 #include "tests/unit/cpu/switches.h"
 #include "tests/unit/loss_count.h"
 

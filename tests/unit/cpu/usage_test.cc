@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "collect/cpu/usage.h"
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 
 namespace gpuprof {
 namespace {

@@ -1,10 +1,10 @@
 // Cubins of five compilations (tests/fixtures/cubin): resources equal what cuobjdump -res-usage and ptxas -v print of them.
-#include "core/cubin/cubin.h"
+#include "io/cubin/cubin.h"
 
 #include <gtest/gtest.h>
 
-#include "core/cubin/attributes.h"
-#include "tests/unit/importers/reading.h"
+#include "io/cubin/attributes.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::cubin {
 namespace {

@@ -1,6 +1,6 @@
 // Line tables: every instruction of the fixtures has the line that CUPTI gives it (tests/fixtures/cubin/lines.csv), and line programs
 // of all DWARF versions, written by hand, are read.
-#include "core/cubin/line_table.h"
+#include "io/cubin/line_table.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <sstream>
 
-#include "core/cubin/line_program.h"
-#include "tests/unit/importers/reading.h"
+#include "io/cubin/line_program.h"
+#include "tests/unit/importers/read_text.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::cubin {

@@ -1,8 +1,8 @@
 // The NVML source against a fake library that misbehaves: every function with every code, and what the user is told.
 #include <bit>
 
-#include "collect/device/nvml/errors.h"
-#include "collect/device/nvml/symbols.def"
+#include "collect/device/nvml/nvml_errors.h"
+#include "collect/device/nvml/nvml_symbols.def"
 #include "tests/unit/device/nvml_fixture.h"
 
 namespace gpuprof {

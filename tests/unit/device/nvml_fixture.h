@@ -9,7 +9,7 @@
 #include <atomic>
 #include <fstream>
 
-#include "collect/device/nvml/source.h"
+#include "collect/device/nvml/nvml_source.h"
 
 namespace gpuprof {
 

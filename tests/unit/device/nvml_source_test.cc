@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "collect/device/nvml/processes.h"
+#include "collect/device/nvml/nvml_processes.h"
 #include "tests/unit/device/nvml_fixture.h"
 
 namespace gpuprof {

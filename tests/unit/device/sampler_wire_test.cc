@@ -1,5 +1,5 @@
 // Messages come back as they went; anything else is no message.
-#include "collect/device/wire.h"
+#include "collect/device/sampler_wire.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The parser of nvidia-smi's CSV: a recording, and every oddity that people reported.
-#include "collect/device/smi/csv.h"
+#include "collect/device/smi/smi_csv.h"
 
 #include <gtest/gtest.h>
 

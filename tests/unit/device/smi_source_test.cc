@@ -7,7 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "collect/device/smi/source.h"
+#include "collect/device/smi/smi_source.h"
 #include "core/base/clock.h"
 #include "core/base/ids.h"
 #include "tests/unit/source_folder.h"

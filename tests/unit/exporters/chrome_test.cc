@@ -1,7 +1,7 @@
 // The Chrome exporter where recordings do not go: unknown keys and ids, names that are no UTF-8, arguments that are no JSON.
-#include "core/exporters/chrome/json_check.h"
-#include "core/exporters/exporter.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/exporters/chrome/json_check.h"
+#include "io/exporters/exporter.h"
 #include "tests/unit/exporters/same_tables.h"
 
 namespace gpuprof::test {

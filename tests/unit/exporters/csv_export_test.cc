@@ -1,6 +1,6 @@
 // The CSV exporter: what an absent value, an empty text and text with separators look like.
-#include "core/exporters/exporter.h"
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
+#include "io/exporters/exporter.h"
 
 #include <gtest/gtest.h>
 

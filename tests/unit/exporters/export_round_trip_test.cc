@@ -2,9 +2,9 @@
 #include <cctype>
 #include <filesystem>
 
-#include "core/exporters/capture.h"
-#include "core/exporters/exporter.h"
-#include "core/importers/importer.h"
+#include "io/exporters/capture_export.h"
+#include "io/exporters/exporter.h"
+#include "io/importers/importer.h"
 #include "tests/unit/exporters/same_tables.h"
 #include "tests/unit/source_folder.h"
 

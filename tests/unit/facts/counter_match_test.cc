@@ -1,5 +1,5 @@
 // Names of one kernel as different tools write them.
-#include "core/analyze/facts/counter_match.h"
+#include "analyze/facts/kernels/counter_match.h"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <functional>
 
-#include "core/analyze/facts/energy_use.h"
-#include "core/analyze/facts/facts.h"
+#include "analyze/facts/energy/energy_use.h"
+#include "analyze/facts/facts.h"
 #include "tests/unit/analyze/read_table.h"
 #include "tests/unit/facts/energy_sim.h"
 

@@ -1,7 +1,7 @@
 // Texts of emit_nvtx's ranges, taken apart.
 #include <gtest/gtest.h>
 
-#include "core/importers/autograd_range.h"
+#include "io/importers/autograd_range.h"
 
 namespace gpuprof {
 namespace {

@@ -1,11 +1,11 @@
 // The capture importer: what damage, other versions and hostile files do to a trace.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
-#include "core/exporters/capture.h"
 #include "core/format/bytes.h"
 #include "core/format/chunk.h"
-#include "core/importers/importer.h"
-#include "core/schema/facts.h"
+#include "core/schema/recording_facts.h"
+#include "io/exporters/capture_export.h"
+#include "io/importers/importer.h"
 #include "tests/unit/exporters/same_tables.h"
 #include "tests/unit/format/capture_bytes.h"
 #include "tests/unit/loss_count.h"

@@ -10,9 +10,9 @@
 #include <iterator>
 #include <set>
 
-#include "core/importers/json_prefix.h"
-#include "core/importers/pickle.h"
-#include "tests/unit/importers/reading.h"
+#include "io/importers/source/json_prefix.h"
+#include "io/importers/source/pickle.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

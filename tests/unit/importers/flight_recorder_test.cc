@@ -1,8 +1,8 @@
 // Dumps of PyTorch's flight recorder: every version's fields, batches, lost entries, and dumps made to harm.
 #include <fmt/format.h>
 
-#include "core/importers/formats.h"
-#include "tests/unit/importers/reading.h"
+#include "io/importers/formats.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

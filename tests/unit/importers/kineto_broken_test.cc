@@ -1,5 +1,5 @@
 // Broken Kineto files: whole events are imported, the rest is counted with its place, and nothing crashes, hangs or grows.
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

@@ -1,10 +1,10 @@
 // What Kineto's records of collectives become, and how the ranks of their groups are completed.
-#include "core/base/rank_list.h"
-#include "core/importers/formats.h"
+#include "core/base/text/rank_list.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {

@@ -1,8 +1,8 @@
 // Cutting a file into pieces and parsing them on threads must change nothing: same rows, same losses, same places.
-#include "core/importers/kineto/pipeline.h"
+#include "io/importers/kineto/kineto_pipeline.h"
 
-#include "core/importers/kineto/assembly.h"
-#include "tests/unit/importers/reading.h"
+#include "io/importers/kineto/assembly.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

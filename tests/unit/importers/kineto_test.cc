@@ -1,9 +1,9 @@
 // What each kind of Kineto event becomes, in the forms that PyTorch releases and vendors write it.
-#include "core/importers/formats.h"
+#include "io/importers/formats.h"
 
 #include <fmt/format.h>
 
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

@@ -1,8 +1,8 @@
 // Files of NCCL Inspector: lines that describe themselves, lines that a marker describes, verbose times, losses.
 #include <fmt/format.h>
 
-#include "core/importers/formats.h"
-#include "tests/unit/importers/reading.h"
+#include "io/importers/formats.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

@@ -1,5 +1,5 @@
 // Decimal text to exact integers, as Kineto times need it.
-#include "core/importers/kineto/number.h"
+#include "io/importers/kineto/kineto_number.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Files that are read together: how often each of them is looked at.
-#include "core/importers/open_trace.h"
+#include "io/importers/open_trace.h"
 
 #include <gtest/gtest.h>
 #include <sys/inotify.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-#include "core/base/temporary_file.h"
+#include "core/base/files/temporary_file.h"
 
 namespace gpuprof {
 namespace {

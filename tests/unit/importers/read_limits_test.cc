@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

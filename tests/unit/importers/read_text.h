@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 #include "tests/unit/loss_count.h"
 
 namespace gpuprof::test {

@@ -1,5 +1,5 @@
 // The definitions of reading.h. The unit tests are globbed as *_test.cc; this file has no tests of its own.
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 #include "tests/unit/source_folder.h"
 
 #include <fmt/format.h>

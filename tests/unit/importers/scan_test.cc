@@ -1,9 +1,9 @@
 // The lexical layer: where values end, and what strings mean.
-#include "core/importers/kineto/scan.h"
+#include "io/importers/kineto/scan.h"
 
 #include <gtest/gtest.h>
 
-#include "core/importers/kineto/event.h"
+#include "io/importers/kineto/event.h"
 
 namespace gpuprof::kineto {
 namespace {

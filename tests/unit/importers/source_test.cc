@@ -1,5 +1,5 @@
 // Sources: what a file, compressed or not, delivers, and how it fails.
-#include "core/importers/source.h"
+#include "io/importers/source/source.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "tests/unit/importers/reading.h"
+#include "tests/unit/importers/read_text.h"
 
 namespace gpuprof::test {
 namespace {

@@ -1,7 +1,7 @@
 // Annotations that a collector left: which ranges they become when some of them are missing.
 #include <gtest/gtest.h>
 
-#include "core/importers/spool_annotations.h"
+#include "io/importers/spool/spool_annotations.h"
 
 namespace gpuprof {
 namespace {

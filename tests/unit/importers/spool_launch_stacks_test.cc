@@ -1,5 +1,5 @@
 // Stacks of launches as texts of calls.
-#include "core/importers/spool_launch_stacks.h"
+#include "io/importers/spool/spool_launch_stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/boot_id.h"
-#include "core/importers/native_frame.h"
+#include "io/importers/spool/native_frame.h"
 
 namespace gpuprof {
 namespace {

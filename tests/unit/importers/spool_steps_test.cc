@@ -1,5 +1,5 @@
 // What a process wrote about its steps: windows, sentences, damage.
-#include "core/importers/spool_steps.h"
+#include "io/importers/spool/spool_steps.h"
 
 #include <gtest/gtest.h>
 

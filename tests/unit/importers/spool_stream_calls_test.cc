@@ -1,12 +1,12 @@
 // Calls about streams as rows of `sync`: what the fake CUPTI of the Python tests does not play.
-#include "core/importers/spool_stream_calls.h"
+#include "io/importers/spool/spool_stream_calls.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <string>
 
-#include "core/importers/spool.h"
+#include "io/importers/spool/spool_import.h"
 
 namespace gpuprof {
 namespace {

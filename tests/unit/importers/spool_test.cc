@@ -1,5 +1,5 @@
 // Records of CUPTI as a collector left them: odd ones, which a hostile file or a newer CUPTI may have.
-#include "core/importers/spool.h"
+#include "io/importers/spool/spool_import.h"
 
 #include <gtest/gtest.h>
 

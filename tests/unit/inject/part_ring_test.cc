@@ -1,5 +1,5 @@
 // The bounds of what is on disk while steps are chosen. No file exists: only the list of parts is under test.
-#include "collect/inject/part_ring.h"
+#include "collect/inject/spool/part_ring.h"
 
 #include <gtest/gtest.h>
 

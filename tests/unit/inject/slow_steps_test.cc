@@ -1,5 +1,5 @@
 // Which steps are kept, with exact times.
-#include "collect/inject/slow_steps.h"
+#include "collect/inject/steps/slow_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Steps that begin and end on several threads at a time, while another one takes what they report.
-#include "collect/inject/step_watch.h"
+#include "collect/inject/steps/step_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Each rule about a kernel: where it fires, where it stays silent, and what it abstains without. Profiles are made of the
-// counters that matter; the recorded kernels are judged by tests/python/test_kernel_metrics.py.
+// counters that matter; the recorded kernels are judged by tests/python/report/test_kernel_metrics.py.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 #include <string>
 
-#include "core/analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // Device peaks: the derivation against the vendor's figure of every listed GPU, names as real traces spell them, and what stays unknown.
-#include "core/analyze/knowledge/device_peaks.h"
+#include "analyze/knowledge/device_peaks.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ constexpr Vendor kVendor[] = {
 #define GPU(name, major, minor, sms, boost, tensor, bandwidth, memory, tier, fp64, fp64t, fp32, tf32, fp16, bf16, fp8, \
             fp4, int8, source)                                                                                         \
     {name, major, minor, sms, bandwidth, memory, #tier, {fp64, fp64t, fp32, tf32, fp16, bf16, fp8, fp4, int8}},
-#include "core/analyze/knowledge/device_peaks.def"
+#include "analyze/knowledge/device_peaks.def"
 #undef GPU
 };
 

@@ -1,5 +1,5 @@
 // Kernel classes: the table of names from real recordings, spellings of libraries that are in none of them, and names that must stay unknown.
-#include "core/analyze/knowledge/kernel_class.h"
+#include "analyze/knowledge/kernel_class.h"
 #include "tests/unit/source_folder.h"
 
 #include <gtest/gtest.h>

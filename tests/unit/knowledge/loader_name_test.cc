@@ -1,4 +1,4 @@
-#include "core/analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/loader_name.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Theoretical occupancy against what Nsight Compute says of the same launches, against hand calculations, and the cases where nothing can be said.
-#include "core/analyze/knowledge/occupancy.h"
+#include "analyze/knowledge/occupancy.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/knowledge/sm_limits.h"
+#include "analyze/knowledge/sm_limits.h"
 
 namespace gpuprof {
 namespace {

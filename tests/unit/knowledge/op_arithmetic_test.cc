@@ -1,11 +1,11 @@
 // Operator arithmetic: inputs as PyTorch 2.11 recorded them on an H200 (a GPT training step) and in public A100 traces, numbers worked out by hand.
-#include "core/analyze/knowledge/op_arithmetic.h"
+#include "analyze/knowledge/operators/op_arithmetic.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "core/analyze/knowledge/op_inputs.h"
+#include "analyze/knowledge/operators/op_inputs.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // Names from public recordings and the sources of the libraries; what limits each was set by reading what it computes.
-#include "core/analyze/knowledge/reuse.h"
+#include "analyze/knowledge/reuse.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // The loop on the simulated device: when it begins, what it leaves out, when it ends, and what it says.
-#include "measure/run.h"
+#include "measure/bench_run.h"
 
 #include <cmath>
 
-#include "core/base/sink.h"
+#include "core/base/files/sink.h"
 #include "measure/bench.h"
 #include "measure/timer.h"
 #include "tests/unit/device/nvml_fixture.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "measure/bench_run.h"
 #include "measure/cuda_timer.h"
-#include "measure/run.h"
 
 namespace gpuprof::measure {
 

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "measure/comparison.h"
+#include "measure/bench_comparison.h"
 #include "measure/stopping.h"
 #include "measure/warmup.h"
 #include "tests/unit/measure/noise.h"

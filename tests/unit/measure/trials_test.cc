@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "measure/comparison.h"
+#include "measure/bench_comparison.h"
 #include "measure/stopping.h"
 #include "tests/unit/measure/noise.h"
 

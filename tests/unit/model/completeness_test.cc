@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 #include "tests/unit/loss_count.h"
 
 namespace gpuprof {

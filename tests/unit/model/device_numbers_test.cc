@@ -1,5 +1,5 @@
 // Which devices of several recordings are one GPU, and what number each gets.
-#include "core/model/device_numbers.h"
+#include "core/model/build/device_numbers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Several recordings as one: what stays apart, what is the same, and what cannot be compared.
-#include "core/model/merge_traces.h"
+#include "core/model/build/merge_traces.h"
 
 #include <gtest/gtest.h>
 

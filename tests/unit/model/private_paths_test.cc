@@ -1,9 +1,9 @@
 // What a page for others says of paths and users.
-#include "core/model/private_paths.h"
+#include "core/model/privacy/private_paths.h"
 
 #include <gtest/gtest.h>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 #include "tests/unit/path_text.h"
 
 namespace gpuprof {

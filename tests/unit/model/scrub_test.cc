@@ -1,5 +1,5 @@
 // What is left of names: nothing of what is private, everything that is public, and the same name for the same one.
-#include "core/model/scrub.h"
+#include "core/model/privacy/scrub.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 #include "core/schema/privacy.h"
 #include "tests/unit/path_text.h"
 #include "tests/unit/processor_time.h"

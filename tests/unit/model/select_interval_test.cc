@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof {
 namespace {

@@ -1,5 +1,5 @@
 // What finish() promises: sorted, repaired, joined by correlation within a process, and every repair counted.
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "collect/pm/wire.h"
+#include "collect/pm/pm_wire.h"
 
 #include <gtest/gtest.h>
 

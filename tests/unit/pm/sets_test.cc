@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "collect/pm/errors.h"
+#include "collect/pm/pm_errors.h"
 
 namespace gpuprof::pm {
 namespace {

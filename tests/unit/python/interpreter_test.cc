@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "core/base/elf_symbols.h"
-#include "core/base/path_search.h"
+#include "core/base/files/path_search.h"
 
 namespace gpuprof::python {
 namespace {

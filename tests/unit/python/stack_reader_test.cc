@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "collect/python/line_table.h"
+#include "collect/python/python_line_table.h"
 #include "tests/unit/python/simulated_python.h"
 
 namespace gpuprof::python {

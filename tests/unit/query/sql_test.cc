@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "core/base/json_writer.h"
-#include "core/query/sql.h"
+#include "core/base/text/json_writer.h"
+#include "present/query/sql.h"
 #include "tests/unit/processor_time.h"
 #include "tests/unit/query/small_trace.h"
 

@@ -1,6 +1,6 @@
 // A rank is reduced from a part of its recording's columns, and from large arrays in files. The summary must be the one of
 // the whole recording in memory, to the byte.
-// GPUPROF_RECORDINGS=FOLDER compares the files of that folder too (tests/python/test_ranks_reading.py).
+// GPUPROF_RECORDINGS=FOLDER compares the files of that folder too (tests/python/ranks/test_ranks_reading.py).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +8,12 @@
 #include <filesystem>
 #include <vector>
 
-#include "core/analyze/ranks/reduce.h"
-#include "core/base/spill.h"
-#include "core/exporters/capture.h"
+#include "core/base/files/spill.h"
 #include "core/format/chunk.h"
-#include "core/importers/importer.h"
-#include "core/model/damage.h"
+#include "core/model/build/damage.h"
+#include "io/exporters/capture_export.h"
+#include "io/importers/importer.h"
+#include "ranks/reduce/reduce.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/chosen_steps.h"
+#include "ranks/reduce/chosen_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/clock_jump.h"
+#include "ranks/clocks/clock_jump.h"
 
 #include <gtest/gtest.h>
 

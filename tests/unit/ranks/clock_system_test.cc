@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/clock_system.h"
+#include "ranks/clocks/clock_system.h"
 
 #include <gtest/gtest.h>
 

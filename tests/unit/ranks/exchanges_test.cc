@@ -1,16 +1,16 @@
 // Batches of sends and receives with several ranks: who is matched with whom, who waits for whom, and what a replay makes of it.
-#include "core/analyze/ranks/exchanges.h"
+#include "ranks/match/exchanges.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <optional>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clock_brackets.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/stages.h"
-#include "core/analyze/ranks/waits.h"
+#include "analyze/facts/facts.h"
+#include "ranks/clocks/clock_brackets.h"
+#include "ranks/price/rank_waits.h"
+#include "ranks/price/replay.h"
+#include "ranks/price/stages.h"
 #include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {

@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/host_leads.h"
+#include "ranks/reduce/host_leads.h"
 
 #include "tests/unit/ranks/one_rank.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof {
 

@@ -1,14 +1,14 @@
 // Ranks read from tables that may hold anything: impossible times, references to nothing, ranks without rows.
-#include "core/analyze/ranks/job.h"
+#include "ranks/job/job.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/group_id.h"
-#include "core/analyze/ranks/match.h"
-#include "core/analyze/ranks/rank_steps.h"
-#include "core/analyze/ranks/replay.h"
-#include "core/analyze/ranks/stragglers.h"
+#include "analyze/facts/facts.h"
+#include "ranks/match/match.h"
+#include "ranks/price/replay.h"
+#include "ranks/price/stragglers.h"
+#include "ranks/reduce/group_id.h"
+#include "ranks/reduce/rank_steps.h"
 #include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {

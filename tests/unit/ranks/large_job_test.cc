@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/stragglers.h"
+#include "analyze/facts/facts.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/price/stragglers.h"
 
 namespace gpuprof {
 namespace {

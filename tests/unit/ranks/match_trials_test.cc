@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/clocks.h"
-#include "core/analyze/ranks/match.h"
+#include "analyze/facts/facts.h"
+#include "ranks/clocks/clocks.h"
+#include "ranks/match/match.h"
 #include "tests/unit/ranks/planted_job.h"
 
 namespace gpuprof {

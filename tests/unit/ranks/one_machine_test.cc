@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/one_machine.h"
+#include "ranks/clocks/one_machine.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/sync_points.h"
+#include "analyze/facts/facts.h"
 #include "core/base/large_vector.h"
+#include "ranks/match/sync_points.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/rank_list.h"
-#include "core/model/trace_builder.h"
+#include "core/base/text/rank_list.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof {
 

@@ -1,9 +1,9 @@
-#include "core/analyze/ranks/rank_steps.h"
+#include "ranks/reduce/rank_steps.h"
 
 #include <string>
 #include <vector>
 
-#include "core/analyze/ranks/host_input.h"
+#include "ranks/reduce/host_input.h"
 #include "tests/unit/ranks/one_rank.h"
 
 namespace gpuprof {

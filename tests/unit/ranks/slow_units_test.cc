@@ -1,4 +1,4 @@
-#include "core/analyze/ranks/slow_units.h"
+#include "ranks/price/slow_units.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/stragglers.h"
+#include "analyze/facts/facts.h"
+#include "ranks/price/stragglers.h"
 #include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {

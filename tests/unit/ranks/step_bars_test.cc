@@ -1,15 +1,15 @@
 // Steps as bars over ranks, the critical path through them, and which of them are shown.
-#include "core/analyze/ranks/step_bars.h"
+#include "ranks/pages/step_bars.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/ranks/job.h"
-#include "core/analyze/ranks/job_cells.h"
-#include "core/analyze/ranks/step_choice.h"
-#include "core/analyze/ranks/step_path.h"
+#include "analyze/facts/facts.h"
+#include "ranks/job/job.h"
+#include "ranks/pages/job_cells.h"
+#include "ranks/pages/step_choice.h"
+#include "ranks/price/step_path.h"
 #include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {

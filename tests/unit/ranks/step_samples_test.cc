@@ -1,8 +1,8 @@
-#include "core/analyze/ranks/step_samples.h"
+#include "ranks/pages/step_samples.h"
 
 #include <gtest/gtest.h>
 
-#include "core/model/trace_builder.h"
+#include "core/model/build/trace_builder.h"
 
 namespace gpuprof {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/graph.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/graph.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -1,7 +1,7 @@
 // Changes as text: what is read, what is refused, and that what is written is read again.
 #include <gtest/gtest.h>
 
-#include "core/analyze/replay/changes.h"
+#include "analyze/replay/changes.h"
 
 namespace gpuprof {
 namespace {

@@ -1,10 +1,10 @@
 // When first answers and the viewer are based on a replay.
-#include "core/analyze/replay/gain.h"
+#include "analyze/replay/gain.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/facts.h"
-#include "core/view/answer_json.h"
+#include "analyze/facts/facts.h"
+#include "present/view/answer_json.h"
 #include "tests/unit/replay/programs.h"
 
 namespace gpuprof::test {

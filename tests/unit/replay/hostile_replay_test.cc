@@ -3,9 +3,9 @@
 
 #include <random>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/critical_path.h"
-#include "core/analyze/replay/prediction.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/critical_path.h"
+#include "analyze/replay/prediction.h"
 #include "tests/unit/replay/programs.h"
 
 namespace gpuprof::test {

@@ -1,12 +1,12 @@
 // Faster kernels: never faster than the peaks of the device, and only those that a peak limits.
-#include "core/analyze/replay/kernel_speed.h"
+#include "analyze/replay/kernel_speed.h"
 
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/facts/kernel_bound.h"
-#include "core/analyze/facts/op_rates.h"
-#include "core/importers/importer.h"
+#include "analyze/facts/facts.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/op_rates.h"
+#include "io/importers/importer.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/changes.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/changes.h"
 #include "tests/unit/replay/programs.h"
 
 namespace gpuprof::test {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <random>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/prediction.h"
-#include "core/model/merge_traces.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/prediction.h"
+#include "core/model/build/merge_traces.h"
 #include "tests/unit/replay/recordings.h"
 
 namespace gpuprof::test {

@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "core/analyze/replay/recorded_work.h"
+#include "analyze/replay/recorded_work.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/importers/importer.h"
+#include "io/importers/importer.h"
 #include "tests/unit/source_folder.h"
 
 namespace gpuprof::test {

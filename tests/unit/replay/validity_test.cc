@@ -1,8 +1,8 @@
 // Recordings of which nothing is predicted, each with its reason.
 #include <gtest/gtest.h>
 
-#include "core/analyze/facts/facts.h"
-#include "core/analyze/replay/prediction.h"
+#include "analyze/facts/facts.h"
+#include "analyze/replay/prediction.h"
 #include "tests/unit/analyze/read_table.h"
 #include "tests/unit/replay/programs.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/model/answer.h"
-#include "core/report/report.h"
+#include "present/report/report.h"
 
 namespace gpuprof::example {
 

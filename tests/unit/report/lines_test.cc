@@ -1,8 +1,8 @@
-#include "core/report/lines.h"
+#include "present/report/text_lines.h"
 
 #include <gtest/gtest.h>
 
-#include "core/report/bars.h"
+#include "present/report/bars.h"
 
 namespace gpuprof {
 namespace {

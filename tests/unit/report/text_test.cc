@@ -4,9 +4,9 @@
 #include <regex>
 #include <sstream>
 
-#include "core/report/findings.h"
-#include "core/report/lines.h"
-#include "core/report/text_table.h"
+#include "present/report/findings.h"
+#include "present/report/text_lines.h"
+#include "present/report/text_table.h"
 #include "tests/unit/report/example.h"
 
 namespace gpuprof {

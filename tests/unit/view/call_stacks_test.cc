@@ -1,13 +1,13 @@
 // Call stacks on drawn timelines: which frame each event, each op and each piece of idle time is in; no time is lost.
-#include "core/view/call_stacks.h"
+#include "present/view/call_stacks.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "core/view/plain_name.h"
-#include "core/view/scene.h"
+#include "present/view/plain_name.h"
+#include "present/view/scene.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {

@@ -1,5 +1,5 @@
 // Cells of the page of a job: rounded to a thousandth of a usual value, absent where unknown.
-#include "core/view/job_pages.h"
+#include "present/view/job_pages.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Levels against the definition: what each must hold is computed from the events themselves, bin by bin.
-#include "core/view/levels.h"
+#include "present/view/levels.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tracks that are computed: queues of streams and states of threads, counted by hand.
-#include "core/view/scene.h"
+#include "present/view/scene.h"
 
 #include <gtest/gtest.h>
 

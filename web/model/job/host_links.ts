@@ -3,8 +3,8 @@
 
 import type { Job } from "./job.ts";
 import { readRanks } from "./rank_list.ts";
-import type { ReportTable } from "./report.ts";
-import { numberOf, textOf } from "./report.ts";
+import type { ReportTable } from "../recording/report.ts";
+import { numberOf, textOf } from "../recording/report.ts";
 
 export interface HostLinks {
   hosts: string[]; // in the order of their first ranks

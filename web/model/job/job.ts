@@ -2,7 +2,7 @@
 // and steps are used by their index in these lists. The JSON may come from an untrusted file: what is missing or of
 // another type is an empty value, and lists that do not fit together are an error.
 
-import { array, maybeNumber, maybeText, number, object, text, type Json } from "../read/json.ts";
+import { array, maybeNumber, maybeText, number, object, text, type Json } from "../../read/json.ts";
 
 const MAX_CELLS = 20_000_000;
 

@@ -4,8 +4,8 @@
 import { heatIn, heatWith, partOf, wholeHeat, type HeatWindow } from "./heat_window.ts";
 import type { Job } from "./job.ts";
 import { rowsBy, type RowOrder } from "./job_order.ts";
-import type { State } from "./state.ts";
-import type { Viewer } from "./viewer.ts";
+import type { State } from "../page/state.ts";
+import type { Viewer } from "../page/viewer.ts";
 
 /** Selects a cell by the indices of its rank and its step, and moves the heat map to it where it is zoomed in. */
 export function selectCell(viewer: Viewer, job: Job, rank: number, step: number, change: Partial<State> = {}): void {

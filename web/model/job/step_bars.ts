@@ -1,6 +1,6 @@
 // One step of a job as bars over ranks, on the common clock; times in ns from the start of the step.
 
-import { array, number, object, type Json } from "../read/json.ts";
+import { array, number, object, type Json } from "../../read/json.ts";
 
 export interface StepBar {
   rank: number;

@@ -1,6 +1,6 @@
 // The counters of one launch by the vendor's name, from the analysis `metrics`, whatever tool measured them.
 
-import { numberOf, textOf, type ReportTable } from "./report.ts";
+import { numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
 export type Counters = ReadonlyMap<string, number>;
 

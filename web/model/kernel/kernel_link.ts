@@ -1,9 +1,9 @@
 // The page about the kernel of an event of the timeline: its counters, or its source lines if it has samples only.
 
 import { measuredKernels } from "./measured_kernels.ts";
-import type { Recording } from "./recording.ts";
+import type { Recording } from "../recording/recording.ts";
 import { sourceLinesOf, type SourceLine } from "./source_lines.ts";
-import type { Viewer } from "./viewer.ts";
+import type { Viewer } from "../page/viewer.ts";
 
 export interface KernelLink {
   measured: boolean; // whether it has counters

@@ -1,7 +1,7 @@
 // The roofline of one launch, from the analysis `roofline`: a point per number format and level of memory, a roof per
 // number format, and a slope per level.
 
-import { numberOf, textOf, type ReportTable } from "./report.ts";
+import { numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
 export const LEVELS = ["DRAM", "L2", "L1"] as const;
 

@@ -1,7 +1,7 @@
 // Kernels with counters, from the analysis `limits`: what holds each back, in a sentence. The launch that stands for a
 // kernel identifies it, because several rows can share a handle (one name, launched in different shapes).
 
-import { columnOf, numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
+import { columnOf, numberOf, tableOf, textOf, type Report, type ReportTable } from "../recording/report.ts";
 
 export interface MeasuredKernel {
   row: number; // of `limits`; also its place among the kernels of the manifest

@@ -1,7 +1,7 @@
 // Theoretical occupancy of one launch over one of its resources, from the analysis `occupancy_curves`. A value between two
 // points has the occupancy of the higher one.
 
-import { cellOf, numberOf, textOf, type ReportTable } from "./report.ts";
+import { cellOf, numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
 export interface CurvePoint {
   value: number; // threads, registers or bytes

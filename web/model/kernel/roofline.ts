@@ -1,7 +1,7 @@
 // Operators with known arithmetic, and the device's limits, from the analysis `arithmetic`. It has no column for a
 // limit, which is computed as the achieved rate over its share of the limit.
 
-import { numberOf, textOf, type ReportTable } from "./report.ts";
+import { numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
 export interface Operator {
   row: number;

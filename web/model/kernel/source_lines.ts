@@ -1,7 +1,7 @@
 // The source lines of one kernel, from the analyses `source` and `line_stalls`: samples of warps, why they waited, and
 // memory accesses. A line is named by its file and number, which is its place in a link.
 
-import { numberOf, textOf, type ReportTable } from "./report.ts";
+import { numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
 export interface LineStall {
   reason: string;

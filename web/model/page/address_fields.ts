@@ -6,12 +6,12 @@
 // cells= and rows= are a quantity and an order of a job of many ranks, heat= is places of ranks and indices of steps. abs= is a range in ns of the recording's own
 // clock: it is read only, since a job knows no other time of its recordings.
 
-import { drawerTexts, readDrawer } from "./drawer.ts";
-import { flameTexts, readFlame } from "./flame_shape.ts";
-import { heatText, readHeat } from "./heat_window.ts";
-import { keptText, readKept } from "./kept_ranges.ts";
-import { ROW_ORDERS } from "./job_order.ts";
-import { PLAIN, readShape, shapeTexts } from "./table_shape.ts";
+import { drawerTexts, readDrawer } from "../range/drawer.ts";
+import { flameTexts, readFlame } from "../range/flame_shape.ts";
+import { heatText, readHeat } from "../job/heat_window.ts";
+import { keptText, readKept } from "../range/kept_ranges.ts";
+import { ROW_ORDERS } from "../job/job_order.ts";
+import { PLAIN, readShape, shapeTexts } from "../table/table_shape.ts";
 import { PAGES, type PageName, type Range, type State } from "./state.ts";
 
 /** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the current entry changes. */

@@ -2,9 +2,9 @@
 // in both, or if they have no steps, the starts of the reported parts. Each side can show a step of its own instead.
 // While both timelines are shown, one window follows the other.
 
-import { numberOf, tableOf, textOf, type Report, type ReportTable } from "./report.ts";
-import { namesOf, reportedPart } from "./row_navigation.ts";
-import { namedSteps, type StepEntry } from "./step_entries.ts";
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../recording/report.ts";
+import { namesOf, reportedPart } from "../table/row_navigation.ts";
+import { namedSteps, type StepEntry } from "../range/step_entries.ts";
 import { around, shifted, union, type Range } from "./state.ts";
 import type { Viewer } from "./viewer.ts";
 

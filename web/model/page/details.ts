@@ -2,10 +2,10 @@
 // its neighbours in the lane. Each is a EventRef: its name and where to go.
 
 import libraries from "library-frames";
-import { eventAt, neighbour, rangeOf, type SliceRef } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import type { Recording, Row } from "./recording.ts";
-import { NO_NAME } from "./slices.ts";
+import { eventAt, neighbour, rangeOf, type SliceRef } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import type { Recording, Row } from "../recording/recording.ts";
+import { NO_NAME } from "../recording/slices.ts";
 import type { Selection } from "./state.ts";
 
 export interface EventRef {

@@ -1,6 +1,6 @@
 // The page on which a recording opens: the one that holds what was recorded.
 
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "../recording/manifest.ts";
 import type { PageName } from "./state.ts";
 
 export function firstPage({ job, lanes, kernels, sampled }: Manifest): PageName {

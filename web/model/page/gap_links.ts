@@ -1,11 +1,11 @@
 // What a gap of a device points to: its cause in the table of idle time, and what the thread that explains it did then.
 
 import { eventRefOf, type EventRef } from "./details.ts";
-import { BLOB, chunksIn, type SliceRef } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import { numberOf, tableOf, textOf } from "./report.ts";
-import type { Recording, Row } from "./recording.ts";
-import { firstFrom } from "./slices.ts";
+import { BLOB, chunksIn, type SliceRef } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import { numberOf, tableOf, textOf } from "../recording/report.ts";
+import type { Recording, Row } from "../recording/recording.ts";
+import { firstFrom } from "../recording/slices.ts";
 import type { Range } from "./state.ts";
 
 /** The row of `idle` with this cause on the gap's device; null if the report lists none. */

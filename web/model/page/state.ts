@@ -2,15 +2,15 @@
 // and the user's changes to tracks. Every page reads it and changes it through Viewer (viewer.ts); the address is its
 // text form (permalink.ts).
 
-import type { HeatWindow } from "./heat_window.ts";
-import type { RowOrder } from "./job_order.ts";
-import type { Drawer } from "./drawer.ts";
-import type { FlameShape } from "./flame_shape.ts";
-import type { KeptRanges } from "./kept_ranges.ts";
-import type { Marks } from "./marks.ts";
-import type { Name } from "./search.ts";
-import type { EventFilter } from "./search_query.ts";
-import type { TableShape } from "./table_shape.ts";
+import type { HeatWindow } from "../job/heat_window.ts";
+import type { RowOrder } from "../job/job_order.ts";
+import type { Drawer } from "../range/drawer.ts";
+import type { FlameShape } from "../range/flame_shape.ts";
+import type { KeptRanges } from "../range/kept_ranges.ts";
+import type { Marks } from "../search/marks.ts";
+import type { Name } from "../search/search.ts";
+import type { EventFilter } from "../search/search_query.ts";
+import type { TableShape } from "../table/table_shape.ts";
 
 export interface Range {
   from: number; // ns

@@ -1,13 +1,13 @@
 // The bus between pages: the state, its listeners, and the commands "go there", "select this", "highlight these". Pages
 // never access each other; they request what should be shown.
 
-import { Highlighter, NO_HIGHLIGHT } from "./highlight.ts";
+import { Highlighter, NO_HIGHLIGHT } from "../search/highlight.ts";
 import { firstPage } from "./first_page.ts";
-import { USUAL_DRAWER } from "./drawer.ts";
-import { WHOLE_FLAME } from "./flame_shape.ts";
-import { withRange } from "./kept_ranges.ts";
-import type { Recording } from "./recording.ts";
-import { PLAIN } from "./table_shape.ts";
+import { USUAL_DRAWER } from "../range/drawer.ts";
+import { WHOLE_FLAME } from "../range/flame_shape.ts";
+import { withRange } from "../range/kept_ranges.ts";
+import type { Recording } from "../recording/recording.ts";
+import { PLAIN } from "../table/table_shape.ts";
 import { around, clampRange, union, type PageName, type Range, type Selection, type State } from "./state.ts";
 
 /** A row of the timeline; a lane is one. */

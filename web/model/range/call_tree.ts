@@ -2,7 +2,7 @@
 // of the same stacks: from the threads down to the functions they call; inverted, from each function up to its callers;
 // and both around one function. Every view has the same total, and no time is counted twice.
 
-import type { Frame } from "./frames.ts";
+import type { Frame } from "../recording/stack_frames.ts";
 import type { RangeAnswer } from "./range_answer.ts";
 import { HOST_TABLES, selfTimes } from "./range_tables.ts";
 

@@ -1,11 +1,11 @@
 // Every execution of a kernel name in a time span, from the events themselves: durations in time order, and the place
 // of each. Reads all chunks that can hold one, in sequence.
 
-import { BLOB, END, START } from "./lane.ts";
-import type { Recording } from "./recording.ts";
-import { nameSetsOf, isNamed } from "./search.ts";
-import { NO_ROW } from "./slices.ts";
-import type { Range, Selection } from "./state.ts";
+import { BLOB, END, START } from "../recording/lane.ts";
+import type { Recording } from "../recording/recording.ts";
+import { nameSetsOf, isNamed } from "../search/search.ts";
+import { NO_ROW } from "../recording/slices.ts";
+import type { Range, Selection } from "../page/state.ts";
 
 export interface Executions {
   name: string;

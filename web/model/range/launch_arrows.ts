@@ -1,11 +1,11 @@
 // Arrows from the calls of a range to the device work that they submitted there: an event of a device that begins in the
 // range, and whose call was recorded, has one.
 
-import { BLOB, chunksIn, type LaneArrow } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import type { Recording } from "./recording.ts";
-import { firstFrom } from "./slices.ts";
-import type { Range } from "./state.ts";
+import { BLOB, chunksIn, type LaneArrow } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import type { Recording } from "../recording/recording.ts";
+import { firstFrom } from "../recording/slices.ts";
+import type { Range } from "../page/state.ts";
 
 export const MAX_ARROWS = 2000;
 

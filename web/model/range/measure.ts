@@ -2,11 +2,11 @@
 // start in it. Exact and fast for a range of any length: each chunk records the sums before it, so only the chunks at
 // both ends are read. Counts include events that start inside; times are clipped to the range.
 
-import { BLOB, EVENTS_BEFORE, isTimesOnly, START, TIME_BEFORE } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import type { Recording } from "./recording.ts";
-import { firstFrom } from "./slices.ts";
-import type { Range } from "./state.ts";
+import { BLOB, EVENTS_BEFORE, isTimesOnly, START, TIME_BEFORE } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import type { Recording } from "../recording/recording.ts";
+import { firstFrom } from "../recording/slices.ts";
+import type { Range } from "../page/state.ts";
 
 export interface DeviceMeasure {
   device: number;

@@ -5,13 +5,13 @@
 // An event belongs to [from, to) if it starts before `to` and ends after `from`; an event without length, if it starts
 // in it. Events are clipped: only their part inside counts, and of the bytes of a copy the same share.
 
-import type { ChunkSums } from "./chunk_sums.ts";
-import { NO_FRAME, type Frames } from "./frames.ts";
-import { BLOB, END, isTimesOnly, START } from "./lane.ts";
-import type { Chunk, Lane } from "./manifest.ts";
-import type { Recording } from "./recording.ts";
-import { firstFrom, NO_NAME, type Slices } from "./slices.ts";
-import type { Range } from "./state.ts";
+import type { ChunkSums } from "../recording/chunk_sums.ts";
+import { NO_FRAME, type Frames } from "../recording/stack_frames.ts";
+import { BLOB, END, isTimesOnly, START } from "../recording/lane.ts";
+import type { Chunk, Lane } from "../recording/manifest.ts";
+import type { Recording } from "../recording/recording.ts";
+import { firstFrom, NO_NAME, type Slices } from "../recording/slices.ts";
+import type { Range } from "../page/state.ts";
 
 export interface FrameSum {
   frame: number;

@@ -1,13 +1,13 @@
 // From a row of a range answer back to the timeline: its events are highlighted, and the longest of those that start in
 // the range (if none does, of all) is selected and shown.
 
-import { eventRefOf } from "./details.ts";
-import { longestEvent } from "./longest.ts";
-import type { Lane } from "./manifest.ts";
-import { plainName } from "./plain_name.ts";
-import { NO_NAME } from "./slices.ts";
-import type { Range } from "./state.ts";
-import type { Viewer } from "./viewer.ts";
+import { eventRefOf } from "../page/details.ts";
+import { longestEvent } from "../recording/longest.ts";
+import type { Lane } from "../recording/manifest.ts";
+import { plainName } from "../recording/plain_name.ts";
+import { NO_NAME } from "../recording/slices.ts";
+import type { Range } from "../page/state.ts";
+import type { Viewer } from "../page/viewer.ts";
 
 export async function showInRange(viewer: Viewer, range: Range, table: string, name: string): Promise<void> {
   const { recording } = viewer;

@@ -2,7 +2,7 @@
 // Python functions. The total of a function counts its outermost instances only, so that recursion counts once; its
 // self time is that without the events below it.
 
-import { NO_FRAME } from "./frames.ts";
+import { NO_FRAME } from "../recording/stack_frames.ts";
 import type { RangeAnswer } from "./range_answer.ts";
 
 export interface RangeRow {

@@ -2,8 +2,8 @@
 // ranges that are measured or kept.
 
 import type { KeptRanges } from "./kept_ranges.ts";
-import { numberOf, tableOf, textOf, type Report } from "./report.ts";
-import type { Range } from "./state.ts";
+import { numberOf, tableOf, textOf, type Report } from "../recording/report.ts";
+import type { Range } from "../page/state.ts";
 
 export interface StepEntry {
   key: string; // in the address

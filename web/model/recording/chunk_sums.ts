@@ -1,7 +1,7 @@
 // What each chunk of events contains, by frame, as the document records it: a stretch of any length is summed from these
 // and from the events of the chunks at its ends. A document without them has its events read instead.
 
-import type { Payload } from "../read/payload.ts";
+import type { Payload } from "../../read/payload.ts";
 import { numbers } from "./slices.ts";
 
 export interface ChunkSums {

@@ -3,9 +3,9 @@
 // `onLoad` draw again. Measuring and searching await `loadSlices`. The least recently used chunks are evicted when the
 // cache is full. Blobs requested in the same turn travel in one request.
 
-import { fail, ok, type Result } from "../read/result.ts";
-import { readPayload, type Payload } from "../read/payload.ts";
-import type { Source } from "../read/source.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import { readPayload, type Payload } from "../../read/payload.ts";
+import type { Source } from "../../read/source.ts";
 import { readSlices, type Slices } from "./slices.ts";
 import type { Strings } from "./strings.ts";
 import { readValues, type Values } from "./values.ts";

@@ -4,7 +4,7 @@
 import type { Chunk, Lane, Level } from "./manifest.ts";
 import type { Recording } from "./recording.ts";
 import { firstAbove, firstFrom, type Slices } from "./slices.ts";
-import type { Range } from "./state.ts";
+import type { Range } from "../page/state.ts";
 
 export const BLOB = 0;
 export const COUNT = 1;

@@ -2,8 +2,8 @@
 // `readManifest` checks the shape of everything the viewer relies on, so that no other file has to. Times are integer
 // nanoseconds from the start of the recording, below 2^53; `time_origin_ns` is that start on the recording's clock.
 
-import { fail, ok, type Result } from "../read/result.ts";
-import { list, maybeText, number, object, text, type Json } from "../read/json.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import { list, maybeText, number, object, text, type Json } from "../../read/json.ts";
 
 /** [blob, slices, start, end, events before, ns busy before] */
 export type Chunk = [blob: number, count: number, start: number, end: number, eventsBefore: number, timeBefore: number];

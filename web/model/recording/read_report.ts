@@ -2,7 +2,7 @@
 // become null, "" or an empty list here, so that no page has to check.
 
 import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
-import { list, maybeNumber, maybeText, object, text, type Json } from "../read/json.ts";
+import { list, maybeNumber, maybeText, object, text, type Json } from "../../read/json.ts";
 
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
 

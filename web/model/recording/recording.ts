@@ -1,21 +1,21 @@
 // One open recording: its manifest, the caches over its blobs, and the texts, which are read once. Code that needs data
 // of a document takes a Recording, which knows nothing of the screen.
 
-import type { Column } from "../read/column.ts";
-import type { Value } from "../read/column.ts";
-import type { Source } from "../read/source.ts";
-import type { SqlServer } from "../read/sql.ts";
+import type { Column } from "../../read/column.ts";
+import type { Value } from "../../read/column.ts";
+import type { Source } from "../../read/source.ts";
+import type { SqlServer } from "../../read/sql_client.ts";
 import { NO_SUMS, readChunkSums, type ChunkSums } from "./chunk_sums.ts";
 import { Chunks } from "./chunks.ts";
-import { Frames, readFrames } from "./frames.ts";
-import { readJob, type Job } from "./job.ts";
+import { Frames, readFrames } from "./stack_frames.ts";
+import { readJob, type Job } from "../job/job.ts";
 import type { ColumnSpec, Lane, Manifest, Track } from "./manifest.ts";
 import { readReport, readTables } from "./read_report.ts";
 import type { BusyShares, Report, ReportTable } from "./report.ts";
-import { readNames, type Name } from "./search.ts";
-import { readStep, type StepPicture } from "./step_bars.ts";
+import { readNames, type Name } from "../search/search.ts";
+import { readStep, type StepPicture } from "../job/step_bars.ts";
 import { Strings } from "./strings.ts";
-import { ChunkedRows, wholeRows, type TableRows } from "./table_rows.ts";
+import { ChunkedRows, wholeRows, type TableRows } from "../table/table_rows.ts";
 
 /** One row of a table with all its recorded fields. */
 export interface Row {

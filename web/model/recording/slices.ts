@@ -2,9 +2,9 @@
 // go backwards is rejected, because every search below relies on it. `maxEnd` is the largest end up to and including a
 // slice, so that a binary search also finds the first slice that reaches into a window.
 
-import type { Column } from "../read/column.ts";
-import { fail, ok, type Result } from "../read/result.ts";
-import type { Payload } from "../read/payload.ts";
+import type { Column } from "../../read/column.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import type { Payload } from "../../read/payload.ts";
 import type { Strings } from "./strings.ts";
 
 export const NO_NAME = -1;

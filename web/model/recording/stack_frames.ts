@@ -2,7 +2,7 @@
 // Device work is below the call that submitted it, idle time below what its thread was in. A document without frames
 // (made for a test) has one per name, without a parent, added when it is first met.
 
-import type { Payload } from "../read/payload.ts";
+import type { Payload } from "../../read/payload.ts";
 import { plainName } from "./plain_name.ts";
 import { numbers } from "./slices.ts";
 

@@ -1,8 +1,8 @@
 // The values of one chunk of a counter, from a payload of table "value", in time order. A value holds until the next;
 // an absent value is NaN, drawn as a hole and never as 0.
 
-import { fail, ok, type Result } from "../read/result.ts";
-import type { Payload } from "../read/payload.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import type { Payload } from "../../read/payload.ts";
 import { numbers } from "./slices.ts";
 
 export interface Values {

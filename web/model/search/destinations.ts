@@ -1,10 +1,10 @@
 // The places that the palette leads to: pages, tracks, kernels and tables of the recording that is shown.
 
-import type { Report } from "./report.ts";
-import { showName } from "./row_navigation.ts";
+import type { Report } from "../recording/report.ts";
+import { showName } from "../table/row_navigation.ts";
 import type { Name } from "./search.ts";
-import type { PageName } from "./state.ts";
-import type { Viewer } from "./viewer.ts";
+import type { PageName } from "../page/state.ts";
+import type { Viewer } from "../page/viewer.ts";
 
 export interface Destination {
   kind: "page" | "track" | "kernel" | "table";

@@ -2,10 +2,10 @@
 // the names, then, once they are found, the places of their events. A later change ends what an earlier one began.
 
 import { collectMarks, eventsOf, filteredNames, MAX_MARKS } from "./marks.ts";
-import type { Recording } from "./recording.ts";
+import type { Recording } from "../recording/recording.ts";
 import { search, type Name } from "./search.ts";
 import { readQuery, type EventFilter } from "./search_query.ts";
-import type { State } from "./state.ts";
+import type { State } from "../page/state.ts";
 
 const MARK_AFTER = 150; // ms; waits for further letters of a search
 

@@ -3,12 +3,12 @@
 // hold one, in the background. Above MAX_MARKS no marks are drawn: marks for the first events only would suggest that
 // there are no later ones. With a filter the events that pass are also counted, by name.
 
-import { BLOB, END, START } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import type { Recording } from "./recording.ts";
+import { BLOB, END, START } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import type { Recording } from "../recording/recording.ts";
 import { byTime, isNamed, isOn, nameSetsOf, passes, type Name } from "./search.ts";
 import type { EventFilter } from "./search_query.ts";
-import { NO_NAME, type Slices } from "./slices.ts";
+import { NO_NAME, type Slices } from "../recording/slices.ts";
 
 export type Marks = ReadonlyMap<number, Float64Array>; // lane to starts, ascending
 

@@ -1,11 +1,11 @@
 // Search: first in the list of distinct names, which is small and complete, then, for next and previous and for filters
 // of single events (search_query.ts), in the events' chunks from a given time. Chunks outside [first, last] of the names are not read.
 
-import { BLOB, END, START, type SliceRef } from "./lane.ts";
-import type { Lane } from "./manifest.ts";
-import type { Recording } from "./recording.ts";
+import { BLOB, END, START, type SliceRef } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
+import type { Recording } from "../recording/recording.ts";
 import type { EventFilter, Query } from "./search_query.ts";
-import { NO_NAME, numbers, type Slices } from "./slices.ts";
+import { NO_NAME, numbers, type Slices } from "../recording/slices.ts";
 
 export interface Name {
   table: string;

@@ -6,9 +6,9 @@
 // take a part of a track's name, quoted if it has spaces. A duration needs a unit. Other words with a colon are text,
 // because names contain colons (aten::mm).
 
-import { fail, ok, type Result } from "../read/result.ts";
-import { kindsOf } from "./event_kind.ts";
-import type { Lane, Manifest } from "./manifest.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import { kindsOf } from "../recording/event_kind.ts";
+import type { Lane, Manifest } from "../recording/manifest.ts";
 
 const KINDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["kernel", ["kernel"]],

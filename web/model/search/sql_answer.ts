@@ -1,9 +1,9 @@
 // Answers to SQL as tables of the page, and the times in their rows. Names and values are those of the answer: what the
 // SQL calls total_ns is shown in ns. Times are recognised by the names that columns of gpu-profile have.
 
-import { readTables } from "./read_report.ts";
-import type { ReportColumn, ReportTable } from "./report.ts";
-import type { Range } from "./state.ts";
+import { readTables } from "../recording/read_report.ts";
+import type { ReportColumn, ReportTable } from "../recording/report.ts";
+import type { Range } from "../page/state.ts";
 
 const STARTS = ["start_ns", "from_ns", "time_ns", "at_ns", "first_ns"];
 const ENDS = ["end_ns", "to_ns", "last_ns"];

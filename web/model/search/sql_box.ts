@@ -1,9 +1,9 @@
 // The SQL box of a recording: the running query, and the outcome of the last one. It outlives the page that shows it, so
 // that a look at the timeline loses nothing.
 
-import type { SqlOutcome, SqlServer } from "../read/sql.ts";
+import type { SqlOutcome, SqlServer } from "../../read/sql_client.ts";
 import { answerTables } from "./sql_answer.ts";
-import type { ReportTable } from "./report.ts";
+import type { ReportTable } from "../recording/report.ts";
 
 export type SqlResult = { sql: string; tables: ReportTable[]; elapsed_s: number } | { sql: string; problem: string };
 

@@ -1,7 +1,7 @@
 // Which words may stand at the cursor of the SQL box: tables after FROM and JOIN, elsewhere columns of the tables that
 // the statement names (of all tables if it names none), functions and keywords. As in the shell of `gpu-profile query`.
 
-import type { SqlSchema, SqlTable } from "../read/sql.ts";
+import type { SqlSchema, SqlTable } from "../../read/sql_client.ts";
 
 export interface Completion {
   from: number; // where the word at the cursor begins

@@ -1,7 +1,7 @@
 // A table as CSV (RFC 4180), byte for byte the output of `gpu-profile report FILE TABLE --format csv`: header, exact
 // values, empty cells for absent values, lines that end with a line feed.
 
-import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+import type { Cell, ReportColumn, ReportTable } from "../recording/report.ts";
 
 export const csvHead = (table: ReportTable, columns: readonly number[]): string => columns.map((at) => field(table.columns[at]!.name)).join(",") + "\n";
 
@@ -19,7 +19,7 @@ function field(cell: string): string {
   return /[",\n]/.test(text) || text.startsWith("#") ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Makes text harmless in spreadsheets and terminals, by the rule of docs/reference/formats/csv.md (core/base/csv.h). */
+/** Makes text harmless in spreadsheets and terminals, by the rule of docs/reference/formats/csv.md (core/base/text/csv.h). */
 export function harmlessText(text: string): string {
   const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
   const guard = text.startsWith("'") || (/^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !isNumber) ? "'" : "";

@@ -1,7 +1,7 @@
 // Splits sentences of the report into plain text and references. `gap-3` is row 3 of the table whose rows are called
 // gap; `memcpy` in backticks is the table of that name. References to missing tables remain text. Another word in backticks is code.
 
-import { columnOf, type Report, type ReportTable } from "./report.ts";
+import { columnOf, type Report, type ReportTable } from "../recording/report.ts";
 
 export interface Reference {
   table: ReportTable;

@@ -1,7 +1,7 @@
 // Names of columns, metrics and tables as people read them: words, without the unit, which a heading shows separately. A
 // filter accepts a column's name, the name without its unit, and the heading with _ for spaces.
 
-import type { ReportColumn } from "./report.ts";
+import type { ReportColumn } from "../recording/report.ts";
 
 const UNITS = /_(ns|pct|bytes_per_s|bytes|gb_per_s|flop_per_s|ppm|j|w)$/;
 

@@ -2,16 +2,16 @@
 // highlight it and go to its longest event in the reported part. Times in the report count from the start of the
 // recording, also for a part.
 
-import { nameSetsOf, isNamed, type Name } from "./search.ts";
-import { eventRefOf } from "./details.ts";
-import { eventStartingAt } from "./lane.ts";
-import { isAboutLaunches, isAboutLines, measuredKernels, rowOfKernel } from "./measured_kernels.ts";
-import { longestEvent } from "./longest.ts";
-import type { Recording } from "./recording.ts";
-import { numberOf, tableOf, textOf, type Cell, type Report, type ReportTable } from "./report.ts";
-import { lineKey } from "./source_lines.ts";
-import { around, type Range, type Selection } from "./state.ts";
-import type { Viewer } from "./viewer.ts";
+import { nameSetsOf, isNamed, type Name } from "../search/search.ts";
+import { eventRefOf } from "../page/details.ts";
+import { eventStartingAt } from "../recording/lane.ts";
+import { isAboutLaunches, isAboutLines, measuredKernels, rowOfKernel } from "../kernel/measured_kernels.ts";
+import { longestEvent } from "../recording/longest.ts";
+import type { Recording } from "../recording/recording.ts";
+import { numberOf, tableOf, textOf, type Cell, type Report, type ReportTable } from "../recording/report.ts";
+import { lineKey } from "../kernel/source_lines.ts";
+import { around, type Range, type Selection } from "../page/state.ts";
+import type { Viewer } from "../page/viewer.ts";
 
 /** The events that a table's rows describe, and the column with their names. */
 const NAMED: Record<string, [column: string, tables: string[]]> = {

@@ -2,9 +2,9 @@
 // or size if the column has one (duration>1ms, bytes>=4MiB); other words are case-insensitive text that some cell must
 // contain. A comparison with an unknown column is also text, because names contain < and >.
 
-import { fail, ok, type Result } from "../read/result.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
 import { columnNamed, headingOf } from "./heading.ts";
-import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+import type { Cell, ReportColumn, ReportTable } from "../recording/report.ts";
 
 type Test = (row: readonly Cell[]) => boolean;
 

@@ -1,6 +1,6 @@
 // Sorting rows of a table by a column, and summing them by the values of a column.
 
-import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+import type { Cell, ReportColumn, ReportTable } from "../recording/report.ts";
 
 export interface Order {
   column: number;

@@ -3,10 +3,10 @@
 // chunks, because the visible rows of a sorted table may come from every chunk; a scan over all rows reads one chunk
 // after the other and lets the page answer in between.
 
-import type { Column } from "../read/column.ts";
-import type { Payload } from "../read/payload.ts";
-import type { LongTable } from "./manifest.ts";
-import type { Cell, ReportColumn, ReportTable } from "./report.ts";
+import type { Column } from "../../read/column.ts";
+import type { Payload } from "../../read/payload.ts";
+import type { LongTable } from "../recording/manifest.ts";
+import type { Cell, ReportColumn, ReportTable } from "../recording/report.ts";
 
 /** Called with every row in order. The cells are valid during the call only. */
 export type Visit = (cells: readonly Cell[], row: number) => void;

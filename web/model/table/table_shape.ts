@@ -1,8 +1,8 @@
 // What the reader chose about a table: a filter, an order, a grouping and hidden columns, all by name, so that they fit
 // into an address and outlive a change of the table. `shapeRows` finds the rows to show, over all rows of the table.
 
-import { fail, ok, type Result } from "../read/result.ts";
-import type { Cell, ReportTable } from "./report.ts";
+import { fail, ok, type Result } from "../../read/result.ts";
+import type { Cell, ReportTable } from "../recording/report.ts";
 import { rowTest } from "./table_filter.ts";
 import { Grouping, sortedRows, type Order } from "./table_order.ts";
 import { wholeRows, type TableRows } from "./table_rows.ts";

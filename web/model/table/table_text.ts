@@ -1,7 +1,7 @@
 // Rows of a table as text, in display order and with the shown columns: CSV with exact values, as the program writes
 // it, or Markdown as the page shows it.
 
-import type { Cell, ReportTable } from "./report.ts";
+import type { Cell, ReportTable } from "../recording/report.ts";
 import { csvHead, csvLine } from "./csv.ts";
 import type { ShownRows } from "./table_shape.ts";
 

@@ -2,7 +2,7 @@
 // caller draws its content.
 
 import type { ComponentChildren } from "preact";
-import { useWidth } from "../use_width.ts";
+import { useWidth } from "../parts/use_width.ts";
 
 const RIGHT = 14;
 const TOP = 10;

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { noteOf, type Report } from "../../model/report.ts";
+import { noteOf, type Report } from "../../model/recording/report.ts";
 
 interface Props {
   id: string;

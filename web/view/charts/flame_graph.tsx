@@ -1,10 +1,10 @@
 // The flame graph of the reported part of the recording.
 
-import { reportedPart } from "../../model/row_navigation.ts";
-import { answerOf } from "../../model/range_answer.ts";
-import type { ChartProps } from "../charts.tsx";
+import { reportedPart } from "../../model/table/row_navigation.ts";
+import { answerOf } from "../../model/range/range_answer.ts";
+import type { ChartProps } from "../charts_page.tsx";
 import { FlamePanel } from "../flame/flame_panel.tsx";
-import { useAsync } from "../use_state.ts";
+import { useAsync } from "../parts/use_state.ts";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Flame graph of ranges, operators and API calls";

@@ -5,11 +5,11 @@ import { DIMMED, hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { treemap } from "../../layout/treemap.ts";
-import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_navigation.ts";
-import type { ChartProps } from "../charts.tsx";
-import { useFill } from "../use_fill.ts";
-import { useWidth } from "../use_width.ts";
+import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import { showRow } from "../../model/table/row_navigation.ts";
+import type { ChartProps } from "../charts_page.tsx";
+import { useFill } from "../parts/use_fill.ts";
+import { useWidth } from "../parts/use_width.ts";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const HEIGHT = 300; // css pixels

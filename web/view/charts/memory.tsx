@@ -5,12 +5,12 @@ import { useEffect, useState } from "preact/hooks";
 import { ticksOf } from "../../layout/ticks.ts";
 import { amount, exact, grouped, moment } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
-import { pointsOf, type Point } from "../../model/counter_points.ts";
-import type { Lane } from "../../model/manifest.ts";
-import { numberOf, tableOf, textOf, type ReportTable } from "../../model/report.ts";
-import { reportedPart } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import type { ChartProps } from "../charts.tsx";
+import { pointsOf, type Point } from "../../model/recording/counter_points.ts";
+import type { Lane } from "../../model/recording/manifest.ts";
+import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import { reportedPart } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import type { ChartProps } from "../charts_page.tsx";
 import { Chart } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 

@@ -6,12 +6,12 @@ import { stackedAreas } from "../../layout/stacked_area.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { amount, grouped, moment } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
-import { memoryLayers, type MemoryLayers } from "../../model/memory_layers.ts";
-import { tableOf } from "../../model/report.ts";
-import { reportedPart } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import type { ChartProps } from "../charts.tsx";
-import { useFill } from "../use_fill.ts";
+import { memoryLayers, type MemoryLayers } from "../../model/recording/memory_layers.ts";
+import { tableOf } from "../../model/recording/report.ts";
+import { reportedPart } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import type { ChartProps } from "../charts_page.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { Chart } from "./chart.tsx";
 import { ChartSection } from "./chart_section.tsx";
 

@@ -2,9 +2,9 @@
 
 import { FIRST_HUE, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
-import { numberOf, tableOf, textOf } from "../../model/report.ts";
-import type { ChartProps } from "../charts.tsx";
-import { useFill } from "../use_fill.ts";
+import { numberOf, tableOf, textOf } from "../../model/recording/report.ts";
+import type { ChartProps } from "../charts_page.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Overlap";

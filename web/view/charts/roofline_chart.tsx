@@ -5,11 +5,11 @@
 import { hueOf } from "../../layout/colors.ts";
 import { amount, plural, duration, grouped } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
-import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/roofline.ts";
-import { tableOf } from "../../model/report.ts";
-import { showRow } from "../../model/row_navigation.ts";
-import type { ChartProps } from "../charts.tsx";
-import { useFill } from "../use_fill.ts";
+import { operatorsOf, roofsOf, type Operator, type Roof } from "../../model/kernel/roofline.ts";
+import { tableOf } from "../../model/recording/report.ts";
+import { showRow } from "../../model/table/row_navigation.ts";
+import type { ChartProps } from "../charts_page.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { Chart } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 

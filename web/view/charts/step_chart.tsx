@@ -5,10 +5,10 @@ import { pct } from "../../layout/cell_text.ts";
 import { WORK } from "../../layout/colors.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
-import { cellOf, numberOf, tableOf, textOf } from "../../model/report.ts";
-import { showRow } from "../../model/row_navigation.ts";
-import type { ChartProps } from "../charts.tsx";
-import { useFill } from "../use_fill.ts";
+import { cellOf, numberOf, tableOf, textOf } from "../../model/recording/report.ts";
+import { showRow } from "../../model/table/row_navigation.ts";
+import type { ChartProps } from "../charts_page.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { Chart } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 

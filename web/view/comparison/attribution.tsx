@@ -6,10 +6,10 @@ import type { Caption } from "../../draw/picture.ts";
 import { causeOf, hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { exact, signedDuration } from "../../layout/time_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 import { PictureMenu } from "../pictures/picture_menu.tsx";
-import { Swatch } from "../swatch.tsx";
-import { useFill } from "../use_fill.ts";
+import { Swatch } from "../parts/swatch.tsx";
+import { useFill } from "../parts/use_fill.ts";
 
 const SHOWN = 8;
 

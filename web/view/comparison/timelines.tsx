@@ -1,11 +1,11 @@
 // BASE above NEW, aligned at a chosen step, or each at its own.
 
 import { duration, signedDuration } from "../../layout/time_text.ts";
-import type { Comparison } from "../../model/comparison.ts";
-import { sourceName } from "../../model/source_name.ts";
+import type { Comparison } from "../../model/page/comparison.ts";
+import { sourceName } from "../../model/recording/source_name.ts";
 import { EntrySelect } from "../steps/entry_select.tsx";
 import { SideBySide } from "../steps/side_by_side.tsx";
-import { useViewerState } from "../use_state.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 interface Props {
   comparison: Comparison;

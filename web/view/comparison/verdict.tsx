@@ -2,9 +2,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { amount, exact } from "../../layout/time_text.ts";
-import { headingOf } from "../../model/heading.ts";
-import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { FiguresTable } from "../figures_table.tsx";
+import { headingOf } from "../../model/table/heading.ts";
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import { FiguresTable } from "../parts/figures_table.tsx";
 
 export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";

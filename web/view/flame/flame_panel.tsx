@@ -4,13 +4,13 @@
 import { useMemo } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { duration } from "../../layout/time_text.ts";
-import { callees, callers, frameKey, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/call_tree.ts";
-import { pathOf, type FlameShape, type FlameView as Shape } from "../../model/flame_shape.ts";
-import { showInRange } from "../../model/range_navigation.ts";
-import type { RangeAnswer } from "../../model/range_answer.ts";
-import { matcher } from "../../model/search_query.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { useViewerState } from "../use_state.ts";
+import { callees, callers, frameKey, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/range/call_tree.ts";
+import { pathOf, type FlameShape, type FlameView as Shape } from "../../model/range/flame_shape.ts";
+import { showInRange } from "../../model/range/range_navigation.ts";
+import type { RangeAnswer } from "../../model/range/range_answer.ts";
+import { matcher } from "../../model/search/search_query.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useViewerState } from "../parts/use_state.ts";
 import { FlameView } from "./flame_view.tsx";
 
 const SHAPES: Readonly<Record<Shape, string>> = { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" };

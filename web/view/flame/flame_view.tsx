@@ -7,10 +7,10 @@ import { DIMMED, hueOf } from "../../layout/colors.ts";
 import { flameBoxes, type FlameBox } from "../../layout/flame_boxes.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
-import type { CallNode, Time } from "../../model/call_tree.ts";
-import { nodeAt, type FramePath } from "../../model/flame_shape.ts";
-import { useFill } from "../use_fill.ts";
-import { useWidth } from "../use_width.ts";
+import type { CallNode, Time } from "../../model/range/call_tree.ts";
+import { nodeAt, type FramePath } from "../../model/range/flame_shape.ts";
+import { useFill } from "../parts/use_fill.ts";
+import { useWidth } from "../parts/use_width.ts";
 
 const ROW = 18; // css pixels
 const MIN_LABEL_WIDTH = 30;

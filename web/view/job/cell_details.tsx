@@ -1,13 +1,13 @@
 // The selected rank and step: where it ran, and how to open its recording: a link if the program that serves this page
 // can open the file, else the command.
 
-import { whyLost } from "../../model/job.ts";
-import { prices } from "../../model/job_order.ts";
+import { whyLost } from "../../model/job/job.ts";
+import { prices } from "../../model/job/job_order.ts";
 import { duration } from "../../layout/time_text.ts";
-import { Command } from "../command.tsx";
-import { CopyButton } from "../copy_button.tsx";
-import type { JobProps } from "../job.tsx";
-import { useAsync } from "../use_state.ts";
+import { Command } from "../page/command.tsx";
+import { CopyButton } from "../parts/copy_button.tsx";
+import type { JobProps } from "../job_page.tsx";
+import { useAsync } from "../parts/use_state.ts";
 
 export function CellDetails({ viewer, job, chosen }: JobProps) {
   const { rank, host, peers, status, file } = job.ranks[chosen.rank]!;

@@ -3,9 +3,9 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { DARK, LIGHT } from "../../draw/theme.ts";
 import { plural } from "../../layout/time_text.ts";
-import { contains, zoomedHeat } from "../../model/heat_window.ts";
-import { useTheme } from "../theme_switch.tsx";
-import { useWidth } from "../use_width.ts";
+import { contains, zoomedHeat } from "../../model/job/heat_window.ts";
+import { useTheme } from "../page/theme_switch.tsx";
+import { useWidth } from "../parts/use_width.ts";
 import { useHeatEvents, type Box, type Cell } from "./heat_events.ts";
 import { anchorOf } from "./heat_gestures.ts";
 import { HeatLegend } from "./heat_legend.tsx";

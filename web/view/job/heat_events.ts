@@ -3,8 +3,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { worstIn } from "../../layout/heat_map.ts";
-import { selectCell, showHeat } from "../../model/job_cell.ts";
-import type { HeatWindow } from "../../model/heat_window.ts";
+import { selectCell, showHeat } from "../../model/job/job_cell.ts";
+import type { HeatWindow } from "../../model/job/heat_window.ts";
 import { HeatDrag, pinchedHeat, pressedZoom, wheeled, type HeatActions, type HeatView, type Spot } from "./heat_gestures.ts";
 import { LEFT, type HeatLayout, type HeatProps } from "./heat_picture.ts";
 

@@ -2,7 +2,7 @@
 // steps, where there are more. Drag pans; with Shift, or while everything is shown, it marks a box to zoom to. A click
 // selects a cell. Two fingers zoom and pan; one finger scrolls the page.
 
-import { contains, heatBetween, movedHeat, zoomedHeat, type HeatPoint, type HeatWindow } from "../../model/heat_window.ts";
+import { contains, heatBetween, movedHeat, zoomedHeat, type HeatPoint, type HeatWindow } from "../../model/job/heat_window.ts";
 
 const CLICK = 4; // css pixels the pointer may move in a click
 const CLOSER = 0.5;

@@ -1,11 +1,11 @@
 // The heat map of ranks and steps, with the choice of its quantity and of the order of ranks.
 
 import { useMemo } from "preact/hooks";
-import { orderRanks } from "../../model/job_cell.ts";
-import { ROW_ORDERS, rowsBy, type RowOrder } from "../../model/job_order.ts";
-import type { JobProps } from "../job.tsx";
+import { orderRanks } from "../../model/job/job_cell.ts";
+import { ROW_ORDERS, rowsBy, type RowOrder } from "../../model/job/job_order.ts";
+import type { JobProps } from "../job_page.tsx";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { useAsync, useViewerState } from "../use_state.ts";
+import { useAsync, useViewerState } from "../parts/use_state.ts";
 import { HeatCells } from "./heat_cells.tsx";
 
 const ORDER_NAMES: Record<RowOrder, string> = { rank: "rank", host: "host", peers: "peers (stage)", price: "price" };

@@ -2,17 +2,17 @@
 
 import { useMemo } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
-import { besideCells, drawHeatMap } from "../../draw/heat_map.ts";
+import { besideCells, drawHeatMap } from "../../draw/draw_heat_map.ts";
 import type { Theme } from "../../draw/theme.ts";
 import { columnAt, heatMap, lineOf, placeHeat, placePart, type HeatInput, type HeatMap, type HeatPlace } from "../../layout/heat_map.ts";
 import { lineLabels, stepTicks } from "../../layout/heat_labels.ts";
 import { HeatScale, materialTime } from "../../layout/heat_scale.ts";
-import { heatIn, wholeHeat, type HeatWindow } from "../../model/heat_window.ts";
-import type { Job, Quantity } from "../../model/job.ts";
-import type { RowOrder } from "../../model/job_order.ts";
-import type { JobProps } from "../job.tsx";
+import { heatIn, wholeHeat, type HeatWindow } from "../../model/job/heat_window.ts";
+import type { Job, Quantity } from "../../model/job/job.ts";
+import type { RowOrder } from "../../model/job/job_order.ts";
+import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
-import { useViewerState } from "../use_state.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 export const LEFT = 92; // css pixels for the labels of rows
 const HEIGHT = 440; // of the cells at most

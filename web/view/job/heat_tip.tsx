@@ -2,7 +2,7 @@
 
 import { quantityText } from "../../layout/heat_scale.ts";
 import { duration } from "../../layout/time_text.ts";
-import { whyLost, type Job, type Quantity } from "../../model/job.ts";
+import { whyLost, type Job, type Quantity } from "../../model/job/job.ts";
 
 /** Rank, place, step and value of a cell; why it has none if it is lost. */
 export function cellText(job: Job, quantity: Quantity, cells: Float64Array, rank: number, step: number): string[] {

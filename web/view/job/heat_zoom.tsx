@@ -1,9 +1,9 @@
 // Which part of the heat map is shown, in words, and buttons that change it.
 
 import { grouped, plural } from "../../layout/time_text.ts";
-import type { HeatWindow } from "../../model/heat_window.ts";
-import type { Job } from "../../model/job.ts";
-import type { RowOrder } from "../../model/job_order.ts";
+import type { HeatWindow } from "../../model/job/heat_window.ts";
+import type { Job } from "../../model/job/job.ts";
+import type { RowOrder } from "../../model/job/job_order.ts";
 
 interface Props {
   job: Job;

@@ -3,20 +3,20 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
-import { besideCells, drawHeatMap, type HeatFrame } from "../../draw/heat_map.ts";
+import { besideCells, drawHeatMap, type HeatFrame } from "../../draw/draw_heat_map.ts";
 import { DARK, LIGHT } from "../../draw/theme.ts";
 import { heatMap, placeHeat, worstIn, type HeatInput, type HeatPlace } from "../../layout/heat_map.ts";
 import { columnLabels, nameLabels } from "../../layout/heat_labels.ts";
 import { HeatScale } from "../../layout/heat_scale.ts";
 import { duration, plural } from "../../layout/time_text.ts";
-import { areLinksInQuestion, hostLinks, type HostLinks } from "../../model/host_links.ts";
-import type { Quantity } from "../../model/job.ts";
-import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import type { JobProps } from "../job.tsx";
+import { areLinksInQuestion, hostLinks, type HostLinks } from "../../model/job/host_links.ts";
+import type { Quantity } from "../../model/job/job.ts";
+import { numberOf, tableOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { useTheme } from "../theme_switch.tsx";
-import { useWidth } from "../use_width.ts";
+import { useTheme } from "../page/theme_switch.tsx";
+import { useWidth } from "../parts/use_width.ts";
 import { moved, type Cell } from "./heat_events.ts";
 import { HeatLegend } from "./heat_legend.tsx";
 import { cursorStyle, LEFT, px } from "./heat_picture.ts";

@@ -2,9 +2,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact, plural } from "../../layout/time_text.ts";
-import { selectCell } from "../../model/job_cell.ts";
-import type { Unit } from "../../model/job.ts";
-import type { JobProps } from "../job.tsx";
+import { selectCell } from "../../model/job/job_cell.ts";
+import type { Unit } from "../../model/job/job.ts";
+import type { JobProps } from "../job_page.tsx";
 
 export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason: string }) {
   if (job.units.length === 0)

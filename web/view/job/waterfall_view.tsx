@@ -4,19 +4,19 @@
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { jobColors } from "../../draw/heat_colors.ts";
 import { css, DARK, LIGHT } from "../../draw/theme.ts";
-import { drawWaterfall } from "../../draw/waterfall.ts";
+import { drawWaterfall } from "../../draw/draw_waterfall.ts";
 import { barAt, criticalTime, heightOf, placeWaterfall, type Waterfall } from "../../layout/waterfall.ts";
 import { duration, plural } from "../../layout/time_text.ts";
-import type { Job } from "../../model/job.ts";
-import { selectCell } from "../../model/job_cell.ts";
-import { rowsBy } from "../../model/job_order.ts";
-import type { StepBar, StepPicture } from "../../model/step_bars.ts";
-import type { JobProps } from "../job.tsx";
+import type { Job } from "../../model/job/job.ts";
+import { selectCell } from "../../model/job/job_cell.ts";
+import { rowsBy } from "../../model/job/job_order.ts";
+import type { StepBar, StepPicture } from "../../model/job/step_bars.ts";
+import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { useTheme } from "../theme_switch.tsx";
-import { useAsync, useViewerState } from "../use_state.ts";
-import { useWidth } from "../use_width.ts";
+import { useTheme } from "../page/theme_switch.tsx";
+import { useAsync, useViewerState } from "../parts/use_state.ts";
+import { useWidth } from "../parts/use_width.ts";
 
 const LEFT = 92; // css pixels, as the heat map
 const PART_NAMES: Record<string, string> = { input: "idle, waiting for input", host: "idle, host", unknown: "idle, cause unknown", copy: "copies", compute: "own compute", wait: "waiting for other ranks", transfer: "transfer" };

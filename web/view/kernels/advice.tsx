@@ -1,7 +1,7 @@
 // Findings about a kernel as cards: gain, evidence, remedy and confidence.
 
 import { pct } from "../../layout/cell_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 
 export function Advice({ table }: { table: ReportTable | null }) {
   if (table === null || table.rows.length === 0)

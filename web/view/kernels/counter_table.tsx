@@ -1,11 +1,11 @@
 // All known counters of the launch, as a table of the tables page. All kernels share its filter and order.
 
-import type { MeasuredKernel } from "../../model/measured_kernels.ts";
+import type { MeasuredKernel } from "../../model/kernel/measured_kernels.ts";
 import { plural } from "../../layout/time_text.ts";
-import type { ReportTable } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { Command } from "../command.tsx";
-import { useViewerState } from "../use_state.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { Command } from "../page/command.tsx";
+import { useViewerState } from "../parts/use_state.ts";
 import { TableView } from "../tables/table_view.tsx";
 
 const REPEATED = new Set(["launch", "kernel"]); // the same in every row of one launch

@@ -2,9 +2,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { shortName } from "../../layout/short_name.ts";
-import type { SampledKernel } from "../../model/manifest.ts";
-import type { MeasuredKernel } from "../../model/measured_kernels.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import type { SampledKernel } from "../../model/recording/manifest.ts";
+import type { MeasuredKernel } from "../../model/kernel/measured_kernels.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 interface Props {
   viewer: Viewer;

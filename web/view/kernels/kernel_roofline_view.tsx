@@ -5,12 +5,12 @@ import { levelCode, levelDash } from "../../layout/level_style.ts";
 import { pct } from "../../layout/cell_text.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
-import { kernelRooflineOf, LEVELS, type KernelRoofline, type RooflinePoint } from "../../model/kernel_roofline.ts";
-import { tableOf, type Report, type ReportTable } from "../../model/report.ts";
-import { operatorsOf, type Operator } from "../../model/roofline.ts";
+import { kernelRooflineOf, LEVELS, type KernelRoofline, type RooflinePoint } from "../../model/kernel/kernel_roofline.ts";
+import { tableOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import { operatorsOf, type Operator } from "../../model/kernel/roofline.ts";
 import { Chart } from "../charts/chart.tsx";
-import { FiguresTable } from "../figures_table.tsx";
-import { useFill } from "../use_fill.ts";
+import { FiguresTable } from "../parts/figures_table.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 
 const HEIGHT = 300;

@@ -1,7 +1,7 @@
 // The memory chart: boxes for multiprocessors, caches and memory, links with their traffic.
 
 import { describe, HEIGHT, memoryPicture, WIDTH, type Box, type Link } from "../../layout/memory_picture.ts";
-import { hasTraffic, type MemoryChart } from "../../model/memory_chart.ts";
+import { hasTraffic, type MemoryChart } from "../../model/kernel/memory_chart.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 
 export function MemoryPicture({ chart, limit }: { chart: MemoryChart; limit: string }) {

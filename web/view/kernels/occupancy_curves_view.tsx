@@ -5,11 +5,11 @@ import { pct } from "../../layout/cell_text.ts";
 import { WORK } from "../../layout/colors.ts";
 import { grouped, plural } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
-import { occupancyCurvesOf, stepsOf, type CurvePoint, type OccupancyCurve } from "../../model/occupancy_curves.ts";
-import type { ReportTable } from "../../model/report.ts";
+import { occupancyCurvesOf, stepsOf, type CurvePoint, type OccupancyCurve } from "../../model/kernel/occupancy_curves.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
 import { Chart } from "../charts/chart.tsx";
-import { FiguresTable } from "../figures_table.tsx";
-import { useFill } from "../use_fill.ts";
+import { FiguresTable } from "../parts/figures_table.tsx";
+import { useFill } from "../parts/use_fill.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 
 const HEIGHT = 130;

@@ -2,7 +2,7 @@
 
 import { WORK } from "../../layout/colors.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
-import type { Occupancy } from "../../model/occupancy.ts";
+import type { Occupancy } from "../../model/kernel/occupancy.ts";
 import { ShareBars } from "./share_bars.tsx";
 
 export function OccupancySection({ occupancy }: { occupancy: Occupancy }) {

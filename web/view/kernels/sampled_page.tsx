@@ -3,11 +3,11 @@
 import { pct } from "../../layout/cell_text.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { plural } from "../../layout/time_text.ts";
-import type { SampledKernel } from "../../model/manifest.ts";
-import { showName } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { useAsync } from "../use_state.ts";
-import { SourceLines } from "./source_lines.tsx";
+import type { SampledKernel } from "../../model/recording/manifest.ts";
+import { showName } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useAsync } from "../parts/use_state.ts";
+import { SourceLines } from "./source_lines_view.tsx";
 
 export function SampledPage({ viewer, kernel }: { viewer: Viewer; kernel: SampledKernel }) {
   const { recording } = viewer;

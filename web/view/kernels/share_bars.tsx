@@ -1,7 +1,7 @@
 // Bars of shares from 0 to 100 %: name, amount and share, with a note below. An unknown share has no bar.
 
 import { pct } from "../../layout/cell_text.ts";
-import { useFill } from "../use_fill.ts";
+import { useFill } from "../parts/use_fill.ts";
 
 export interface ShareBar {
   name: string;

@@ -6,13 +6,13 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { ISSUED, stallCode } from "../../layout/stall_style.ts";
 import { grouped, plural } from "../../layout/time_text.ts";
-import type { ReportTable } from "../../model/report.ts";
-import { FIGURES, orderedLines, reasonsOf, sourceLinesOf, type Figure, type LineOrder, type SourceLine } from "../../model/source_lines.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { Command } from "../command.tsx";
-import { FiguresTable } from "../figures_table.tsx";
-import { useFill } from "../use_fill.ts";
-import { useViewerState } from "../use_state.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
+import { FIGURES, orderedLines, reasonsOf, sourceLinesOf, type Figure, type LineOrder, type SourceLine } from "../../model/kernel/source_lines.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { Command } from "../page/command.tsx";
+import { FiguresTable } from "../parts/figures_table.tsx";
+import { useFill } from "../parts/use_fill.ts";
+import { useViewerState } from "../parts/use_state.ts";
 import { ShareBars } from "./share_bars.tsx";
 
 const SHOWN = 50; // lines; the others are behind a button

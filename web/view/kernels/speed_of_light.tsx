@@ -3,8 +3,8 @@
 import { WORK } from "../../layout/colors.ts";
 import { levelCode } from "../../layout/level_style.ts";
 import { amount } from "../../layout/time_text.ts";
-import type { MeasuredKernel } from "../../model/measured_kernels.ts";
-import type { MemoryUnit, UnitName } from "../../model/memory_chart.ts";
+import type { MeasuredKernel } from "../../model/kernel/measured_kernels.ts";
+import type { MemoryUnit, UnitName } from "../../model/kernel/memory_chart.ts";
 import { ShareBars } from "./share_bars.tsx";
 import { SavePicture } from "../pictures/save_picture.tsx";
 

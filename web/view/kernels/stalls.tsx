@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { stallCode } from "../../layout/stall_style.ts";
 import { plural } from "../../layout/time_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 import { ShareBars } from "./share_bars.tsx";
 import { SavePicture } from "../pictures/save_picture.tsx";
 

@@ -1,7 +1,7 @@
 // What the tool that collected the counters says about the launch, in its words.
 
 import { pct } from "../../layout/cell_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
 
 export function ToolAdvice({ tool, table }: { tool: string; table: ReportTable | null }) {
   if (table === null || table.rows.length === 0) return null;

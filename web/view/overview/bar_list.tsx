@@ -1,7 +1,7 @@
 // A bar chart: label, amount and share of each item.
 
 import type { ComponentChildren } from "preact";
-import { useFill } from "../use_fill.ts";
+import { useFill } from "../parts/use_fill.ts";
 
 export interface Bar {
   label: ComponentChildren;

@@ -5,11 +5,11 @@ import { busyPath } from "../../layout/busy_path.ts";
 import { pct } from "../../layout/cell_text.ts";
 import { ticksOf } from "../../layout/ticks.ts";
 import { duration, moment } from "../../layout/time_text.ts";
-import { numberOf, tableOf, type BusyShares, type Report } from "../../model/report.ts";
-import { reportedPart } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { numberOf, tableOf, type BusyShares, type Report } from "../../model/recording/report.ts";
+import { reportedPart } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { useWidth } from "../use_width.ts";
+import { useWidth } from "../parts/use_width.ts";
 
 const ZOOM_SHARE = 0.05; // share of the part that a click shows
 

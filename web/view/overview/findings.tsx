@@ -2,9 +2,9 @@
 
 import { pct } from "../../layout/cell_text.ts";
 import { duration, exact } from "../../layout/time_text.ts";
-import type { Finding, Report } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { LinkedText } from "../linked_text.tsx";
+import type { Finding, Report } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { LinkedText } from "../parts/linked_text.tsx";
 
 const MARKS: Record<string, string> = { high: "●", medium: "◐", low: "○" };
 

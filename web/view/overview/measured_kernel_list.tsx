@@ -3,8 +3,8 @@
 import { pct } from "../../layout/cell_text.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, plural } from "../../layout/time_text.ts";
-import type { MeasuredKernel } from "../../model/measured_kernels.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import type { MeasuredKernel } from "../../model/kernel/measured_kernels.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 const SHOWN = 6;
 

@@ -3,8 +3,8 @@
 import { pct } from "../../layout/cell_text.ts";
 import { hueOf } from "../../layout/colors.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { BarList } from "./bar_list.tsx";
 

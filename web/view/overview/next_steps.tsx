@@ -1,8 +1,8 @@
 // Commands that show more, each with a copy button.
 
-import type { Report } from "../../model/report.ts";
-import { Command } from "../command.tsx";
-import { CopyButton } from "../copy_button.tsx";
+import type { Report } from "../../model/recording/report.ts";
+import { Command } from "../page/command.tsx";
+import { CopyButton } from "../parts/copy_button.tsx";
 
 export function NextSteps({ report }: { report: Report }) {
   if (report.next_steps.length === 0) return null;

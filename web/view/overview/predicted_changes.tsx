@@ -5,10 +5,10 @@
 import { pct } from "../../layout/cell_text.ts";
 import { DIMMED, WORK } from "../../layout/colors.ts";
 import { duration, exact } from "../../layout/time_text.ts";
-import { numberOf, textOf, type ReportTable } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { numberOf, textOf, type ReportTable } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
-import { useFill } from "../use_fill.ts";
+import { useFill } from "../parts/use_fill.ts";
 
 interface Prediction {
   kind: string;

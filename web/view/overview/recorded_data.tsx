@@ -1,10 +1,10 @@
 // For recordings without device work: what they do contain, with links to it.
 
 import { amount, grouped, plural } from "../../layout/time_text.ts";
-import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/report.ts";
-import { showRow } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { FiguresTable } from "../figures_table.tsx";
+import { cellOf, numberOf, tableOf, textOf, type Report } from "../../model/recording/report.ts";
+import { showRow } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { FiguresTable } from "../parts/figures_table.tsx";
 
 export function RecordedData({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");

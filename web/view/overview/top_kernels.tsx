@@ -4,9 +4,9 @@ import { pct } from "../../layout/cell_text.ts";
 import { hueOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { plural, duration, exact } from "../../layout/time_text.ts";
-import { numberOf, textOf, type Report, type ReportTable } from "../../model/report.ts";
-import { showRow } from "../../model/row_navigation.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { numberOf, textOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import { showRow } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { BarList } from "./bar_list.tsx";
 

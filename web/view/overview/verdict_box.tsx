@@ -1,10 +1,10 @@
 // The verdict: its name, its share of the critical path or the window, how much is recoverable, the confidence, and the alternatives.
 
 import { Fragment } from "preact";
-import type { Report, Verdict } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import type { Report, Verdict } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
-import { LinkedText } from "../linked_text.tsx";
+import { LinkedText } from "../parts/linked_text.tsx";
 
 export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report: Report; verdict: Verdict }) {
   const predicted = verdict.share_of === "the critical path";

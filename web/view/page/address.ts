@@ -1,10 +1,10 @@
 // Keeps what the page shows in its address and in the browser's history: a copied address, a reload, Back and Forward
 // restore it. Entries also hold how far the parts of the page were scrolled.
 
-import { History } from "../model/history.ts";
-import { readLink } from "../model/permalink.ts";
-import { restore } from "../model/restore.ts";
-import type { Workspace } from "../model/workspace.ts";
+import { History } from "../../model/page/history.ts";
+import { readLink } from "../../model/page/permalink.ts";
+import { restore } from "../../model/page/restore.ts";
+import type { Workspace } from "../../model/page/workspace.ts";
 import { placesOf, restoreScroll, scrollPlaces } from "./scroll_places.ts";
 
 const ACTIONS = ["pointerdown", "click", "change", "keydown"] as const;

@@ -1,6 +1,6 @@
 // What the numbers are based on. Lines that can change a conclusion come first.
 
-import type { Report } from "../model/report.ts";
+import type { Report } from "../../model/recording/report.ts";
 
 export function DataQuality({ lines }: { lines: Report["trust"] }) {
   const sorted = [...lines].sort((a, b) => Number(b.warning) - Number(a.warning));

@@ -1,6 +1,6 @@
 // The keys that work on every page.
 
-import type { Viewer } from "../model/viewer.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 export const GLOBAL_KEYS = [
   { keys: "?", what: "Show all keys" },

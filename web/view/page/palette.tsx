@@ -2,13 +2,13 @@
 // move through the list, Enter goes there.
 
 import { useMemo, useState } from "preact/hooks";
-import { plural } from "../layout/time_text.ts";
-import { kernelDestinations, pageDestinations, tableDestinations, trackDestinations, type Destination } from "../model/destinations.ts";
-import { fuzzySorted } from "../model/fuzzy.ts";
-import type { PageName } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { plural } from "../../layout/time_text.ts";
+import { kernelDestinations, pageDestinations, tableDestinations, trackDestinations, type Destination } from "../../model/search/destinations.ts";
+import { fuzzySorted } from "../../model/search/fuzzy.ts";
+import type { PageName } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { Dialog } from "./dialog.tsx";
-import { useAsync } from "./use_state.ts";
+import { useAsync } from "../parts/use_state.ts";
 
 const SHOWN = 50; // the others are counted
 

@@ -1,6 +1,6 @@
 // What the page shows while the program prepares the recording: the stage, how far it is, and the time so far.
 
-import type { Progress, Stage } from "../read/preparation.ts";
+import type { Progress, Stage } from "../../read/preparation.ts";
 
 const LABELS: Record<Stage, string> = { reading: "Reading the recording", analysing: "Analysing the recording", arranging: "Preparing the timeline" };
 const ORDER: readonly Stage[] = ["reading", "analysing", "arranging"];

@@ -1,8 +1,8 @@
 // A note that the report covers only a part of the recording, with a link to that part; empty if it covers all of it.
 
-import { duration, moment } from "../layout/time_text.ts";
-import { reportedPart } from "../model/row_navigation.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { duration, moment } from "../../layout/time_text.ts";
+import { reportedPart } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { Command } from "./command.tsx";
 
 /** With `command`, also the command that reports on the whole recording. */

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import type { ComponentChildren } from "preact";
-import { useMenu } from "./use_menu.ts";
+import { useMenu } from "../parts/use_menu.ts";
 
 const CONFIRM_MS = 4000;
 

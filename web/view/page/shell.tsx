@@ -3,26 +3,26 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { sourceName } from "../model/source_name.ts";
-import type { PageName } from "../model/state.ts";
-import { PAGES } from "../model/state.ts";
-import type { Workspace, Side } from "../model/workspace.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { ComparisonPage } from "./comparison.tsx";
-import { Pictured } from "./pictures/save_picture.tsx";
-import { Overview } from "./overview.tsx";
-import { Charts } from "./charts.tsx";
+import { sourceName } from "../../model/recording/source_name.ts";
+import type { PageName } from "../../model/page/state.ts";
+import { PAGES } from "../../model/page/state.ts";
+import type { Workspace, Side } from "../../model/page/workspace.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { ComparisonPage } from "../comparison_page.tsx";
+import { Pictured } from "../pictures/save_picture.tsx";
+import { Overview } from "../overview_page.tsx";
+import { Charts } from "../charts_page.tsx";
 import { bindGlobalKeys, type DialogName } from "./global_keys.ts";
-import { JobPage } from "./job.tsx";
-import { KeyHelp } from "./key_help.tsx";
-import { Kernels } from "./kernels.tsx";
+import { JobPage } from "../job_page.tsx";
+import { KeyHelp } from "../timeline/key_help.tsx";
+import { Kernels } from "../kernels_page.tsx";
 import { Palette } from "./palette.tsx";
-import { SqlPage } from "./sql.tsx";
-import { Steps } from "./steps.tsx";
-import { Tables } from "./tables.tsx";
+import { SqlPage } from "../sql_page.tsx";
+import { Steps } from "../steps_page.tsx";
+import { Tables } from "../tables_page.tsx";
 import { ThemeSwitch } from "./theme_switch.tsx";
-import { Timeline } from "./timeline.tsx";
-import { useSelector, useViewerState } from "./use_state.ts";
+import { Timeline } from "../timeline/timeline.tsx";
+import { useSelector, useViewerState } from "../parts/use_state.ts";
 
 const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels", tables: "Tables", charts: "Charts", sql: "SQL" };
 

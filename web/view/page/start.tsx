@@ -2,18 +2,18 @@
 // the shell. Errors before the shell appears become one line on the page.
 
 import { render } from "preact";
-import { initiallyFolded } from "../layout/tracks.ts";
-import { makeComparison, type Comparison } from "../model/comparison.ts";
-import { Workspace } from "../model/workspace.ts";
-import { readManifest } from "../model/manifest.ts";
-import { readReport } from "../model/read_report.ts";
-import { Recording } from "../model/recording.ts";
-import { sourceName } from "../model/source_name.ts";
-import { Viewer } from "../model/viewer.ts";
-import type { Result } from "../read/result.ts";
-import { serverSources } from "../read/server.ts";
-import { hasDocument, pageSources, workerDecoder } from "../read/single_file.ts";
-import type { Source, Sources } from "../read/source.ts";
+import { initiallyFolded } from "../../layout/tracks.ts";
+import { makeComparison, type Comparison } from "../../model/page/comparison.ts";
+import { Workspace } from "../../model/page/workspace.ts";
+import { readManifest } from "../../model/recording/manifest.ts";
+import { readReport } from "../../model/recording/read_report.ts";
+import { Recording } from "../../model/recording/recording.ts";
+import { sourceName } from "../../model/recording/source_name.ts";
+import { Viewer } from "../../model/page/viewer.ts";
+import type { Result } from "../../read/result.ts";
+import { serverSources } from "../../read/server.ts";
+import { hasDocument, pageSources, workerDecoder } from "../../read/single_file.ts";
+import type { Source, Sources } from "../../read/source.ts";
 import { syncAddress } from "./address.ts";
 import { Preparing } from "./preparing.tsx";
 import { Shell } from "./shell.tsx";

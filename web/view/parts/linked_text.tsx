@@ -1,10 +1,10 @@
 // A sentence of the report whose handles are links: a row to the timeline, a table to its page.
 
-import { piecesOf, type Reference } from "../model/handles.ts";
-import type { Report } from "../model/report.ts";
-import { rowOfKernel } from "../model/measured_kernels.ts";
-import { canShowOnTimeline, canShowRow, showRow } from "../model/row_navigation.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { piecesOf, type Reference } from "../../model/table/handles.ts";
+import type { Report } from "../../model/recording/report.ts";
+import { rowOfKernel } from "../../model/kernel/measured_kernels.ts";
+import { canShowOnTimeline, canShowRow, showRow } from "../../model/table/row_navigation.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 interface Props {
   viewer: Viewer;

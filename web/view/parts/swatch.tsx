@@ -1,7 +1,7 @@
 // A square in the colour of a code, with its letter, in the current theme.
 
-import { css, DARK, LIGHT } from "../draw/theme.ts";
-import { useTheme } from "./theme_switch.tsx";
+import { css, DARK, LIGHT } from "../../draw/theme.ts";
+import { useTheme } from "../page/theme_switch.tsx";
 
 export function Swatch({ code, letter }: { code: number; letter: string }) {
   const colors = useTheme() === "dark" ? DARK : LIGHT;

@@ -1,8 +1,8 @@
 // Hooks that pick values from a source and redraw the component when they change.
 
 import { useEffect, useReducer, useRef } from "preact/hooks";
-import type { State } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import type { State } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 /** Anything that notifies listeners of changes. */
 interface Subscribable {

@@ -2,7 +2,7 @@
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { keepWidthInPrint } from "./printing.ts";
+import { keepWidthInPrint } from "../page/printing.ts";
 
 export function useWidth<T extends Element>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null);

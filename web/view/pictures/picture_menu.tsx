@@ -3,9 +3,9 @@
 import { useState } from "preact/hooks";
 import { pictureFile, type Caption } from "../../draw/picture.ts";
 import { DARK, LIGHT } from "../../draw/theme.ts";
-import { download, fileName } from "../download.ts";
-import { SaveMenu, type SaveAction } from "../save_menu.tsx";
-import { inTheme, useTheme } from "../theme_switch.tsx";
+import { download, fileName } from "../parts/download.ts";
+import { SaveMenu, type SaveAction } from "../page/save_menu.tsx";
+import { inTheme, useTheme } from "../page/theme_switch.tsx";
 import { measureText } from "./canvas_pictures.ts";
 import { pictureOf } from "./dom_picture.ts";
 

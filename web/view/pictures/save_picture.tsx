@@ -3,7 +3,7 @@
 
 import { createContext } from "preact";
 import { useContext, useRef } from "preact/hooks";
-import type { Viewer } from "../../model/viewer.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { reportCaption } from "./caption.ts";
 import { PictureMenu } from "./picture_menu.tsx";
 

@@ -4,12 +4,12 @@ import { useMemo } from "preact/hooks";
 import { causeOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { amount, duration, exact, grouped, percent } from "../../layout/time_text.ts";
-import type { RangeAnswer } from "../../model/range_answer.ts";
-import { showInRange } from "../../model/range_navigation.ts";
-import { tablesOf, totalOf, type RangeRow, type RangeTable } from "../../model/range_tables.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { Swatch } from "../swatch.tsx";
-import { useViewerState } from "../use_state.ts";
+import type { RangeAnswer } from "../../model/range/range_answer.ts";
+import { showInRange } from "../../model/range/range_navigation.ts";
+import { tablesOf, totalOf, type RangeRow, type RangeTable } from "../../model/range/range_tables.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { Swatch } from "../parts/swatch.tsx";
+import { useViewerState } from "../parts/use_state.ts";
 import { AnswerTable, type AnswerRow } from "./answer_table.tsx";
 
 const CLIPPED = "Events with a part in the range; only that part counts.";

@@ -1,9 +1,9 @@
 // The list of kept ranges: each leads to its range, has a note, and can be removed.
 
 import { duration } from "../../layout/time_text.ts";
-import { withNote, withoutRange } from "../../model/kept_ranges.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { useViewerState } from "../use_state.ts";
+import { withNote, withoutRange } from "../../model/range/kept_ranges.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 export function KeptRangeList({ viewer }: { viewer: Viewer }) {
   const kept = useViewerState(viewer, (state) => state.kept);

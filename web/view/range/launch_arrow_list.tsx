@@ -2,10 +2,10 @@
 
 import { useEffect } from "preact/hooks";
 import { grouped, plural } from "../../layout/time_text.ts";
-import type { LaneArrow } from "../../model/lane.ts";
-import { launchArrows, MAX_ARROWS } from "../../model/launch_arrows.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { useAsync, useViewerState } from "../use_state.ts";
+import type { LaneArrow } from "../../model/recording/lane.ts";
+import { launchArrows, MAX_ARROWS } from "../../model/range/launch_arrows.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArrows: (arrows: readonly LaneArrow[]) => void }) {
   const range = useViewerState(viewer, (state) => state.range);

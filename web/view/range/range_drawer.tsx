@@ -2,11 +2,11 @@
 
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { duration } from "../../layout/time_text.ts";
-import type { Drawer, DrawerView } from "../../model/drawer.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { warmStacks } from "../../model/warm.ts";
+import type { Drawer, DrawerView } from "../../model/range/drawer.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { warmStacks } from "../../model/range/warm.ts";
 import { FlamePanel } from "../flame/flame_panel.tsx";
-import { useViewerState } from "../use_state.ts";
+import { useViewerState } from "../parts/use_state.ts";
 import { AnswerTables } from "./answer_tables.tsx";
 import { useRangeAnswer } from "./use_range_answer.ts";
 

@@ -2,9 +2,9 @@
 // then the latest range.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { answerOf, type RangeAnswer } from "../../model/range_answer.ts";
-import type { Range } from "../../model/state.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { answerOf, type RangeAnswer } from "../../model/range/range_answer.ts";
+import type { Range } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 interface Shown {
   answer?: RangeAnswer;

@@ -1,11 +1,11 @@
 // The tables of an answer. Those whose rows have times can be marked on the timeline; a row leads to its time.
 
 import { plural } from "../../layout/time_text.ts";
-import { rowTimes } from "../../model/sql_answer.ts";
-import type { ReportTable } from "../../model/report.ts";
-import { sourceName } from "../../model/source_name.ts";
-import { around, union, type Range } from "../../model/state.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { rowTimes } from "../../model/search/sql_answer.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
+import { sourceName } from "../../model/recording/source_name.ts";
+import { around, union, type Range } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { TableView } from "../tables/table_view.tsx";
 
 export function Answer({ viewer, tables }: { viewer: Viewer; tables: readonly ReportTable[] }) {

@@ -1,8 +1,8 @@
 // How many rows of an SQL answer are marked on the timeline, and the way back.
 
 import { plural } from "../../layout/time_text.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { useViewerState } from "../use_state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 export function AnswerMarks({ viewer }: { viewer: Viewer }) {
   const answer = useViewerState(viewer, (state) => state.answer);

@@ -2,8 +2,8 @@
 // closes the list; otherwise Tab leaves the box as usual. Ctrl + Enter runs.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { completeSql, type Completion } from "../../model/sql_completion.ts";
-import type { SqlSchema } from "../../read/sql.ts";
+import { completeSql, type Completion } from "../../model/search/sql_completion.ts";
+import type { SqlSchema } from "../../read/sql_client.ts";
 
 const LIST = "sql-words";
 

@@ -5,13 +5,13 @@ import { useMemo } from "preact/hooks";
 import { causeOf } from "../../layout/colors.ts";
 import { shortName } from "../../layout/short_name.ts";
 import { duration, exact, grouped, signedDuration } from "../../layout/time_text.ts";
-import { differenceOf, type Amount, type DifferenceRow } from "../../model/range_difference.ts";
-import { showInRange } from "../../model/range_navigation.ts";
-import type { Range } from "../../model/state.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { differenceOf, type Amount, type DifferenceRow } from "../../model/range/range_difference.ts";
+import { showInRange } from "../../model/range/range_navigation.ts";
+import type { Range } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { AnswerTable, type AnswerRow } from "../range/answer_table.tsx";
 import { useRangeAnswer } from "../range/use_range_answer.ts";
-import { Swatch } from "../swatch.tsx";
+import { Swatch } from "../parts/swatch.tsx";
 
 export interface Place {
   label: string; // "A", "BASE"

@@ -1,7 +1,7 @@
 // Chooses a step or a range: the named steps first, then ranges, then every step.
 
 import { duration } from "../../layout/time_text.ts";
-import type { StepEntry } from "../../model/step_entries.ts";
+import type { StepEntry } from "../../model/range/step_entries.ts";
 
 interface Props {
   label: string;

@@ -3,16 +3,16 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Comparison } from "../../model/comparison.ts";
-import type { Viewer } from "../../model/viewer.ts";
-import { DetailsPanel } from "../details_panel.tsx";
-import { bindKeys } from "../keys.ts";
-import { MeasurePanel } from "../measure_panel.tsx";
+import type { Comparison } from "../../model/page/comparison.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { DetailsPanel } from "../timeline/details_panel.tsx";
+import { bindKeys } from "../timeline/keys.ts";
+import { MeasurePanel } from "../timeline/measure_panel.tsx";
 import { viewCaption } from "../pictures/caption.ts";
 import { PictureMenu } from "../pictures/picture_menu.tsx";
-import type { TimelineCanvas } from "../timeline_canvas.ts";
-import { TimelineView } from "../timeline_view.tsx";
-import { useViewerState } from "../use_state.ts";
+import type { TimelineCanvas } from "../timeline/timeline_canvas.ts";
+import { TimelineView } from "../timeline/timeline_view.tsx";
+import { useViewerState } from "../parts/use_state.ts";
 
 interface Props {
   comparison: Comparison;

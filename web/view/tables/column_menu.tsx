@@ -1,9 +1,9 @@
 // Chooses the columns of a table that are shown, copied and saved. At least one remains.
 
-import { headingOf } from "../../model/heading.ts";
-import type { ReportTable } from "../../model/report.ts";
-import { shownColumns } from "../../model/table_shape.ts";
-import { useMenu } from "../use_menu.ts";
+import { headingOf } from "../../model/table/heading.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
+import { shownColumns } from "../../model/table/table_shape.ts";
+import { useMenu } from "../parts/use_menu.ts";
 
 interface Props {
   table: ReportTable;

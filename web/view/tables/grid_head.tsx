@@ -3,8 +3,8 @@
 
 import { columnDoc, isNumeric } from "../../layout/cell_text.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
-import type { ReportColumn } from "../../model/report.ts";
-import type { Order } from "../../model/table_order.ts";
+import type { ReportColumn } from "../../model/recording/report.ts";
+import type { Order } from "../../model/table/table_order.ts";
 
 interface Props {
   column: ReportColumn;

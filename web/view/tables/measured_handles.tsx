@@ -1,8 +1,8 @@
 // Links from the table of kernels to the pages of those that have counters, found by name.
 
-import { measuredKernels } from "../../model/measured_kernels.ts";
-import { columnOf, type Report, type ReportTable } from "../../model/report.ts";
-import type { Viewer } from "../../model/viewer.ts";
+import { measuredKernels } from "../../model/kernel/measured_kernels.ts";
+import { columnOf, type Report, type ReportTable } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 
 const SHOWN = 12; // the others are on the kernels page
 

@@ -1,8 +1,8 @@
 // A list of table names with row counts.
 
 import { grouped } from "../../layout/time_text.ts";
-import { tableTitle } from "../../model/heading.ts";
-import type { ReportTable } from "../../model/report.ts";
+import { tableTitle } from "../../model/table/heading.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
 
 export function TableList({ tables, shown, onShow }: { tables: readonly ReportTable[]; shown: ReportTable; onShow: (name: string) => void }) {
   return (

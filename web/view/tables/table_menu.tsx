@@ -3,11 +3,11 @@
 import { markdown } from "../../layout/markdown.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
 import { grouped, plural } from "../../layout/time_text.ts";
-import type { ShownRows } from "../../model/table_shape.ts";
-import { CSV, textOfRows, type TextFormat } from "../../model/table_text.ts";
-import { copyText } from "../clipboard.ts";
-import { download, fileName } from "../download.ts";
-import { SaveMenu, type SaveAction } from "../save_menu.tsx";
+import type { ShownRows } from "../../model/table/table_shape.ts";
+import { CSV, textOfRows, type TextFormat } from "../../model/table/table_text.ts";
+import { copyText } from "../parts/clipboard.ts";
+import { download, fileName } from "../parts/download.ts";
+import { SaveMenu, type SaveAction } from "../page/save_menu.tsx";
 
 interface Props {
   recording: string; // name

@@ -3,9 +3,9 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Result } from "../../read/result.ts";
-import type { ReportTable } from "../../model/report.ts";
-import type { TableRows } from "../../model/table_rows.ts";
-import { shapeRows, shapeWhole, type ShownRows, type TableShape } from "../../model/table_shape.ts";
+import type { ReportTable } from "../../model/recording/report.ts";
+import type { TableRows } from "../../model/table/table_rows.ts";
+import { shapeRows, shapeWhole, type ShownRows, type TableShape } from "../../model/table/table_shape.ts";
 
 export interface Shaped {
   shown: ShownRows;

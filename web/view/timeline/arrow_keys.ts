@@ -1,11 +1,11 @@
 // The arrow keys on the timeline: along a row from event to event, and from row to row at the same time, also into the
 // next track. Without a selection they select the first event of the window in the first row that has one.
 
-import { eventRefOf } from "../model/details.ts";
-import { eventAt, isTimesOnly, neighbour, rangeOf, type SliceRef } from "../model/lane.ts";
-import type { Lane } from "../model/manifest.ts";
-import { around } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { eventRefOf } from "../../model/page/details.ts";
+import { eventAt, isTimesOnly, neighbour, rangeOf, type SliceRef } from "../../model/recording/lane.ts";
+import type { Lane } from "../../model/recording/manifest.ts";
+import { around } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 export async function alongRow(timeline: TimelineCanvas, by: 1 | -1): Promise<void> {

@@ -1,20 +1,20 @@
 // The selected row: every field with its unit, its launch, the work it submitted, its enclosing ranges, its neighbours.
 
 import { useEffect, useState } from "preact/hooks";
-import { columnDoc, pct } from "../layout/cell_text.ts";
-import { kindOf } from "../model/event_kind.ts";
-import { amount, duration, exact, grouped, moment, unitText } from "../layout/time_text.ts";
-import { detailsOf, type Details, type EventRef } from "../model/details.ts";
-import { eventOfThread, idleRowOf } from "../model/gap_links.ts";
-import { headingOf } from "../model/heading.ts";
-import { kernelLinkOf } from "../model/kernel_link.ts";
-import { showRowAbout } from "../model/row_navigation.ts";
-import type { ColumnSpec } from "../model/manifest.ts";
-import type { SourceLine } from "../model/source_lines.ts";
-import type { Selection } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
-import type { Value } from "../read/column.ts";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { columnDoc, pct } from "../../layout/cell_text.ts";
+import { kindOf } from "../../model/recording/event_kind.ts";
+import { amount, duration, exact, grouped, moment, unitText } from "../../layout/time_text.ts";
+import { detailsOf, type Details, type EventRef } from "../../model/page/details.ts";
+import { eventOfThread, idleRowOf } from "../../model/page/gap_links.ts";
+import { headingOf } from "../../model/table/heading.ts";
+import { kernelLinkOf } from "../../model/kernel/kernel_link.ts";
+import { showRowAbout } from "../../model/table/row_navigation.ts";
+import type { ColumnSpec } from "../../model/recording/manifest.ts";
+import type { SourceLine } from "../../model/kernel/source_lines.ts";
+import type { Selection } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import type { Value } from "../../read/column.ts";
+import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails: (details: Details | null) => void }) {
   const selection = useViewerState(viewer, (state) => state.selection);

@@ -1,7 +1,7 @@
 // All keys of the page (?), by where they apply.
 
-import { Dialog } from "./dialog.tsx";
-import { GLOBAL_KEYS } from "./global_keys.ts";
+import { Dialog } from "../page/dialog.tsx";
+import { GLOBAL_KEYS } from "../page/global_keys.ts";
 import { KEYS } from "./keys.ts";
 
 interface KeyLine {

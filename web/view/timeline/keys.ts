@@ -1,9 +1,9 @@
 // Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once, with
 // what the help says about it (key_help.tsx) and what it does.
 
-import { isKept } from "../model/kept_ranges.ts";
-import { around, zoomed } from "../model/state.ts";
-import type { Viewer } from "../model/viewer.ts";
+import { isKept } from "../../model/range/kept_ranges.ts";
+import { around, zoomed } from "../../model/page/state.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
 import { acrossRows, alongRow } from "./arrow_keys.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 

@@ -1,9 +1,9 @@
 // A note that highlighted events have no marks because there are too many.
 
-import { grouped } from "../layout/time_text.ts";
-import { MAX_MARKS } from "../model/marks.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { useViewerState } from "./use_state.ts";
+import { grouped } from "../../layout/time_text.ts";
+import { MAX_MARKS } from "../../model/search/marks.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 export function MarkLimit({ viewer }: { viewer: Viewer }) {
   const events = useViewerState(viewer, (state) => state.unmarkedEvents);

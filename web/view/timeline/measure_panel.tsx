@@ -1,14 +1,14 @@
 // The measured range: its length, the busy and idle time of each device, and the number of events that start in it.
 
 import { useEffect, useState } from "preact/hooks";
-import { CAUSES, causeOf } from "../layout/colors.ts";
-import { kindsOf } from "../model/event_kind.ts";
-import { duration, exact, grouped, moment, percent } from "../layout/time_text.ts";
-import { isKept } from "../model/kept_ranges.ts";
-import { measure, type DeviceMeasure, type Measure } from "../model/measure.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { Swatch } from "./swatch.tsx";
-import { useViewerState } from "./use_state.ts";
+import { CAUSES, causeOf } from "../../layout/colors.ts";
+import { kindsOf } from "../../model/recording/event_kind.ts";
+import { duration, exact, grouped, moment, percent } from "../../layout/time_text.ts";
+import { isKept } from "../../model/range/kept_ranges.ts";
+import { measure, type DeviceMeasure, type Measure } from "../../model/range/measure.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { Swatch } from "../parts/swatch.tsx";
+import { useViewerState } from "../parts/use_state.ts";
 
 export function MeasurePanel({ viewer }: { viewer: Viewer }) {
   const range = useViewerState(viewer, (state) => state.range);

@@ -1,12 +1,12 @@
 // The critical path: the button that marks it on the timeline, and while it is marked, what each class of its parts
 // takes, or why there is none.
 
-import { pct } from "../layout/cell_text.ts";
-import { MAX_LINKED } from "../layout/critical_path.ts";
-import { duration, exact, moment } from "../layout/time_text.ts";
-import { noteOf } from "../model/report.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { pct } from "../../layout/cell_text.ts";
+import { MAX_LINKED } from "../../layout/critical_path.ts";
+import { duration, exact, moment } from "../../layout/time_text.ts";
+import { noteOf } from "../../model/recording/report.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { useAsync, useViewerState } from "../parts/use_state.ts";
 
 export const togglePath = (viewer: Viewer): void => viewer.set({ criticalPath: !viewer.state.criticalPath });
 

@@ -2,10 +2,10 @@
 // pans. Drag pans; on the ruler or with Shift it measures a range; on the minimap at the top it moves the window. A
 // click selects, a double click zooms to the event. Fingers: touch.ts.
 
-import { eventAt, isTimesOnly, type SliceRef } from "../model/lane.ts";
-import { eventRefOf } from "../model/details.ts";
-import { around, zoomed } from "../model/state.ts";
-import { warmEvents } from "../model/warm.ts";
+import { eventAt, isTimesOnly, type SliceRef } from "../../model/recording/lane.ts";
+import { eventRefOf } from "../../model/page/details.ts";
+import { around, zoomed } from "../../model/page/state.ts";
+import { warmEvents } from "../../model/range/warm.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 const CLICK = 4; // css pixels the pointer may move in a click

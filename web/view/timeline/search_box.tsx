@@ -2,15 +2,15 @@
 // highlighted on the tracks.
 
 import { useRef, useState } from "preact/hooks";
-import { plural, duration, grouped } from "../layout/time_text.ts";
-import { eventRefOf } from "../model/details.ts";
-import { findNames } from "../model/highlight.ts";
-import { eventsOf } from "../model/marks.ts";
-import { findEvent, type Name } from "../model/search.ts";
-import { FILTERS, readQuery, type Query } from "../model/search_query.ts";
-import type { Viewer } from "../model/viewer.ts";
-import type { Result } from "../read/result.ts";
-import { useViewerState } from "./use_state.ts";
+import { plural, duration, grouped } from "../../layout/time_text.ts";
+import { eventRefOf } from "../../model/page/details.ts";
+import { findNames } from "../../model/search/highlight.ts";
+import { eventsOf } from "../../model/search/marks.ts";
+import { findEvent, type Name } from "../../model/search/search.ts";
+import { FILTERS, readQuery, type Query } from "../../model/search/search_query.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import type { Result } from "../../read/result.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 const SHOWN = 100; // names in the list; the rest are only counted
 

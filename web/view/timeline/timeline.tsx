@@ -1,26 +1,26 @@
 // The timeline page: search, the timeline with its tracks, and a panel for the selection and the measured range.
 
 import { useRef } from "preact/hooks";
-import { describeEvent } from "../layout/event_text.ts";
-import type { Details } from "../model/details.ts";
-import type { LaneArrow } from "../model/lane.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { AnswerMarks } from "./sql/answer_marks.tsx";
+import { describeEvent } from "../../layout/event_text.ts";
+import type { Details } from "../../model/page/details.ts";
+import type { LaneArrow } from "../../model/recording/lane.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { AnswerMarks } from "../sql/answer_marks.tsx";
 import { DetailsPanel } from "./details_panel.tsx";
 import { bindKeys } from "./keys.ts";
 import { Legend, MeasurePanel } from "./measure_panel.tsx";
-import { KeptRangeList } from "./range/kept_ranges.tsx";
-import { LaunchArrowSwitch } from "./range/launch_arrows.tsx";
-import { RangeDrawer } from "./range/range_drawer.tsx";
+import { KeptRangeList } from "../range/kept_range_list.tsx";
+import { LaunchArrowSwitch } from "../range/launch_arrow_list.tsx";
+import { RangeDrawer } from "../range/range_drawer.tsx";
 import { SearchBox, type SearchHandle } from "./search_box.tsx";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 import { TimelineView } from "./timeline_view.tsx";
-import { PanelWidth } from "./panel_width.tsx";
+import { PanelWidth } from "../parts/panel_width.tsx";
 import { PathPanel, PathSwitch, togglePath } from "./path_panel.tsx";
 import { MarkLimit } from "./mark_limit.tsx";
-import { viewCaption } from "./pictures/caption.ts";
-import { PictureMenu } from "./pictures/picture_menu.tsx";
-import { useViewerState } from "./use_state.ts";
+import { viewCaption } from "../pictures/caption.ts";
+import { PictureMenu } from "../pictures/picture_menu.tsx";
+import { useViewerState } from "../parts/use_state.ts";
 
 export function Timeline({ viewer }: { viewer: Viewer }) {
   const timeline = useRef<TimelineCanvas | null>(null);

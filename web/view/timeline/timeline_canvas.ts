@@ -1,20 +1,20 @@
 // The canvas of the timeline: draws a frame after a change, at most one per screen refresh. It keeps only transient
 // state (pointer, scroll position, size); the rest is in the viewer's state.
 
-import { CanvasSurface } from "../draw/canvas_surface.ts";
-import { drawScene, FONT } from "../draw/scene.ts";
-import { DARK, LIGHT } from "../draw/theme.ts";
-import { Fitter } from "../layout/fit.ts";
-import { hit, type Hit } from "../layout/hit.ts";
-import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../layout/scene.ts";
-import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../layout/tracks.ts";
-import { drawnAt, valueAt, type SliceRef } from "../model/lane.ts";
-import type { Lane } from "../model/manifest.ts";
-import type { BusyShares } from "../model/report.ts";
-import type { State } from "../model/state.ts";
-import type { RowPlace, Viewer } from "../model/viewer.ts";
-import { registerPicture } from "./pictures/canvas_pictures.ts";
-import { theme } from "./theme_switch.tsx";
+import { CanvasSurface } from "../../draw/canvas_surface.ts";
+import { drawScene, FONT } from "../../draw/draw_scene.ts";
+import { DARK, LIGHT } from "../../draw/theme.ts";
+import { Fitter } from "../../layout/fit.ts";
+import { hit, type Hit } from "../../layout/hit.ts";
+import { HEAD, sceneOf, type FrameInput, type SceneSource } from "../../layout/scene.ts";
+import { placeTracks, changesToReveal, type Placement, type TrackTree } from "../../layout/tracks.ts";
+import { drawnAt, valueAt, type SliceRef } from "../../model/recording/lane.ts";
+import type { Lane } from "../../model/recording/manifest.ts";
+import type { BusyShares } from "../../model/recording/report.ts";
+import type { State } from "../../model/page/state.ts";
+import type { RowPlace, Viewer } from "../../model/page/viewer.ts";
+import { registerPicture } from "../pictures/canvas_pictures.ts";
+import { theme } from "../page/theme_switch.tsx";
 
 const PICTURE_SCALE = 2; // pixels of the display list per css pixel of a saved picture
 

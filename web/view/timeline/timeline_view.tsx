@@ -1,17 +1,17 @@
 // A timeline with the elements around its canvas: track names, their filter, the tooltip.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { HEAD } from "../layout/scene.ts";
-import type { Placement } from "../layout/tracks.ts";
-import type { Selection, TrackChoice } from "../model/state.ts";
-import type { RowPlace, Viewer } from "../model/viewer.ts";
+import { HEAD } from "../../layout/scene.ts";
+import type { Placement } from "../../layout/tracks.ts";
+import type { Selection, TrackChoice } from "../../model/page/state.ts";
+import type { RowPlace, Viewer } from "../../model/page/viewer.ts";
 import { bindPointer } from "./pointer.ts";
-import { PRINT_WIDTH } from "./printing.ts";
+import { PRINT_WIDTH } from "../page/printing.ts";
 import { bindTouch } from "./touch.ts";
 import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
-import { useViewerState } from "./use_state.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 const EMPTY: Placement = { tracks: [], height: 0 };
 

@@ -1,11 +1,11 @@
 // The tooltip at the pointer: name, length and start of a slice; for a merged slice, how many events it stands for and
 // how much of its length they cover; for a counter, its value. Text only; the details panel has the rest.
 
-import { pct } from "../layout/cell_text.ts";
-import { kindOf } from "../model/event_kind.ts";
-import { amount, plural, duration, moment, percent } from "../layout/time_text.ts";
-import { NO_NAME } from "../model/slices.ts";
-import type { Strings } from "../model/strings.ts";
+import { pct } from "../../layout/cell_text.ts";
+import { kindOf } from "../../model/recording/event_kind.ts";
+import { amount, plural, duration, moment, percent } from "../../layout/time_text.ts";
+import { NO_NAME } from "../../model/recording/slices.ts";
+import type { Strings } from "../../model/recording/strings.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
 export interface Pointed {

@@ -1,8 +1,8 @@
 // Fingers on the timeline: one pans, two zoom and pan, a tap selects, a long press followed by a drag measures a range.
 // On the ruler and the minimap one finger does what the mouse does.
 
-import { warmEvents } from "../model/warm.ts";
-import { pinched, type Point } from "../model/pinch.ts";
+import { warmEvents } from "../../model/range/warm.ts";
+import { pinched, type Point } from "../../model/page/pinch.ts";
 import { begin, move, select, type Drag } from "./pointer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 

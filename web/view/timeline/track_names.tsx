@@ -2,10 +2,10 @@
 // be dragged among its siblings. By keyboard the buttons of all tracks are one stop, with arrows between them.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { moved, type Placement, type PlacedTrack } from "../layout/tracks.ts";
-import type { Viewer } from "../model/viewer.ts";
-import { moveInToolbars, oneTabStop } from "./toolbar.ts";
-import { useViewerState } from "./use_state.ts";
+import { moved, type Placement, type PlacedTrack } from "../../layout/tracks.ts";
+import type { Viewer } from "../../model/page/viewer.ts";
+import { moveInToolbars, oneTabStop } from "../parts/toolbar.ts";
+import { useViewerState } from "../parts/use_state.ts";
 
 const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
   const next = new Set(set);

@@ -161,7 +161,7 @@ def test_device_and_peak_memory_are_part_of_the_steps(program, monkeypatch, tmp_
 
 
 def test_the_page_runs(run):
-    section = (Path(__file__).resolve().parents[2] / "docs/guides/ci.md").read_text().split("\n## In pytest\n")[1]
+    section = (Path(__file__).resolve().parents[3] / "docs/guides/ci.md").read_text().split("\n## In pytest\n")[1]
     source, command = (re.search(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[1] for language in ("python", "sh"))
     words = command.split()
     assert words[:3] == ["python3", "-m", "pytest"] and words[3:] == ["--gpu-profile-history", "history.sqlite"]
