@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 UNREAD = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE", "tools/check_language.py", "CHANGELOG.md")
-SUFFIXES = (".h", ".cc", ".cu", ".def", ".py", ".ts", ".css", ".html", ".md", ".sh", ".txt", ".toml", ".cmake")
+SUFFIXES = (".h", ".cc", ".cu", ".def", ".py", ".ts", ".tsx", ".css", ".html", ".md", ".sh", ".txt", ".toml", ".cmake")
 EXCUSE = "language: quoted"
 
 # (what must not come back, what to write instead)

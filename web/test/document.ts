@@ -70,11 +70,32 @@ export function coarser(slices: readonly Slice[], resolution: number): Slice[] {
   return out;
 }
 
+// The distinct names of events, with their number and times.
+function namesPayload(lanes: DocumentInput["lanes"]): Uint8Array {
+  const names = new Map<string, { table: string; name: string; count: number; total: number; first: number; last: number }>();
+  for (const lane of lanes)
+    for (const event of lane.events ?? []) {
+      if (event.name === undefined) continue;
+      const key = `${lane.table}\0${event.name}`;
+      const seen = names.get(key) ?? { table: lane.table, name: event.name, count: 0, total: 0, first: event.start, last: event.start };
+      names.set(key, { ...seen, count: seen.count + 1, total: seen.total + event.dur, last: Math.max(seen.last, event.start) });
+    }
+  const list = [...names.values()];
+  const column = (name: keyof (typeof list)[0], type: Written["type"]): Written => ({ name, type, values: list.map((n) => n[name]) });
+  return encodePayload("names", list.length, [
+    column("table", "string"),
+    column("name", "string"),
+    column("count", "i64"),
+    column("total", "dur"),
+    column("first", "time"),
+    column("last", "time"),
+  ]);
+}
+
 export function buildDocument(input: DocumentInput): BuiltDocument {
   const blobs: Uint8Array[] = [];
   const add = (bytes: Uint8Array) => blobs.push(bytes) - 1;
   const json = (value: unknown) => add(new TextEncoder().encode(JSON.stringify(value)));
-  const names = new Map<string, { table: string; name: string; count: number; total: number; first: number; last: number }>();
   const all = [...input.lanes, ...(input.critical_path?.lanes ?? [])];
   const lanes = all.map((lane) => ({
     track: lane.track,
@@ -94,13 +115,6 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
       if (level) lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
     });
   all.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
-  for (const lane of input.lanes)
-    for (const event of lane.events ?? []) {
-      if (event.name === undefined) continue;
-      const key = `${lane.table}\0${event.name}`;
-      const seen = names.get(key) ?? { table: lane.table, name: event.name, count: 0, total: 0, first: event.start, last: event.start };
-      names.set(key, { ...seen, count: seen.count + 1, total: seen.total + event.dur, last: Math.max(seen.last, event.start) });
-    }
   const tables = (input.tables ?? []).map((table) => {
     const rows = table.columns[0]?.values.length ?? 0;
     const tableBlobs: number[] = [];
@@ -121,18 +135,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     }
     return { name, rows: rows.length, chunk_rows: CHUNK, blobs: longBlobs };
   });
-  const list = [...names.values()];
-  const column = (name: keyof (typeof list)[0], type: Written["type"]): Written => ({ name, type, values: list.map((n) => n[name]) });
-  const namesBlob = add(
-    encodePayload("names", list.length, [
-      column("table", "string"),
-      column("name", "string"),
-      column("count", "i64"),
-      column("total", "dur"),
-      column("first", "time"),
-      column("last", "time"),
-    ]),
-  );
+  const namesBlob = add(namesPayload(input.lanes));
   const stacks = input.frames && { frames: add(framesPayload(input.frames)), sums: add(sumsPayload(input.lanes, lanes)) };
   const manifest = {
     format: 1,

@@ -1,17 +1,17 @@
-// Any two steps or ranges of one recording beside each other: both timelines, aligned at their starts, and what differs
+// Any two steps or ranges of one recording side by side: both timelines, aligned at their starts, and what differs
 // by kernel, cause, operator, call and copy.
 
 import { useEffect, useMemo } from "preact/hooks";
 import { duration, signedDuration } from "../layout/time_text.ts";
-import { Comparison } from "../model/comparison.ts";
-import { NO_REPORT } from "../model/read_report.ts";
-import type { Report } from "../model/report.ts";
-import { entriesOf, type StepEntry } from "../model/step_entries.ts";
-import { Viewer } from "../model/viewer.ts";
+import { Comparison } from "../model/page/comparison.ts";
+import { NO_REPORT } from "../model/recording/read_report.ts";
+import type { Report } from "../model/recording/report.ts";
+import { entriesOf, type StepEntry } from "../model/range/step_entries.ts";
+import { Viewer } from "../model/page/viewer.ts";
 import { DifferenceTables } from "./steps/difference_tables.tsx";
 import { EntrySelect } from "./steps/entry_select.tsx";
 import { SideBySide } from "./steps/side_by_side.tsx";
-import { useAsync, useViewerState } from "./use_state.ts";
+import { useAsync, useViewerState } from "./parts/use_state.ts";
 
 export function Steps({ viewer }: { viewer: Viewer }) {
   const { value: report, error } = useAsync(() => viewer.recording.report(), viewer);
@@ -28,8 +28,8 @@ function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
   if (entries.length < 2)
     return (
       <article>
-        <h1 class="spoken">Steps beside each other</h1>
-        <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then stand beside each other here.</p>
+        <h1 class="spoken">Steps side by side</h1>
+        <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then be shown side by side here.</p>
       </article>
     );
   const find = (key: string, usual: StepEntry) => entries.find((entry) => entry.key === key) ?? usual;
@@ -64,7 +64,7 @@ function Beside({ viewer, entries, a, b }: Props) {
   );
   return (
     <article class="answer comparison">
-      <h1 class="spoken">Steps beside each other</h1>
+      <h1 class="spoken">Steps side by side</h1>
       <SideBySide comparison={comparison} label="Timelines of both steps" sides={[{ short: "A", long: a.name }, { short: "B", long: b.name }]} control={control} status="" onClear={() => {}} />
       <section aria-label="Differences">
         <h2>

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import check_docs  # noqa: E402
@@ -70,8 +70,8 @@ def test_fuzzed_sources_exist():
         ("see core/base/" + "absent.h", "core/base/absent.h"),
         ("see core/base/result.h", None),
         ("a / b, and/or, 3/4", None),
-        ("`tests/python/test_tools.py::test_refs`", None),
-        ("`tests/python/test_tools.py::test_absent`", "has no test test_absent"),
+        ("`tests/python/project/test_tools.py::test_refs`", None),
+        ("`tests/python/project/test_tools.py::test_absent`", "has no test test_absent"),
         ("`tests/unit/model/interval_test.cc::Interval.BusyPlusIdleIsTheWindow`", None),
         ("`tests/unit/model/interval_test.cc::Interval.Absent`", "has no test Interval.Absent"),
         ("`web/test/payload.test.ts::each encoding`", None),
@@ -91,12 +91,22 @@ def test_refs_of_markdown():
 
 
 def test_long_files_and_functions():
-    found = list(check_size.long_files({"a.cc": 400, "b.cc": 401}, {}))
-    assert len(found) == 1 and found[0].startswith("b.cc: 401 lines")
-    assert list(check_size.long_files({"b.cc": 401}, {"b.cc": "one table"})) == []
+    found = list(check_size.long_files({"a.cc": 700, "b.cc": 701}, {}))
+    assert len(found) == 1 and found[0].startswith("b.cc: 701 lines")
+    assert list(check_size.long_files({"b.cc": 701}, {"b.cc": "one table"})) == []
     assert "b.cc" in list(check_size.long_files({"b.cc": 3}, {"b.cc": "one table"}))[0]
     found = list(check_size.long_functions([("a.cc", 1, "good", 80), ("a.cc", 90, "bad", 81)]))
     assert len(found) == 1 and found[0].startswith("a.cc:90: bad has 81 lines")
+
+
+def test_functions_of_typescript_are_measured(tmp_path):
+    source = tmp_path / "x.tsx"
+    source.write_text("export function f() {\n  if (a) {\n    b();\n  }\n}\nclass C {\n  g() {\n    c();\n  }\n}\n")
+    check_size.ROOT, root = tmp_path, check_size.ROOT
+    try:
+        assert list(check_size.typescript_functions([source])) == [("x.tsx", 1, "f", 5), ("x.tsx", 7, "g", 3)]
+    finally:
+        check_size.ROOT = root
 
 
 def test_functions_are_measured(tmp_path):

@@ -2,16 +2,17 @@
 // that are not in memory appear when they have been read. Arrows move the active row, Enter opens it; a click on a
 // column head sorts by it.
 
+import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { exactCell, isNumeric } from "../../layout/cell_text.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
 import { columnWidths } from "../../layout/column_widths.ts";
 import { ROW, rowWindow, scrollTo } from "../../layout/row_window.ts";
 import { grouped } from "../../layout/time_text.ts";
-import type { Cell, ReportTable } from "../../model/report.ts";
-import type { Order } from "../../model/table_order.ts";
-import type { ShownRows } from "../../model/table_shape.ts";
-import { PRINT_WIDTH, usePrinting } from "../printing.ts";
+import type { Cell, ReportTable } from "../../model/recording/report.ts";
+import type { Order } from "../../model/table/table_order.ts";
+import type { ShownRows } from "../../model/table/table_shape.ts";
+import { PRINT_WIDTH, usePrinting } from "../page/printing.ts";
 import { Head } from "./grid_head.tsx";
 
 const CELL = 18; // css pixels of padding and border in a cell
@@ -31,18 +32,23 @@ interface Props {
   onOpen: ((row: number, cells: readonly Cell[]) => void) | null; // null: rows cannot be opened
 }
 
-export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }: Props) {
-  const { table, source, rows } = shown;
-  const scroller = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [{ height, narrow }, setSize] = useState({ height: 600, narrow: false });
-  const [active, setActive] = useState(0); // index into rows
-  const printing = usePrinting();
-  const cut = narrow || printing ? MAX_TEXT_NARROW : MAX_TEXT;
-  const widths = useMemo(() => columnWidths(table, formats, cut), [table, formats, cut]);
-  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
-  const room = Math.max(ROW, height - ROW); // below the heads
+// Where a key leads from the active row.
+function destination(key: string, active: number, rows: number, room: number): number | undefined {
+  const page = Math.max(1, Math.floor(room / ROW) - 1);
+  const steps: Record<string, number> = {
+    ArrowDown: active + 1,
+    ArrowUp: active - 1,
+    PageDown: active + page,
+    PageUp: active - page,
+    Home: 0,
+    End: rows - 1,
+  };
+  return steps[key];
+}
 
+// The visible height of the list, and whether there is room for long texts.
+function useSize(scroller: RefObject<HTMLDivElement | null>) {
+  const [size, setSize] = useState({ height: 600, narrow: false });
   useLayoutEffect(() => {
     const target = scroller.current!;
     // On paper the element is as high as the list, and is measured before `printing` is known.
@@ -52,6 +58,21 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
     observer.observe(target);
     return () => observer.disconnect();
   }, []);
+  return size;
+}
+
+export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }: Props) {
+  const { table, source, rows } = shown;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [top, setTop] = useState(0);
+  const { height, narrow } = useSize(scroller);
+  const [active, setActive] = useState(0); // index into rows
+  const printing = usePrinting();
+  const cut = narrow || printing ? MAX_TEXT_NARROW : MAX_TEXT;
+  const widths = useMemo(() => columnWidths(table, formats, cut), [table, formats, cut]);
+  const [, draw] = useReducer((n: number, _: void) => n + 1, 0);
+  const room = Math.max(ROW, height - ROW); // below the heads
+
   useEffect(() => {
     source.onLoad = draw;
     draw();
@@ -76,22 +97,24 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
   };
   const press = (event: KeyboardEvent) => {
     if (event.target !== scroller.current || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(1, Math.floor(room / ROW) - 1);
-    const steps: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: rows.length - 1 };
-    const to = steps[event.key];
+    const to = destination(event.key, active, rows.length, room);
     if (to !== undefined) go(to);
     else if (event.key === "Enter" && onOpen !== null) open(active);
     else return;
     event.preventDefault();
   };
+  const rowAt = (place: number) => {
+    const choose = () => {
+      setActive(place);
+      if (String(getSelection()) === "") open(place);
+    };
+    const cells = source.row(rows[place]!);
+    const given = { table, place, cells, columns, formats };
+    return <Row key={place} {...given} isActive={place === active} canOpen={onOpen !== null} onChoose={choose} />;
+  };
 
   const printed = { height: 0, first: 0, last: Math.min(rows.length, PRINTED_ROWS), offset: 0 };
   const window = printing ? printed : rowWindow(rows.length, top, room);
-  const below = window.height - window.offset - (window.last - window.first) * ROW;
-  const unit = printing ? `${CHAR}px` : "1ch";
-  const widthOf = (at: number) => `calc(${widths[at]} * ${unit} + ${CELL}px)`;
-  const chars = columns.reduce((sum, at) => sum + widths[at]!, 0);
-  const zoom = printing ? Math.min(1, PRINT_WIDTH / (chars * CHAR + columns.length * CELL)) : undefined;
   return (
     <>
       <div
@@ -106,36 +129,51 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
         onScroll={(event) => setTop(event.currentTarget.scrollTop)}
         onKeyDown={press}
       >
-        <table role="presentation" style={{ width: `calc(${chars} * ${unit} + ${columns.length * CELL}px)`, zoom }}>
-          <colgroup>
-            {columns.map((at) => (
-              <col key={at} style={{ width: widthOf(at) }} />
-            ))}
-          </colgroup>
-          <thead role="rowgroup">
-            <tr role="row" aria-rowindex={1}>
-              {columns.map((at) => (
-                <Head key={table.columns[at]!.name} column={table.columns[at]!} format={formats[at]!} at={at} order={order} onOrder={onOrder} />
-              ))}
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {window.offset > 0 && <tr style={{ height: `${window.offset}px` }} />}
-            {Array.from({ length: Math.max(0, window.last - window.first) }, (_, i) => {
-              const place = window.first + i;
-              const cells = source.row(rows[place]!);
-              const choose = () => {
-                setActive(place);
-                if (String(getSelection()) === "") open(place);
-              };
-              return <Row key={place} table={table} place={place} cells={cells} columns={columns} formats={formats} isActive={place === active} onChoose={choose} canOpen={onOpen !== null} />;
-            })}
-            {below > 0 && <tr style={{ height: `${below}px` }} />}
-          </tbody>
-        </table>
+        <Sheet window={window} columns={columns} widths={widths} printing={printing} rowAt={rowAt}>
+          {columns.map((at) => (
+            <Head key={table.columns[at]!.name} column={table.columns[at]!} format={formats[at]!} at={at} order={order} onOrder={onOrder} />
+          ))}
+        </Sheet>
       </div>
       {printing && rows.length > PRINTED_ROWS && <p class="note">Rows 1 to {grouped(PRINTED_ROWS)} of {grouped(rows.length)}. Save the table as CSV for all rows.</p>}
     </>
+  );
+}
+
+interface SheetProps {
+  window: { height: number; first: number; last: number; offset: number };
+  columns: readonly number[];
+  widths: readonly number[]; // characters, of all columns
+  printing: boolean;
+  rowAt: (place: number) => ComponentChildren;
+  children: ComponentChildren; // the heads
+}
+
+// The rows of a window at their place in the height of all.
+function Sheet({ window, columns, widths, printing, rowAt, children }: SheetProps) {
+  const below = window.height - window.offset - (window.last - window.first) * ROW;
+  const unit = printing ? `${CHAR}px` : "1ch";
+  const widthOf = (at: number) => `calc(${widths[at]} * ${unit} + ${CELL}px)`;
+  const chars = columns.reduce((sum, at) => sum + widths[at]!, 0);
+  const zoom = printing ? Math.min(1, PRINT_WIDTH / (chars * CHAR + columns.length * CELL)) : undefined;
+  return (
+    <table role="presentation" style={{ width: `calc(${chars} * ${unit} + ${columns.length * CELL}px)`, zoom }}>
+      <colgroup>
+        {columns.map((at) => (
+          <col key={at} style={{ width: widthOf(at) }} />
+        ))}
+      </colgroup>
+      <thead role="rowgroup">
+        <tr role="row" aria-rowindex={1}>
+          {children}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {window.offset > 0 && <tr style={{ height: `${window.offset}px` }} />}
+        {Array.from({ length: Math.max(0, window.last - window.first) }, (_, i) => rowAt(window.first + i))}
+        {below > 0 && <tr style={{ height: `${below}px` }} />}
+      </tbody>
+    </table>
   );
 }
 
