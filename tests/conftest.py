@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).resolve().parent
-sys.path[:0] = [str(TESTS), str(TESTS / "python"), str(TESTS.parent / "python")]
+# Some tests use the helpers of a test of another topic.
+TOPICS = [str(folder) for folder in sorted((TESTS / "python").iterdir()) if folder.is_dir() and not folder.name.startswith("__")]
+sys.path[:0] = [str(TESTS), str(TESTS / "python"), str(TESTS.parent / "python"), *TOPICS]
 
 from oracle.trace import read_trace  # noqa: E402  (needs the path above)
 from program import Program  # noqa: E402

@@ -25,7 +25,7 @@ PASSES = {
     "TU102": (1, 3, 3, 6, 9, 7, 13),
     "GB202": (1, 3, 5, 6, 10, 7, 19),
 }
-CATALOGUE = (ROOT / "collect" / "counters" / "catalogue.def").read_text()
+CATALOGUE = (ROOT / "collect" / "counters" / "counter_catalogue.def").read_text()
 
 
 SIBLINGS = ("TU104", "TU117", "GA102", "AD107", "GB203", "GB206")

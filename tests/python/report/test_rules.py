@@ -7,7 +7,7 @@ import pytest
 from conftest import FIXTURES
 
 ROOT = FIXTURES.parents[1]
-RULES = ROOT / "core" / "analyze" / "rules"
+RULES = ROOT / "analyze" / "rules"
 CASES = ROOT / "tests" / "cases" / "rules"
 
 
