@@ -38,7 +38,7 @@ bool read(const Value& value, std::vector<std::string>& to) {
 Result<GpuSummary> summary_from_json(std::string_view json) {
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (fault_of_text(parser.parse(json.data(), json.size()).get(object)) != simdjson::SUCCESS)
+    if (parse_text(parser, json, object) != simdjson::SUCCESS)
         return Error{ExitCode::usage, "invalid summary: not a JSON object"};
     GpuSummary summary;
 #define GPUPROF_READ_FIELD(type, name, unit, doc)                                                 \

@@ -113,8 +113,7 @@ Result<BenchDocument> read_bench_document(std::string_view json, const std::stri
     };
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (fault_of_text(parser.parse(json.data(), json.size()).get(object)) != simdjson::SUCCESS)
-        return wrong("not a JSON object");
+    if (parse_text(parser, json, object) != simdjson::SUCCESS) return wrong("not a JSON object");
     std::string kind;
     std::int64_t schema = 0;
     BenchDocument document;

@@ -99,7 +99,7 @@ private:
 Result<EngineLine> engine_line(const std::string& line) {
     simdjson::dom::parser parser;
     simdjson::dom::object object;
-    if (fault_of_text(parser.parse(line).get(object)) != simdjson::SUCCESS) return garbled(line);
+    if (parse_text(parser, line, object) != simdjson::SUCCESS) return garbled(line);
     auto text = [&](std::string_view key) {
         std::string_view value;
         return object[key].get(value) == simdjson::SUCCESS ? std::string(value) : std::string();

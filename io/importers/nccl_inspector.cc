@@ -40,7 +40,7 @@ public:
         while (std::optional<std::string_view> line = lines.next()) {
             if (line->empty()) continue;
             simdjson::dom::element value;
-            if (fault_of_text(parser_.parse(line->data(), line->size()).get(value)) != simdjson::SUCCESS)
+            if (parse_text(parser_, *line, value) != simdjson::SUCCESS)
                 batch_.lose(lines.ended() ? Loss::malformed_event : Loss::truncated,
                             fmt::format("{}:{}", source_.name(), lines.number()));
             else
