@@ -30,7 +30,7 @@ LAYERS = check_layers.read_layers("core/base: -\ncore/model: core/base # comment
         ("core/base/x.cc", '"core/model/trace.h"', "core/base may not include core/model"),
         ("core/model/x.cc", '"trace.h"', "is not a file of this project"),
         ("core/model/x.cc", '"core/base/absent.h"', "is not a file of this project"),
-        ("core/model/x.cc", "<iostream>", "core prints nothing"),
+        ("core/model/x.cc", "<iostream>", "core/model prints nothing"),
         ("cli/x.cc", "<iostream>", None),
         ("bench/x.cc", '"core/base/result.h"', "no rule in LAYERS"),
     ],
