@@ -52,7 +52,7 @@ public:
     explicit CommandLine(CLI::App& app) : app_(app) {}
 
     // Declares an option ("--name", "-n,--name") or, without dashes, the next positional. The target is a text, a list
-    // of texts, a number, or an optional number (command_line.cc lists the types).
+    // of texts, a number, or an optional number (command_options.cc lists the types).
     template <class T>
     DeclaredOption option(const std::string& name, T& into, const std::string& doc);
     // The same from a declaration that several languages share.

@@ -1,12 +1,18 @@
 // `export`: writes a recording in another format: one of io/exporters/exporter.h, or the viewer's page.
 #include <fmt/format.h>
+#include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "analyze/facts/kernels/source_texts.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -15,13 +21,42 @@
 #include "cli/progress.h"
 #include "cli/view/page.h"
 #include "cli/view/pair.h"
-#include "cli/view/private_names.h"
 #include "core/model/build/damage.h"
+#include "core/model/privacy/private_paths.h"
 #include "io/exporters/exporter.h"
 #include "io/importers/open_trace.h"
 
 namespace gpuprof::inline cli {
 namespace {
+
+// What an exported page must not name: the folders and the name of the user who exports it.
+
+// Folders at the top, such as /tmp, reveal nothing.
+void add_folder(PrivateNames& names, const std::filesystem::path& folder) {
+    std::string text = folder.lexically_normal().string();
+    while (text.size() > 1 && text.back() == '/') text.pop_back();
+    if (text.starts_with('/') && std::count(text.begin(), text.end(), '/') > 1) names.folders.push_back(text);
+}
+
+// The home and working folders, those of `files`, and the name of the user. Files below the folder `sources`, if one is
+// given, are shown with their place in it.
+PrivateNames private_names(std::span<const std::string> files, const std::string& sources) {
+    PrivateNames names;
+    if (!sources.empty()) {
+        add_folder(names, std::filesystem::absolute(sources));
+        names.place = [texts = SourceTexts(sources)](std::string_view path) { return texts.place(path); };
+    }
+    std::error_code unknown;
+    if (const char* home = std::getenv("HOME")) add_folder(names, home);
+    add_folder(names, std::filesystem::current_path(unknown));
+    for (const std::string& file : files)
+        if (!file.empty()) add_folder(names, std::filesystem::absolute(file, unknown).parent_path());
+    if (const passwd* user = getpwuid(getuid()); user != nullptr) {
+        add_folder(names, user->pw_dir);
+        if (std::string name = user->pw_name; name != "root" && !name.empty()) names.users.push_back(name);
+    }
+    return names;
+}
 
 struct ExportArguments {
     std::string format;

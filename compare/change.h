@@ -18,7 +18,7 @@
 // effective number of steps.
 //
 // Parts of one process differ if it drifts, without a change of the program. A difference that a visible common drift
-// can explain gets no verdict (dispersion.h).
+// can explain gets no verdict.
 #pragma once
 
 #include <cstddef>

@@ -96,10 +96,20 @@ def check(layers):
     return len(files), problems
 
 
+def drawn(block):
+    """The folders of a drawing with a line that says what they know: a room, or a folder of the room above it, which is indented."""
+    room = ""
+    for line in block.splitlines():
+        name = line.split(maxsplit=1)[0] if line.strip() else ""
+        if name and not line.startswith(" "):
+            room = name
+        if " knows " in line and not line.startswith("   "):
+            yield name if name == room else f"{room}/{name}"
+
+
 def not_described(layers, page):
     """Layers without a line in the page's first code block, and lines there for layers that do not exist."""
-    block = page.split("```")[1]
-    described = {line.split()[0] for line in block.splitlines() if " knows " in line}
+    described = set(drawn(page.split("```")[1]))
     for layer in sorted(set(layers) - UNDRAWN):
         if not any(within(layer, folder) for folder in described):
             yield f"ARCHITECTURE.md: no line for the layer {layer}"

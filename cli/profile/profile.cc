@@ -5,18 +5,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/command_options.h"
-#include "cli/live/line.h"
 #include "cli/output.h"
-#include "cli/profile/sample_csv.h"
 #include "cli/program.h"
 #include "cli/terminal.h"
+#include "collect/device/device_reading.h"
 #include "collect/device/monitor.h"
 #include "collect/device/monitor_options.h"
 #include "collect/device/repeats.h"
@@ -24,9 +26,94 @@
 #include "collect/launch/target.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
+#include "core/base/result.h"
+#include "core/base/text/readable.h"
+#include "core/format/series_csv.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {
+
+// The CSV file of `--csv`. Unlike other outputs it grows in place, so that it can be followed while it is written. It
+// takes its name when the command starts (an earlier file stays until then), always ends with a complete line, and lags
+// sampling by a fraction of a second.
+
+class SampleCsv {
+public:
+    static Result<std::unique_ptr<SampleCsv>> open(const std::string& file);
+    // Creates the file; further calls do nothing. close() repeats a failure.
+    void publish();
+    // Polls arrive in batches, at most ten times a second, and are written at once; times count from `started`.
+    // Thread-safe.
+    void add(const PollResult& polled, TimeNs started);
+    // Must be the last call.
+    Status close() { return output_.close(); }
+
+private:
+    explicit SampleCsv(Output output) : output_(std::move(output)) {}
+    std::mutex mutex_;
+    Output output_;
+};
+
+Result<std::unique_ptr<SampleCsv>> SampleCsv::open(const std::string& file) {
+    Result<Output> output = Output::open(file);
+    if (!output.ok()) return output.error();
+    output->write(series_heading());
+    return std::unique_ptr<SampleCsv>(new SampleCsv(std::move(*output)));
+}
+
+void SampleCsv::publish() {
+    std::lock_guard lock(mutex_);
+    (void)output_.publish();
+}
+
+void SampleCsv::add(const PollResult& polled, TimeNs started) {
+    std::lock_guard lock(mutex_);
+    for (const Reading& reading : polled.readings) output_.write(series_line(reading, started));
+    output_.flush();
+}
+
+// One terminal line with the newest sample of each device while a command runs; erased when it is cleared.
+
+class LiveLine {
+public:
+    // Newest reading per device; redrawn at most ten times a second.
+    void show(const PollResult& polled);
+    void clear();
+
+private:
+    std::map<std::int32_t, Reading> newest_;
+    TimeNs drawn_ = 0;
+    bool visible_ = false;
+};
+
+std::string describe(const Reading& reading) {
+    std::string text = fmt::format("GPU {}", reading.device);
+    if (auto util = reading.get(Metric::util_gpu)) text += fmt::format(" {:3.0f} %", *util);
+    if (auto used = reading.get(Metric::mem_used)) text += fmt::format(" {}", readable_bytes(*used * 1024 * 1024));
+    if (auto power = reading.get(Metric::power)) text += fmt::format(" {:.0f} W", *power);
+    if (auto temp = reading.get(Metric::temp)) text += fmt::format(" {:.0f} C", *temp);
+    return text;
+}
+
+void LiveLine::show(const PollResult& polled) {
+    for (const Reading& reading : polled.readings) newest_[reading.device] = reading;
+    TimeNs now = monotonic_ns();
+    if (newest_.empty() || now - drawn_ < 100'000'000) return;
+    drawn_ = now;
+    std::string line;
+    for (const auto& [device, reading] : newest_) line += (line.empty() ? "" : "  |  ") + describe(reading);
+    auto room = static_cast<std::size_t>(style_for("-").width - 1);
+    if (line.size() > room) line.resize(room);
+    fmt::print(stderr, "\r{:<{}}", line, room);
+    std::fflush(stderr);
+    visible_ = true;
+}
+
+void LiveLine::clear() {
+    if (visible_) fmt::print(stderr, "\r{:<{}}\r", "", style_for("-").width - 1);
+    visible_ = false;
+}
 
 struct ProfileArguments {
     std::string devices = "0", backend = "auto";

@@ -1,23 +1,32 @@
 #include "cli/record/run_recording.h"
 
 #include <fmt/format.h>
-
 #include <stdlib.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
 
 #include "cli/output.h"
 #include "cli/record/companions.h"
 #include "cli/record/debug_environment.h"
 #include "cli/record/parts_folder.h"
 #include "cli/record/record_os_calls.h"
-#include "cli/record/record_watch.h"
 #include "cli/record/recording_parts.h"
+#include "collect/launch/injection.h"
 #include "collect/launch/preload_path.h"
 #include "core/base/boot_id.h"
 #include "core/base/caught.h"
+#include "core/base/clock.h"
 #include "core/base/host_name.h"
+#include "core/base/ids.h"
 #include "core/base/text/command_line.h"
 #include "core/base/text/readable.h"
 #include "core/base/text/shell_words.h"
@@ -28,6 +37,105 @@
 
 namespace gpuprof::inline cli {
 namespace {
+
+// Watches a recording while the command runs: the size of its parts, and a line of progress. Runs in a separate thread,
+// four times a second.
+// The progress line appears only where it cannot mix with the command's output: if standard error is a terminal and
+// standard output is not. It is redrawn at most once a second and erased at the end. The cursor stays at its beginning,
+// so that the command's own standard error overwrites it.
+
+struct WatchOptions {
+    std::uint64_t max_bytes = 0;    // total size of all parts; 0: no limit
+    bool progress = false;          // show progress if the terminal allows it
+    std::function<void()> on_full;  // called once, in the watching thread, after the processes were told
+};
+
+class RecordingWatch {
+public:
+    RecordingWatch(const SpoolFolder& folder, WatchOptions options);
+    ~RecordingWatch() { stop(); }
+    void start();
+    // Erases the progress line; further calls do nothing.
+    void stop();
+    // Time from start() until the parts reached their limit; absent if they did not.
+    std::optional<DurNs> full_after() const { return full_after_; }
+
+private:
+    void run();
+    void look();
+    void draw(DurNs elapsed);
+
+    const SpoolFolder& folder_;
+    WatchOptions options_;
+    bool draws_ = false, drawn_ = false;
+    TimeNs started_ = 0, drawn_at_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::optional<DurNs> full_after_;
+    std::thread thread_;
+    std::mutex mutex_;  // guards stopping_
+    std::condition_variable wake_;
+    bool stopping_ = false;
+};
+
+constexpr DurNs kCheckInterval = 250'000'000, kDrawInterval = 1'000'000'000;
+
+void write_to_terminal(const std::string& text) {
+    ssize_t ignored = write(STDERR_FILENO, text.data(), text.size());
+    static_cast<void>(ignored);
+}
+
+// "recording 12 s, 3.40 MiB in 5 parts"
+std::string progress_text(DurNs elapsed, std::uint64_t bytes, std::size_t parts) {
+    return fmt::format("recording {} s, {} in {} part{}", elapsed / 1'000'000'000,
+                       readable_bytes(static_cast<double>(bytes)), parts, parts == 1 ? "" : "s");
+}
+
+RecordingWatch::RecordingWatch(const SpoolFolder& folder, WatchOptions options)
+    : folder_(folder), options_(std::move(options)) {
+    draws_ = options_.progress && isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0;
+}
+
+void RecordingWatch::start() {
+    started_ = drawn_at_ = monotonic_ns();
+    if (draws_ || options_.max_bytes > 0) thread_ = std::thread([this] { run(); });
+}
+
+void RecordingWatch::run() {
+    std::unique_lock lock(mutex_);
+    while (!wake_.wait_for(lock, std::chrono::nanoseconds(kCheckInterval), [this] { return stopping_; })) {
+        lock.unlock();
+        (void)caught([this] { look(); });  // the next look may succeed
+        lock.lock();
+    }
+}
+
+void RecordingWatch::look() {
+    DurNs elapsed = monotonic_ns() - started_;
+    bytes_ = folder_.bytes();
+    if (options_.max_bytes > 0 && bytes_ >= options_.max_bytes && !full_after_) {
+        full_after_ = elapsed;
+        folder_.report_disk_full();
+        if (options_.on_full) options_.on_full();
+    }
+    if (draws_ && started_ + elapsed - drawn_at_ >= kDrawInterval) draw(elapsed);
+}
+
+void RecordingWatch::draw(DurNs elapsed) {
+    drawn_ = true;
+    drawn_at_ = started_ + elapsed;
+    write_to_terminal(fmt::format("\r\033[K{}\r", progress_text(elapsed, bytes_, folder_.files().size())));
+}
+
+void RecordingWatch::stop() {
+    {
+        std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_all();
+    if (!thread_.joinable()) return;
+    thread_.join();
+    if (drawn_) write_to_terminal("\r\033[K");
+}
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
 

@@ -1,6 +1,5 @@
 // The launcher's settings, from the environment (collect/launch/injection.cc writes it). The library stays dormant
-// without GPUPROF_RECORD_DIR, in a program that runs with another user's rights (AT_SECURE), and in helper programs
-// (helper_programs.h).
+// without GPUPROF_RECORD_DIR, in a program that runs with another user's rights (AT_SECURE), and in helper programs.
 #pragma once
 
 #include "core/schema/recorder_settings.h"

@@ -1,23 +1,203 @@
 // Reads gpu-profile's capture files (docs/reference/capture-format.md). Reads whole chunks and counts everything
 // between them; core/format/chunk_reader.h describes the effect of damage. Decodes on several threads; the result does
 // not depend on their number.
-#include "io/importers/formats.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "core/base/parallel.h"
+#include "core/format/chunk_reader.h"
+#include "core/format/table_chunk.h"
+#include "core/model/build/trace_builder.h"
 #include "core/schema/recording_facts.h"
-#include "io/importers/capture_tables.h"
+#include "io/importers/formats.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
 namespace {
+
+// Puts the chunks of a capture into the tables of a Batch. place() is called in file order: it reserves space for a
+// chunk's rows and interns its strings, so that the result does not depend on threads. fill() then decodes the values
+// in place; calls for different chunks may run concurrently, but not with place(). Columns are matched by name:
+// unknown ones are counted and skipped, missing ones are absent. drop_failed() finally removes the rows of damaged
+// chunks.
+
+// A column to fill: its source and its destination.
+struct ColumnFill {
+    std::size_t source;  // its index in the chunk
+    std::variant<Column<std::int64_t>*, Column<std::int32_t>*, Column<double>*, Column<StringId>*> target;
+    std::vector<StringId> ids;  // of the dictionary's entries, for strings
+};
+
+struct PlacedChunk {
+    TableChunk chunk;
+    std::string_view table;  // the schema's own name
+    Row first = 0;
+    std::uint64_t offset = 0;  // in the file
+    std::vector<ColumnFill> fills;
+};
+
+// The working memory of one thread's fill().
+struct FillScratch {
+    Decompressor zstd;
+    PodVector<char> values;
+};
+
+class CaptureTables {
+public:
+    CaptureTables(Batch& batch, std::string file) : batch_(batch), file_(std::move(file)) {}
+
+    // Announces the file's row counts per table, where known, so that growing tables need not be moved.
+    void expect(std::map<std::string, std::size_t, std::less<>> rows) { expected_ = std::move(rows); }
+    // Reserves space for a chunk of kind `table`; absent if it cannot be used, which is counted. `raw` must outlive the
+    // placed chunk.
+    std::optional<PlacedChunk> place(const RawChunk& raw);
+    static bool fill(const PlacedChunk& placed, FillScratch& scratch);
+    // Records that fill() rejected `placed`.
+    void fail(const PlacedChunk& placed);
+    void drop_failed();
+    // Rows placed so far, by table, including those of tables unknown to this version.
+    const std::map<std::string, std::int64_t, std::less<>>& rows() const { return rows_; }
+
+private:
+    template <class Table>
+    void place_rows(const TableSpec& spec, Table& table, PlacedChunk& placed);
+    template <class Table>
+    bool place_column(const TableSpec& spec, Table& table, PlacedChunk& placed, std::size_t source);
+    std::string where(std::uint64_t offset) const;
+
+    Batch& batch_;
+    std::string file_;
+    Decompressor zstd_;
+    std::map<std::string, std::size_t, std::less<>> expected_;
+    std::map<std::string, std::int64_t, std::less<>> rows_;
+    std::set<std::string, std::less<>> unknown_columns_;
+    std::vector<std::pair<std::string_view, std::pair<Row, std::size_t>>> failed_;  // table, first row, rows
+};
+
+template <class T>
+bool readable_as(const ChunkColumn& column) {
+    if (!column.known) return false;
+    if (std::is_same_v<T, StringId>) return column.type == ColumnType::Str;
+    if (std::is_same_v<T, double>) return column.type == ColumnType::F64;
+    if (column.type == ColumnType::Str || column.type == ColumnType::F64) return false;
+    return std::is_same_v<T, std::int64_t> || column.type == ColumnType::I32;
+}
+
+std::string CaptureTables::where(std::uint64_t offset) const { return fmt::format("{}: byte {}", file_, offset); }
+
+std::optional<PlacedChunk> CaptureTables::place(const RawChunk& raw) {
+    std::optional<TableChunk> chunk = TableChunk::read(raw.bytes(), zstd_);
+    if (!chunk) {
+        batch_.lose(Loss::damaged_chunk, where(raw.offset));
+        return {};
+    }
+    PlacedChunk placed{std::move(*chunk), {}, 0, raw.offset, {}};
+    bool known = false, room = false;
+    batch_.tables.each_table([&](const TableSpec& spec, auto& table) {
+        if (spec.name != placed.chunk.table()) return;
+        known = true;
+        room = table.rows + placed.chunk.rows() < kNoRow;
+        if (room) place_rows(spec, table, placed);
+    });
+    if (!known || room) rows_[std::string(placed.chunk.table())] += static_cast<std::int64_t>(placed.chunk.rows());
+    if (!known)
+        batch_.lose(Loss::unknown_chunk, fmt::format("{}: table {}", where(raw.offset), placed.chunk.table()));
+    else if (!room)
+        batch_.lose(Loss::damaged_chunk, fmt::format("{}: more rows than a table can hold", where(raw.offset)));
+    if (!known || !room) return {};
+    return placed;
+}
+
+template <class Table>
+void CaptureTables::place_rows(const TableSpec& spec, Table& table, PlacedChunk& placed) {
+    placed.table = spec.name;
+    placed.first = static_cast<Row>(table.rows);
+    table.rows += placed.chunk.rows();
+    for (std::size_t source = 0; source < placed.chunk.columns().size(); ++source) {
+        if (place_column(spec, table, placed, source)) continue;
+        std::string name = fmt::format("{}.{}", spec.name, placed.chunk.columns()[source].name);
+        if (unknown_columns_.insert(name).second)
+            batch_.lose(Loss::unknown_column, fmt::format("{}: column {}", where(placed.offset), name));
+    }
+}
+
+// False if the table has no such column, or the chunk already had it.
+template <class Table>
+bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, PlacedChunk& placed, std::size_t source) {
+    auto expected = expected_.find(table_spec.name);
+    const ChunkColumn& from = placed.chunk.columns()[source];
+    bool taken = false;
+    table.each_column([&](const ColumnSpec& spec, auto& column) {
+        using T = typename std::remove_reference_t<decltype(column)>::value_type;
+        if (spec.name != from.name || !readable_as<T>(from) || column.size() > placed.first) return;
+        taken = true;
+        if (column.is_skipped()) return;
+        if (expected != expected_.end()) column.reserve(expected->second);
+        column.pad(placed.first);
+        column.extend(from.validity.empty() ? nullptr : from.validity.data(), placed.chunk.rows());
+        ColumnFill fill{source, &column, {}};
+        for (std::string_view text : from.texts) fill.ids.push_back(batch_.intern(text));
+        placed.fills.push_back(std::move(fill));
+    });
+    return taken;
+}
+
+bool CaptureTables::fill(const PlacedChunk& placed, FillScratch& scratch) {
+    const TableChunk& chunk = placed.chunk;
+    scratch.values.resize(chunk.values_size());
+    if (!chunk.read_values(scratch.values.data(), scratch.zstd)) return false;
+    bool sound = true;
+    for (const ColumnFill& fill : placed.fills) {
+        const ChunkColumn& column = chunk.columns()[fill.source];
+        sound = sound && std::visit(
+                             [&](auto* target) {
+                                 auto* out = target->mutable_values() + placed.first;
+                                 if constexpr (std::is_same_v<decltype(out), StringId*>)
+                                     return decode_column(column, scratch.values.data(), chunk.rows(), fill.ids, out);
+                                 else
+                                     return decode_column(column, scratch.values.data(), chunk.rows(), out);
+                             },
+                             fill.target);
+    }
+    return sound;
+}
+
+void CaptureTables::fail(const PlacedChunk& placed) {
+    batch_.lose(Loss::damaged_chunk, where(placed.offset));
+    failed_.push_back({placed.table, {placed.first, placed.chunk.rows()}});
+    rows_.find(placed.table)->second -= static_cast<std::int64_t>(placed.chunk.rows());
+}
+
+void CaptureTables::drop_failed() {
+    if (failed_.empty()) return;
+    batch_.tables.close();
+    batch_.tables.each_table([&](const TableSpec& spec, auto& table) {
+        std::vector<bool> dropped(table.rows, false);
+        for (const auto& [name, rows] : failed_)
+            for (std::size_t row = 0; row < rows.second && name == spec.name; ++row) dropped[rows.first + row] = true;
+        PodVector<Row> kept;
+        for (Row row = 0; row < table.rows; ++row)
+            if (!dropped[row]) kept.push_back(row);
+        if (kept.size() == table.rows) return;
+        table.each_column([&](const ColumnSpec&, auto& column) { column.gather(kept); });
+        table.rows = kept.size();
+    });
+}
 
 // Chunks are read and decoded in groups of about this many stored bytes; one group is read while another is decoded.
 constexpr std::size_t kGroupBytes = std::size_t{8} << 20;

@@ -10,14 +10,185 @@
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
+#include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/work_missing.h"
+#include "analyze/replay/gain.h"
 #include "analyze/rules/rule.h"
-#include "present/answer/verdict.h"
+#include "core/base/text/readable.h"
+#include "core/model/answer.h"
+#include "present/answer/explanations.h"
 
 namespace gpuprof::inline answer {
 namespace {
+
+// The verdict: the one limiter of the recorded run, or "cannot tell". It compares the parts of the window
+// (facts/shares.h) after taking out what the recorder made itself, and abstains rather than guesses.
+
+// A runner-up of at least this part of the winner makes the verdict "mixed".
+constexpr double kMixed = 0.85;
+// A runner-up of at least this part of the winner lowers the confidence.
+constexpr double kCloseSecondRatio = 0.7;
+// A winner below this share of the effective window explains too little to be the verdict.
+constexpr double kMinVerdictPct = 20;
+// Compute-bound with this share of the effective window, at this share of the device's peak or more, is near the limit.
+constexpr double kMinHealthyPct = 80, kMinHealthyRatePct = 65;
+// Alternatives below this share of the window are not worth a line.
+constexpr double kMinAlternativePct = 1;
+// If the device does both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
+// fused into arithmetic ones, so arithmetic is the lower bound.
+constexpr double kFloor = 0.8;
+
+Verdict cannot_tell(std::string because) {
+    Verdict verdict;
+    verdict.conclude(Limit::unknown);
+    verdict.because = std::move(because);
+    return verdict;
+}
+
+Candidate candidate(const Explanation& each, const Explanations& of) {
+    std::optional<double> back;
+    if (each.gives_back) back = of.pct(*each.gives_back);
+    return {std::string(name_of(each.limit)), of.pct(each.time), back, each.because};
+}
+
+// Between arithmetic and moving data, the lower bound decides.
+Explanations let_floor_decide(Explanations found) {
+    std::vector<Explanation>& all = found.all;
+    auto of = [&](Limit limit) {
+        return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.limit == limit; });
+    };
+    auto compute = of(Limit::compute), memory = of(Limit::memory_bandwidth);
+    if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time))
+        std::rotate(memory, compute, compute + 1);
+    return found;
+}
+
+// What already works well and is worth mentioning with the verdict.
+std::string praise(const Facts& facts, const Shares& shares) {
+    DurNs copies = 0;
+    for (const DeviceActivity& device : facts.get<Activity>().devices) copies += length(device.memcpy);
+    if (shares.pct(copies) < kMinAlternativePct || 10 * shares.exposed_memcpy > copies) return "";
+    return fmt::format("; copies ({}) are hidden behind kernels", readable_duration(copies));
+}
+
+// How near to the device's peak FLOP/s the compute-bound operators come, in percent, when shapes were recorded.
+std::optional<double> nearness(const Facts& facts) {
+    double weighted = 0, time = 0;
+    for (const OpRate& rate : facts.get<OpRates>().rates) {
+        if (rate.bound != Bound::compute || !rate.compute_pct) continue;
+        weighted += *rate.compute_pct * static_cast<double>(rate.device_ns);
+        time += static_cast<double>(rate.device_ns);
+    }
+    return time > 0 ? std::optional<double>(weighted / time) : std::nullopt;
+}
+
+Basis basis_of(const Facts& facts, Limit limit) {
+    if (limit == Limit::underfilled) return Basis::launch;
+    if (limit != Limit::compute && limit != Limit::memory_bandwidth && limit != Limit::healthy) return Basis::timeline;
+    Bound bound = limit == Limit::memory_bandwidth ? Bound::memory : Bound::compute;
+    DurNs by_counters = 0, by_shapes = 0, all = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        DurNs part = group.by_bound[static_cast<std::size_t>(bound)];
+        all += part;
+        by_counters += std::min(part, group.by_counters_ns);
+        by_shapes += std::min(part, group.by_shapes_ns);
+    }
+    if (2 * by_counters > all) return Basis::counters;
+    return 2 * by_shapes > all ? Basis::shapes : Basis::names;
+}
+
+// A name says what a kernel does, not what limits it on this device at these sizes, so a name alone never gives high
+// confidence.
+Rating confidence_of(const Facts& facts, const Verdict& verdict, const Explanation& first, const Explanation& second,
+                     bool recorder_decides) {
+    int doubts = verdict.basis == Basis::names;
+    bool window = verdict.share_of == ShareOf::window;
+    doubts += window && verdict.basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
+    doubts += recorder_decides;
+    doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
+    doubts += !facts.trace().completeness().unknown_because().empty() && verdict.basis == Basis::timeline;
+    doubts += verdict.basis == Basis::timeline && facts.get<Steps>().steps.empty();
+    return doubts == 0 ? Rating::high : doubts == 1 ? Rating::medium : Rating::low;
+}
+
+// The limit that another estimate of the recorder's cost gives; `limit` if both agree.
+Limit other_limit(const Facts& facts, Limit limit) {
+    if (facts.get<ReplayGraph>().recorded_work.empty()) return limit;
+    for (Estimate recorder : {Estimate::low, Estimate::high})
+        if (Limit other = let_floor_decide(explain_path(facts, recorder)).all.front().limit; other != limit)
+            return other;
+    return limit;
+}
+
+// What the recorder itself takes, for the list of alternatives.
+std::optional<Candidate> recorder_cost(const Facts& facts, ShareOf whole) {
+    if (whole == ShareOf::critical_path) {
+        DurNs recorded = facts.get<WhatIf>().recorded_step, cost = recorded - facts.get<WhatIf>().baseline.step.central;
+        if (recorded <= 0) return std::nullopt;
+        return Candidate{std::string(name_of(Limit::profiler)),
+                         100 * static_cast<double>(cost) / static_cast<double>(recorded), std::nullopt,
+                         fmt::format("recording takes about {} of a recorded step of {}", readable_duration(cost),
+                                     readable_duration(recorded))};
+    }
+    const Shares& shares = facts.get<Shares>();
+    DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
+    return Candidate{std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
+                     fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))};
+}
+
+Verdict judge(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
+    Verdict verdict;
+    verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
+    bool of_path = verdict.share_of == ShareOf::critical_path;
+    Explanations found = let_floor_decide(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
+    const Explanation &first = found.all[0], &second = found.all[1];
+    double effective = found.effective_pct(first.time);
+    bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
+    bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
+                 effective < kMinVerdictPct;
+    if (mixed) {
+        verdict.conclude(Limit::mixed);
+        verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),
+                                      readable_percent(found.pct(first.time)), name_of(second.limit),
+                                      readable_percent(found.pct(second.time)));
+    } else {
+        verdict.conclude(first.limit);
+        verdict.because = first.because;
+        verdict.share_pct = found.pct(first.time);
+        if (first.gives_back) verdict.gives_back_pct = found.pct(*first.gives_back);
+        std::optional<double> rate = first.limit == Limit::compute ? nearness(facts) : std::nullopt;
+        if (rate)
+            verdict.because += fmt::format(
+                "; operators with recorded shapes reach {:.0f} % of the GPU's peak FLOP/s (`arithmetic`)", *rate);
+        if (busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time))
+            verdict.because +=
+                fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",
+                            readable_percent(found.pct(second.time)));
+        if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
+        verdict.because += praise(facts, shares);
+    }
+    if (verdict.limit != Limit::unknown) {
+        Limit other = of_path ? other_limit(facts, first.limit) : first.limit;
+        if (other != first.limit)
+            verdict.because += fmt::format(
+                "; {} with another estimate of what recording costs, so a recording with less overhead would tell",
+                name_of(other));
+        verdict.basis = basis_of(facts, first.limit);
+        verdict.confidence = confidence_of(facts, verdict, first, second, other != first.limit);
+    }
+    for (std::size_t i = mixed ? 2 : 1; i < found.all.size(); ++i)
+        if (found.pct(found.all[i].time) >= kMinAlternativePct)
+            verdict.alternatives.push_back(candidate(found.all[i], found));
+    if (std::optional<Candidate> recorder = recorder_cost(facts, verdict.share_of);
+        recorder && recorder->share_pct >= kMinAlternativePct)
+        verdict.alternatives.push_back(std::move(*recorder));
+    return verdict;
+}
 
 constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window, or of a step
 

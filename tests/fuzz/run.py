@@ -47,7 +47,7 @@ PYTHON_TARGETS = ["investigation"]  # tests/fuzz/NAME.py
 
 # The sources of each target's parser, whose lines count for its coverage.
 PARSERS = {
-    "answer": ["analyze/"],
+    "answer": ["analyze/", "ranks/", "present/answer/"],
     "bench": ["measure/bench_document.cc", "measure/member_reader.h"],
     "capture": ["core/format/chunk", "core/format/table_chunk.cc", "core/format/column_decoder.cc", "io/importers/capture_import"],
     "compressed": ["io/importers/source/gzip_source.cc", "io/importers/source/zstd_source.cc", "io/importers/source/open_source.cc", "core/format/zstd_frame.cc"],
@@ -73,7 +73,7 @@ PARSERS = {
     "smi": ["collect/device/smi/smi_csv.cc", "io/smi/smi_cells.cc"],
     "smi_log": ["io/importers/smi"],
     "sql": ["present/query/"],
-    "summary": ["ranks/", "present/view/job_pages.cc", "present/view/step_page.cc"],
+    "summary": ["ranks/", "present/view/job_pages.cc"],
     "torch": ["io/importers/torch", "io/importers/source/pickle.cc"],
     "view": ["present/view/"],
     "xprof": ["io/importers/xprof"],

@@ -2,15 +2,99 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include "collect/inject/collector.h"
+#include "collect/inject/cupti/cupti_api.h"
 #include "collect/inject/cupti/other_client.h"
-#include "collect/inject/kernel_name_store.h"
 #include "collect/inject/overhead_timer.h"
+#include "collect/inject/spool/arena.h"
+#include "core/base/fnv.h"
+#include "core/format/cupti_records.h"
 
 namespace gpuprof::inject {
 namespace {
+
+// Copies of kernel names. A record points to the name in the program's module, which may be unloaded soon after CUPTI has
+// returned the record, while the spool thread looks only every 10 ms. So names are copied as buffers return, on CUPTI's
+// thread, and the records then point to the copies. Each text is kept once and never freed.
+// A name that is longer than kMaxBytes, or for which there is no room, is left where it is.
+
+class KernelNames {
+public:
+    static constexpr std::size_t kMaxBytes = std::size_t{32} << 10, kTexts = 1 << 14, kProbes = 8;
+
+    // In all kernel records of a buffer. Any thread; lock-free.
+    void keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept;
+
+private:
+    struct Text {
+        std::uint64_t hash;
+        std::size_t size;
+        const char* characters() const noexcept { return reinterpret_cast<const char*>(this + 1); }
+    };
+    // The copy, or the text itself.
+    const char* kept(const char* text) noexcept;
+    const Text* find_or_add(const char* text, std::size_t size) noexcept;
+
+    Arena arena_;
+    std::atomic<const Text*> texts_[kTexts] = {};       // by hash of the text
+    std::atomic<const Text*> by_address_[kTexts] = {};  // the last text seen at an address: most names are known
+};
+
+constinit KernelNames all_kernel_names;
+
+std::size_t place_of(std::uint64_t key) noexcept { return (key * 0x9E3779B97F4A7C15u) >> 50; }
+static_assert(KernelNames::kTexts == std::size_t{1} << (64 - 50));
+
+KernelNames& kernel_names() noexcept { return all_kernel_names; }
+
+void KernelNames::keep(const Cupti& cupti, std::uint8_t* bytes, std::size_t valid) noexcept {
+    std::uint8_t* record = nullptr;
+    while (cupti.cuptiActivityGetNextRecord(bytes, valid, &record) == kCuptiSuccess && record != nullptr) {
+        cupti::Record view({reinterpret_cast<const char*>(record), static_cast<std::size_t>(bytes + valid - record)});
+        if (view.kind() != cupti::Kind::concurrent_kernel) continue;
+        std::uint64_t address = view.get(cupti::kernel::name);
+        if (address == 0) continue;
+        address = reinterpret_cast<std::uint64_t>(kept(reinterpret_cast<const char*>(address)));
+        std::memcpy(record + cupti::kernel::name.offset, &address, sizeof address);
+    }
+}
+
+const char* KernelNames::kept(const char* text) noexcept {
+    std::atomic<const Text*>& last = by_address_[place_of(reinterpret_cast<std::uint64_t>(text) >> 4)];
+    const Text* known = last.load(std::memory_order_acquire);
+    if (known != nullptr && std::strcmp(text, known->characters()) == 0) return known->characters();
+    std::size_t size = strnlen(text, kMaxBytes + 1);
+    if (size > kMaxBytes) return text;
+    known = find_or_add(text, size);
+    if (known == nullptr) return text;
+    last.store(known, std::memory_order_release);
+    return known->characters();
+}
+
+const KernelNames::Text* KernelNames::find_or_add(const char* text, std::size_t size) noexcept {
+    std::uint64_t hash = fnv1a({text, size});
+    for (std::size_t i = 0; i < kProbes; ++i) {
+        std::atomic<const Text*>& place = texts_[(place_of(hash) + i) % kTexts];
+        const Text* there = place.load(std::memory_order_acquire);
+        if (there == nullptr) {
+            void* memory = arena_.room((sizeof(Text) + size + 1 + 7) / 8 * 8);
+            if (memory == nullptr) return nullptr;
+            const Text made{hash, size};
+            std::memcpy(memory, &made, sizeof made);
+            std::memcpy(static_cast<char*>(memory) + sizeof made, text, size);
+            auto* added = static_cast<const Text*>(memory);
+            if (place.compare_exchange_strong(there, added, std::memory_order_acq_rel)) return added;
+        }
+        if (there->hash == hash && there->size == size && std::memcmp(there->characters(), text, size) == 0)
+            return there;
+    }
+    return nullptr;
+}
 
 constinit Buffers pool;
 

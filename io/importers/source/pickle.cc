@@ -10,7 +10,7 @@ namespace gpuprof::inline importers {
 
 namespace {
 
-using Kind = PickleValue::Kind;
+using PickleKind = PickleValue::Kind;
 
 // The opcodes that name or call code, or refer to anything outside the file.
 constexpr std::pair<unsigned char, const char*> kRefused[] = {
@@ -22,11 +22,12 @@ constexpr std::pair<unsigned char, const char*> kRefused[] = {
 struct Counted {
     unsigned char opcode;
     std::size_t length_bytes;
-    Kind kind;
+    PickleKind kind;
 };
-constexpr Counted kCounted[] = {{0x8C, 1, Kind::text}, {'X', 4, Kind::text},   {0x8D, 8, Kind::text},
-                                {'U', 1, Kind::text},  {'T', 4, Kind::text},   {'C', 1, Kind::bytes},
-                                {'B', 4, Kind::bytes}, {0x8E, 8, Kind::bytes}, {0x96, 8, Kind::bytes}};
+constexpr Counted kCounted[] = {
+    {0x8C, 1, PickleKind::text}, {'X', 4, PickleKind::text},   {0x8D, 8, PickleKind::text},
+    {'U', 1, PickleKind::text},  {'T', 4, PickleKind::text},   {'C', 1, PickleKind::bytes},
+    {'B', 4, PickleKind::bytes}, {0x8E, 8, PickleKind::bytes}, {0x96, 8, PickleKind::bytes}};
 
 }  // namespace
 
@@ -74,13 +75,13 @@ private:
 
     void hold(std::size_t bytes) { pickle_.memory_ += bytes; }
     bool push(PickleValue value) { return stack_.push_back(value), true; }
-    bool push_integer(std::int64_t value) { return push({Kind::integer, value}); }
-    bool push_text(std::string_view text, Kind kind = Kind::text) {
+    bool push_integer(std::int64_t value) { return push({PickleKind::integer, value}); }
+    bool push_text(std::string_view text, PickleKind kind = PickleKind::text) {
         hold(sizeof text);
         pickle_.texts_.push_back(text);
         return push({kind, static_cast<std::int64_t>(pickle_.texts_.size() - 1)});
     }
-    bool push_container(Kind kind, std::vector<PickleValue> items = {}) {
+    bool push_container(PickleKind kind, std::vector<PickleValue> items = {}) {
         hold(sizeof items + items.size() * sizeof items[0]);
         pickle_.containers_.push_back(std::move(items));
         return push({kind, static_cast<std::int64_t>(pickle_.containers_.size() - 1)});
@@ -98,11 +99,11 @@ private:
         marks_.pop_back();
         return true;
     }
-    bool make(Kind kind) {
+    bool make(PickleKind kind) {
         std::size_t mark = 0;
         return pop_mark(mark) && push_container(kind, above(mark));
     }
-    bool make_last(Kind kind, std::size_t count) {
+    bool make_last(PickleKind kind, std::size_t count) {
         return has(count) && push_container(kind, above(stack_.size() - count));
     }
     // Puts the values above `from` into the container just below.
@@ -110,8 +111,9 @@ private:
         if (from == 0 || from > stack_.size()) return false;
         std::vector<PickleValue> items = above(from);
         const PickleValue& to = stack_.back();
-        bool dictionary = to.kind == Kind::dictionary;
-        if (dictionary != into_dictionary || (!dictionary && to.kind != Kind::list && to.kind != Kind::set) ||
+        bool dictionary = to.kind == PickleKind::dictionary;
+        if (dictionary != into_dictionary ||
+            (!dictionary && to.kind != PickleKind::list && to.kind != PickleKind::set) ||
             (dictionary && items.size() % 2 != 0))
             return false;
         auto& into = pickle_.containers_[static_cast<std::size_t>(to.bits)];
@@ -158,9 +160,9 @@ private:
     bool text_number(bool real) {
         std::string_view text;
         if (!line(text)) return false;
-        if (text == "00" || text == "01") return push({Kind::boolean, text == "01"});
+        if (text == "00" || text == "01") return push({PickleKind::boolean, text == "01"});
         if (text.ends_with('L')) text.remove_suffix(1);
-        PickleValue value{real ? Kind::real : Kind::integer};
+        PickleValue value{real ? PickleKind::real : PickleKind::integer};
         const char *begin = text.data(), *end = begin + text.size();
         double number = 0;
         auto read = real ? std::from_chars(begin, end, number) : std::from_chars(begin, end, value.bits);
@@ -173,7 +175,7 @@ private:
         if (!take(8, raw)) return false;
         std::uint64_t bits = 0;
         for (char c : raw) bits = bits << 8 | static_cast<unsigned char>(c);
-        return push({Kind::real, static_cast<std::int64_t>(bits)});
+        return push({PickleKind::real, static_cast<std::int64_t>(bits)});
     }
     bool line_text(bool quoted) {
         std::string_view text;
@@ -213,8 +215,8 @@ private:
             case '1': return pop_mark(number) && (stack_.resize(number), true);
             case '2': return has(1) && push(PickleValue(stack_.back()));
             case 'N': return push({});
-            case 0x88: return push({Kind::boolean, 1});
-            case 0x89: return push({Kind::boolean, 0});
+            case 0x88: return push({PickleKind::boolean, 1});
+            case 0x89: return push({PickleKind::boolean, 0});
             case 'K': return little_endian(1, number) && push_integer(static_cast<std::int64_t>(number));
             case 'M': return little_endian(2, number) && push_integer(static_cast<std::int64_t>(number));
             case 'J': return little_endian(4, number) && push_integer(static_cast<std::int32_t>(number));
@@ -233,17 +235,17 @@ private:
     bool container_step(unsigned char opcode) {
         std::uint64_t number = 0;
         switch (opcode) {
-            case ']': return push_container(Kind::list);
-            case ')': return push_container(Kind::tuple);
-            case '}': return push_container(Kind::dictionary);
-            case 0x8F: return push_container(Kind::set);
-            case 'l': return make(Kind::list);
-            case 't': return make(Kind::tuple);
-            case 'd': return make(Kind::dictionary) && pickle_.containers_.back().size() % 2 == 0;
-            case 0x91: return make(Kind::set);
-            case 0x85: return make_last(Kind::tuple, 1);
-            case 0x86: return make_last(Kind::tuple, 2);
-            case 0x87: return make_last(Kind::tuple, 3);
+            case ']': return push_container(PickleKind::list);
+            case ')': return push_container(PickleKind::tuple);
+            case '}': return push_container(PickleKind::dictionary);
+            case 0x8F: return push_container(PickleKind::set);
+            case 'l': return make(PickleKind::list);
+            case 't': return make(PickleKind::tuple);
+            case 'd': return make(PickleKind::dictionary) && pickle_.containers_.back().size() % 2 == 0;
+            case 0x91: return make(PickleKind::set);
+            case 0x85: return make_last(PickleKind::tuple, 1);
+            case 0x86: return make_last(PickleKind::tuple, 2);
+            case 0x87: return make_last(PickleKind::tuple, 3);
             case 'a': return has(2) && extend(stack_.size() - 1, false);
             case 's': return has(3) && extend(stack_.size() - 2, true);
             case 'e':
@@ -271,7 +273,7 @@ private:
         return marks_.pop_back(), true;  // a mark is dropped like a value
     }
 
-    static bool is_container(const PickleValue& value) { return value.kind >= Kind::list; }
+    static bool is_container(const PickleValue& value) { return value.kind >= PickleKind::list; }
     std::vector<PickleValue>& items_of(const PickleValue& container) {
         return pickle_.containers_[static_cast<std::size_t>(container.bits)];
     }
@@ -279,14 +281,15 @@ private:
     void give(const PickleValue& container, const PickleValue& value) {
         if (!is_container(container)) return;
         pickle_.open_.insert(container.bits);
-        if (container.kind == Kind::list || container.kind == Kind::set) items_of(container).push_back(value);
+        if (container.kind == PickleKind::list || container.kind == PickleKind::set)
+            items_of(container).push_back(value);
     }
     // Moves the values above a mark, or above the root, into the container below. In a dictionary, keys and values
     // alternate; a container in place of a key is the only element of the list before it, to which it was about to be
     // appended.
     void fill(const PickleValue& container, const std::vector<PickleValue>& values) {
         pickle_.open_.insert(container.bits);
-        if (container.kind != Kind::dictionary) {
+        if (container.kind != PickleKind::dictionary) {
             for (const PickleValue& value : values) give(container, value);
             return;
         }
@@ -331,25 +334,25 @@ Result<Pickle> Pickle::read(std::string_view bytes, std::uint64_t max_memory) {
 }
 
 std::span<const PickleValue> Pickle::items(const PickleValue& value) const {
-    if (value.kind < Kind::list) return {};
+    if (value.kind < PickleKind::list) return {};
     return containers_[static_cast<std::size_t>(value.bits)];
 }
 
 PickleValue Pickle::find(const PickleValue& dictionary, std::string_view key) const {
-    if (dictionary.kind != Kind::dictionary) return {};
+    if (dictionary.kind != PickleKind::dictionary) return {};
     std::span<const PickleValue> pairs = items(dictionary);
     for (std::size_t i = pairs.size(); i >= 2; i -= 2)
-        if (pairs[i - 2].kind == Kind::text && text(pairs[i - 2]) == key) return pairs[i - 1];
+        if (pairs[i - 2].kind == PickleKind::text && text(pairs[i - 2]) == key) return pairs[i - 1];
     return {};
 }
 
 std::string_view Pickle::text(const PickleValue& value) const {
-    bool has_text = value.kind == Kind::text || value.kind == Kind::bytes;
+    bool has_text = value.kind == PickleKind::text || value.kind == PickleKind::bytes;
     return has_text ? texts_[static_cast<std::size_t>(value.bits)] : std::string_view();
 }
 
 std::optional<std::int64_t> Pickle::integer(const PickleValue& value) {
-    return value.kind == Kind::integer ? std::optional(value.bits) : std::nullopt;
+    return value.kind == PickleKind::integer ? std::optional(value.bits) : std::nullopt;
 }
 
 }  // namespace gpuprof::importers
