@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-UNREAD = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE", "tools/check_language.py", "CHANGELOG.md")
+UNREAD = ("tests/fixtures/", "tests/cases/", "tests/fuzz/corpus/", "examples/", "LICENSE", "tools/check_language.py")
 SUFFIXES = (".h", ".cc", ".cu", ".def", ".py", ".ts", ".tsx", ".css", ".html", ".md", ".sh", ".txt", ".toml", ".cmake")
 EXCUSE = "language: quoted"
 
