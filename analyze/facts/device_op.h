@@ -26,9 +26,9 @@ inline Row launch_of(const Trace& trace, DeviceOp kind, Row row) {
 class DeviceOps {
 public:
     DeviceOps(const Trace& trace, std::int32_t device) : trace_(trace), device_(device) {
-        settle<DeviceOp::kernel>(trace.kernel());
-        settle<DeviceOp::memcpy>(trace.memcpy());
-        settle<DeviceOp::memset>(trace.memset());
+        advance<DeviceOp::kernel>(trace.kernel());
+        advance<DeviceOp::memcpy>(trace.memcpy());
+        advance<DeviceOp::memset>(trace.memset());
     }
     // Advances to the next op; false at the end.
     bool next() {
@@ -40,9 +40,9 @@ public:
                 row_ = heads_[i].row;
             }
         switch (kind_) {
-            case DeviceOp::kernel: settle<DeviceOp::kernel>(trace_.kernel()); break;
-            case DeviceOp::memcpy: settle<DeviceOp::memcpy>(trace_.memcpy()); break;
-            case DeviceOp::memset: settle<DeviceOp::memset>(trace_.memset()); break;
+            case DeviceOp::kernel: advance<DeviceOp::kernel>(trace_.kernel()); break;
+            case DeviceOp::memcpy: advance<DeviceOp::memcpy>(trace_.memcpy()); break;
+            case DeviceOp::memset: advance<DeviceOp::memset>(trace_.memset()); break;
             case DeviceOp::none: return false;
         }
         return true;
@@ -59,7 +59,7 @@ private:
     };
     // Advances one table to its next row on this device.
     template <DeviceOp Kind, class Table>
-    void settle(const Table& table) {
+    void advance(const Table& table) {
         Head& head = heads_[static_cast<std::size_t>(Kind)];
         while (head.next < table.rows && table.device.value_or(head.next, -1) != device_) ++head.next;
         head.row = head.next < table.rows ? head.next++ : kNoRow;

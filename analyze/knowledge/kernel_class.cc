@@ -13,9 +13,9 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-#define KERNEL_RULE(part, kind) {part, KernelClass::kind},
+#define KERNEL_NAME_PATTERN(part, kind) {part, KernelClass::kind},
 #include "analyze/knowledge/kernel_rules.def"
-#undef KERNEL_RULE
+#undef KERNEL_NAME_PATTERN
 };
 
 // FBGEMM is a library of embedding and quantisation kernels; its namespace does not indicate a GEMM.

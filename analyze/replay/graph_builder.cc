@@ -245,7 +245,7 @@ ReplayGraph GraphBuilder::build() && {
         if (host_.lanes[lane].thread == host_.step_thread)
             for (std::size_t i = 0; i < host_.steps.size(); ++i)
                 graph_.steps[i].host = mark_of(lane, host_.lanes[lane].last_at(host_.steps[i].end));
-    settle_residuals();
+    explain_points();
     return std::move(graph_);
 }
 

@@ -97,10 +97,10 @@ private:
     void sync_edge(const RecentOp& op, StringId name, TimeNs begun, TimeNs returned, EdgeKind kind, bool last);
 
     void insert_late_edges();
-    void settle_residuals();
-    void settle_host(Point p, bool first);
-    void settle_op(Point p);
-    std::pair<ReplayEdge*, DurNs> settle_edges(Point p);
+    void explain_points();
+    void explain_host(Point p, bool first);
+    void explain_op(Point p);
+    std::pair<ReplayEdge*, DurNs> cut_late_edges(Point p);
     DurNs base_cost(Row call, CallKind kind);
     void set_residual(ReplayEdge& edge, DurNs residual);
 

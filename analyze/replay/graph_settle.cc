@@ -22,7 +22,7 @@ void GraphBuilder::set_residual(ReplayEdge& edge, DurNs residual) {
 }
 
 // Cuts edges that say "later" than recorded. Returns the edge that leaves least time to the recorded time, and how much.
-std::pair<ReplayEdge*, DurNs> GraphBuilder::settle_edges(Point p) {
+std::pair<ReplayEdge*, DurNs> GraphBuilder::cut_late_edges(Point p) {
     const TimeNs time = time_of(p);
     ReplayEdge* binding = nullptr;
     DurNs least = std::numeric_limits<DurNs>::max();
@@ -38,8 +38,8 @@ std::pair<ReplayEdge*, DurNs> GraphBuilder::settle_edges(Point p) {
 }
 
 // Adds what is missing to the edge that binds.
-void GraphBuilder::settle_op(Point p) {
-    auto [binding, missing] = settle_edges(p);
+void GraphBuilder::explain_op(Point p) {
+    auto [binding, missing] = cut_late_edges(p);
     if (binding == nullptr || missing == 0) return;
     set_residual(*binding, missing);
     if (graph_.info[p].in_step) graph_.unexplained_ns += missing;
@@ -62,7 +62,7 @@ DurNs GraphBuilder::base_cost(Row call, CallKind kind) {
 }
 
 // A call that waited returns when the device is done, and not before it could have returned without waiting.
-void GraphBuilder::settle_host(Point p, bool first) {
+void GraphBuilder::explain_host(Point p, bool first) {
     DurNs recorded = graph_.length[p];
     DurNs base = recorded;
     const PointInfo& info = graph_.info[p];
@@ -71,7 +71,7 @@ void GraphBuilder::settle_host(Point p, bool first) {
     } else if (info.waits) {
         base = std::clamp<DurNs>(base_cost(graph_.object[p], info.call), 0, recorded);
     }
-    auto [binding, least] = settle_edges(p);
+    auto [binding, least] = cut_late_edges(p);
     // A thread that begins when another hands over to it begins at no time of its own.
     bool handed = first && binding != nullptr && info.idle;
     if (handed) graph_.thread_start[info.lane] = std::numeric_limits<TimeNs>::min();
@@ -80,16 +80,16 @@ void GraphBuilder::settle_host(Point p, bool first) {
     if (!host_binds && least > 0) set_residual(*binding, least);
 }
 
-void GraphBuilder::settle_residuals() {
-    classes_.settle();
+void GraphBuilder::explain_points() {
+    classes_.take_medians();
     std::vector<bool> begun(host_.lanes.size());
     for (Point p = 0; p < graph_.points(); ++p) {
         const PointInfo& info = graph_.info[p];
         if (info.kind == PointKind::op) {
-            settle_op(p);
+            explain_op(p);
             continue;
         }
-        if (graph_.first_edge[p] != graph_.first_edge[p + 1]) settle_host(p, !begun[info.lane]);
+        if (graph_.first_edge[p] != graph_.first_edge[p + 1]) explain_host(p, !begun[info.lane]);
         begun[info.lane] = true;
     }
     graph_.lags = classes_.lags();

@@ -41,7 +41,7 @@ void LagClasses::add_sample(std::uint16_t id, DurNs lag) {
     samples.stride *= 2;
 }
 
-void LagClasses::settle() {
+void LagClasses::take_medians() {
     for (std::size_t i = 0; i < samples_.size(); ++i) {
         std::vector<DurNs>& values = samples_[i].values;
         if (values.size() < kMinSamples) continue;

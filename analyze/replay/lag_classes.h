@@ -24,7 +24,7 @@ public:
     // A lag that was seen where nothing else can have delayed the event.
     void add_sample(std::uint16_t id, DurNs lag);
     // Takes the median of the samples, or the usual lag when there are too few.
-    void settle();
+    void take_medians();
     // The classes between kernels and fills of a stream, `first` being from * 4 + to.
     std::vector<std::uint16_t> between_kernels() const;
     // Those of them between nodes of one graph.

@@ -34,7 +34,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-struct Told {
+struct RedactedRow {
     std::string file, reason;
 };
 
@@ -47,9 +47,9 @@ public:
             if (ranks.host.has(row)) hosts_.insert(std::string(job.text(ranks.host[row])));
     }
 
-    std::vector<Told> told() {
+    std::vector<RedactedRow> redacted() {
         const RankTable& ranks = job_.tables().rank;
-        std::vector<Told> rows(ranks.rows);
+        std::vector<RedactedRow> rows(ranks.rows);
         for (Row row = 0; row < ranks.rows; ++row) {
             std::string path(job_.text(ranks.file.value_or(row, kNoString)));
             if (!path.empty())
@@ -75,18 +75,18 @@ private:
 };
 
 Trace anonymous_job(Trace job) {
-    std::vector<Told> told = Reasons(job).told();
+    std::vector<RedactedRow> redacted = Reasons(job).redacted();
     Batch rows = batch_of(scrubbed(std::move(job), {}));
     RankTable& ranks = rows.tables.rank;
-    auto refill = [&](Column<StringId>& column, std::string Told::*text) {
+    auto refill = [&](Column<StringId>& column, std::string RedactedRow::*text) {
         Column<StringId> made;
         for (Row row = 0; row < ranks.rows; ++row)
-            if (!(told[row].*text).empty()) made.set(row, rows.strings.intern(told[row].*text));
+            if (!(redacted[row].*text).empty()) made.set(row, rows.strings.intern(redacted[row].*text));
         made.pad(ranks.rows);
         column = std::move(made);
     };
-    refill(ranks.file, &Told::file);
-    refill(ranks.reason, &Told::reason);
+    refill(ranks.file, &RedactedRow::file);
+    refill(ranks.reason, &RedactedRow::reason);
     TraceBuilder builder({"job", "ranks", {}});
     builder.append(std::move(rows));
     return std::move(builder).finish();

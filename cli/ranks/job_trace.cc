@@ -18,9 +18,9 @@
 namespace gpuprof::inline cli {
 namespace {
 
-class Job {
+class JobWriter {
 public:
-    explicit Job(std::set<std::int64_t> steps) : steps_(std::move(steps)) {}
+    explicit JobWriter(std::set<std::int64_t> steps) : steps_(std::move(steps)) {}
 
     // Takes a summary, or makes a row of why there is none.
     void add(const ReducedFile& file, Result<Trace> summary) {
@@ -200,7 +200,7 @@ std::set<std::int64_t> steps_to_read(const std::vector<ReducedFile>& files, cons
 
 Result<Trace> job_trace(const std::vector<ReducedFile>& files, const WantedJob& wanted, const std::string& name,
                         const ReadLimits& limits) {
-    Job job(steps_to_read(files, wanted.steps, limits));
+    JobWriter job(steps_to_read(files, wanted.steps, limits));
     for (std::size_t begin = 0; begin < files.size(); begin += kReadAhead) {
         std::vector<std::optional<Result<Trace>>> read(std::min(kReadAhead, files.size() - begin));
         run_parallel(read.size(), default_threads(), [&](std::size_t i, unsigned) {

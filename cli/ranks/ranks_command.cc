@@ -94,14 +94,14 @@ Result<Trace> aligned_timeline(const Trace& job, const std::string& text, const 
     Result<RankList> ranks = chosen_ranks(text);
     if (!ranks.ok()) return ranks.error();
     Facts facts(job, {});
-    const RankJob& known = facts.get<RankJob>();
+    const Job& known = facts.get<Job>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     std::vector<JobPart> parts;
     std::vector<std::string> names;
     std::optional<std::uint32_t> island;
     for (std::int32_t number : *ranks) {
         std::uint32_t index = known.find_rank(number);
-        const JobRank* rank = index != kNone ? &known.ranks[index] : nullptr;
+        const Job::Rank* rank = index != kNone ? &known.ranks[index] : nullptr;
         if (rank == nullptr || !rank->present)
             return Error{ExitCode::usage, fmt::format("--timeline: rank {} has no recording", number)};
         const ClockFit& clock = clocks.clocks[rank->clock];

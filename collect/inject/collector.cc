@@ -85,7 +85,7 @@ void drain(Collector& c, std::int64_t until) noexcept {
 
 // CUPTI starts on the program's thread, within cuInit: the driver may hold locks that let no other thread call it. If
 // it never returns, the program hangs, and this message says why.
-void tell_of_slow_start(Collector& c, std::int64_t now) noexcept {
+void note_slow_start(Collector& c, std::int64_t now) noexcept {
     std::int64_t since = c.starting_since.load(std::memory_order_relaxed);
     if (since == 0 || now - since < kSlowStart || c.slow_start_told) return;
     c.slow_start_told = c.file.write(ChunkKind::spool_refused,
@@ -166,7 +166,7 @@ void* spool(void*) {
         write_windows(c);
         drain(c, now + kMaxDrain);
         if (c.window.open() && c.cuda_started.load(std::memory_order_acquire)) c.activity.measure_record_cost();
-        tell_of_slow_start(c, now);
+        note_slow_start(c, now);
         watch_counters(now);
         drain_stalls(now);
         if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
@@ -288,7 +288,7 @@ void give_up(const char* what) noexcept {
 }
 
 // Installs handlers and starts the thread; without them recording is pointless.
-bool take_hold() noexcept {
+bool install_handlers_and_thread() noexcept {
     const char* refused = nullptr;
     if (!handlers_set && (pthread_atfork(nullptr, nullptr, in_child) != 0 || std::atexit(at_exit) != 0))
         refused = "everything: cannot install handlers for fork() and exit(): out of memory";
@@ -310,7 +310,7 @@ bool start_collector() noexcept {
         bool begun = begin();
         if (begun) collector->window.start(switch_window, monotonic_ns());
         phase.store(kRunning, std::memory_order_release);  // before its thread checks it
-        if (!begun || !take_hold()) phase.store(kEnded, std::memory_order_release);
+        if (!begun || !install_handlers_and_thread()) phase.store(kEnded, std::memory_order_release);
     }
     while (phase.load(std::memory_order_acquire) == kStarting) sched_yield();
     return recording();

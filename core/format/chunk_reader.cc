@@ -58,7 +58,7 @@ void ChunkReader::lose(Gap gap) {
 }
 
 // Counts what is missing before the chunk found at offset_.
-void ChunkReader::settle(const ChunkHeader& found) {
+void ChunkReader::count_missing_before(const ChunkHeader& found) {
     bool new_part = found.sequence < expected_ || found.is(ChunkKind::begin) || !open_;
     std::uint64_t missing = new_part ? found.sequence : found.sequence - expected_;
     if (losing_) {
@@ -75,7 +75,7 @@ void ChunkReader::settle(const ChunkHeader& found) {
     last_ = found;
 }
 
-void ChunkReader::settle_end() {
+void ChunkReader::count_missing_at_end() {
     if (losing_)
         lose(lost_);
     else if (open_)
@@ -95,7 +95,7 @@ Result<bool> ChunkReader::next(RawChunk& into) {
     while (true) {
         if (Status status = want(kChunkHeaderBytes); !status) return status.error();
         if (window().empty()) {
-            settle_end();
+            count_missing_at_end();
             return false;
         }
         std::optional<ChunkHeader> header = decode_header(window());
@@ -111,7 +111,7 @@ Result<bool> ChunkReader::next(RawChunk& into) {
         if (Status status = want(size); !status) return status.error();
         bool whole = window().size() >= size;
         if (whole && checksum(window().substr(kChunkHeaderBytes, header->length)) == header->payload_crc) {
-            settle(*header);
+            count_missing_before(*header);
             take(*header, into);
             return true;
         }

@@ -56,8 +56,8 @@ private:
     void skip(std::size_t bytes) { begin_ += bytes, offset_ += bytes; }
     void lose_from_here(std::uint64_t extent, bool cut);
     void lose(Gap gap);
-    void settle(const ChunkHeader& found);
-    void settle_end();
+    void count_missing_before(const ChunkHeader& found);
+    void count_missing_at_end();
     void take(const ChunkHeader& header, RawChunk& into);
 
     ByteInput& input_;

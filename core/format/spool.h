@@ -6,7 +6,7 @@
 //   spool_activity  u32 n  { u32 kind  u32 bytes } x n  records    one buffer of CUPTI activity records, unchanged, and
 //                                                       the record length of each kind in it
 //   spool_names     { u8 space  u64 id  text }...       the meaning of an id in all later chunks; may be redefined
-//   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct NvtxEvent, then text),
+//   spool_nvtx      u32 tid  event...                   one thread's annotations in order (struct HostEvent, then text),
 //                                                       and among them its calls about streams (struct StreamCall) and the
 //                                                       stacks of its launches
 //   spool_clock     i64 realtime  i64 monotonic  u64 cupti   simultaneous readings; cupti is 0 if it has no clock
@@ -63,7 +63,7 @@ enum class Lost : std::uint8_t {
     many_stacks = 6,    // launches without their stack, because too many different ones came before
 };
 
-enum class NvtxOp : std::uint8_t {
+enum class HostEventOp : std::uint8_t {
     push,
     pop,
     start,
@@ -89,9 +89,9 @@ enum class TextKind : std::uint8_t { none, inline_text, registered };
 
 // One annotation. `range` links the end to the start. `text` is the length of the text that follows, or the handle of a
 // registered string. Events are padded to 8 bytes. Anything shorter than an event, or with time 0, is padding.
-struct NvtxEvent {
+struct HostEvent {
     std::uint32_t bytes;  // of the whole event, text and padding included
-    NvtxOp op;
+    HostEventOp op;
     TextKind text_kind;
     std::uint16_t detail;  // of attributes: nvtxPayloadType_t; otherwise 0
     std::uint64_t time;    // CLOCK_REALTIME, ns
@@ -99,7 +99,7 @@ struct NvtxEvent {
     std::uint64_t range;
     std::uint64_t text;
 };
-static_assert(sizeof(NvtxEvent) == 40);
+static_assert(sizeof(HostEvent) == 40);
 
 // What a call about streams does.
 enum class StreamCallKind : std::uint8_t {
@@ -111,12 +111,12 @@ enum class StreamCallKind : std::uint8_t {
     end_capture,    // cudaStreamEndCapture
 };
 
-// One call that returned without an error. It begins like an NvtxEvent, so that readers which do not know it skip it.
+// One call that returned without an error. It begins like an HostEvent, so that readers which do not know it skip it.
 struct StreamCall {
     static constexpr std::uint32_t kNoStream = ~std::uint32_t{0};
 
     std::uint32_t bytes;
-    NvtxOp op;  // stream_call
+    HostEventOp op;  // stream_call
     StreamCallKind kind;
     std::uint16_t unused;
     std::uint64_t time, end;    // CLOCK_REALTIME, ns

@@ -55,7 +55,7 @@ Candidate candidate(const Explanation& each, const Explanations& of) {
 }
 
 // Between arithmetic and moving data, the lower bound decides.
-Explanations let_floor_decide(Explanations found) {
+Explanations order_by_lower_bound(Explanations found) {
     std::vector<Explanation>& all = found.all;
     auto of = [&](Limit limit) {
         return std::find_if(all.begin(), all.end(), [&](const Explanation& each) { return each.limit == limit; });
@@ -118,7 +118,7 @@ Rating confidence_of(const Facts& facts, const Verdict& verdict, const Explanati
 Limit other_limit(const Facts& facts, Limit limit) {
     if (facts.get<ReplayGraph>().recorded_work.empty()) return limit;
     for (Estimate recorder : {Estimate::low, Estimate::high})
-        if (Limit other = let_floor_decide(explain_path(facts, recorder)).all.front().limit; other != limit)
+        if (Limit other = order_by_lower_bound(explain_path(facts, recorder)).all.front().limit; other != limit)
             return other;
     return limit;
 }
@@ -145,7 +145,7 @@ Verdict judge(const Facts& facts) {
     Verdict verdict;
     verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
     bool of_path = verdict.share_of == ShareOf::critical_path;
-    Explanations found = let_floor_decide(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
+    Explanations found = order_by_lower_bound(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
     const Explanation &first = found.all[0], &second = found.all[1];
     double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;

@@ -39,7 +39,7 @@ constexpr double kUneven = 0.03;
 constexpr const char* kUnevenStages = "uneven stages";
 
 // Fewer steps may all be exceptions.
-constexpr std::size_t kManySteps = 5;
+constexpr std::size_t kStepsForHighConfidence = 5;
 
 // A share of the step: less is as good as nothing.
 constexpr double kWorthASentence = 0.001;
@@ -72,9 +72,9 @@ std::string too_few_steps(const Stragglers& found) {
 }
 
 // The rank with most idle time without a cause.
-std::string most_idle(const RankJob& job) {
+std::string most_idle(const Job& job) {
     std::map<std::uint32_t, DurNs> idle;
-    for (const JobRankStep& step : job.rank_steps) idle[step.rank] += step.own.unknown;
+    for (const Job::RankStep& step : job.rank_steps) idle[step.rank] += step.own.unknown;
     auto most =
         std::max_element(idle.begin(), idle.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
     if (most == idle.end() || most->second == 0 || job.steps.empty()) return {};
@@ -102,9 +102,9 @@ double share_lost(const MatchedJob& matched) {
 }
 
 // The share of the time in collectives that ran in kernels of unknown groups: who waits in them is unknown.
-double share_undescribed(const RankJob& job, const MatchedJob& matched) {
+double share_undescribed(const Job& job, const MatchedJob& matched) {
     double all = 0, undescribed = 0;
-    for (const JobSync& sync : job.syncs) {
+    for (const Job::Collective& sync : job.syncs) {
         auto length = static_cast<double>(sync.span.length());
         all += length;
         if (sync.group == kNone || matched.unproven[sync.group]) undescribed += length;
@@ -177,7 +177,7 @@ void add_undescribed(const Facts& facts, Trust& trust) {
         if (count > 0)
             why += fmt::format("{}{} {}", why.empty() ? "" : ", ", readable_count(static_cast<std::int64_t>(count)),
                                words);
-    double share = share_undescribed(facts.get<RankJob>(), matched);
+    double share = share_undescribed(facts.get<Job>(), matched);
     std::string text = fmt::format("{} matched with no other rank, {:.1f} % of the time in collectives{}",
                                    counted(matched.undescribed, "collective was", "collectives were"), 100 * share,
                                    why.empty() ? "" : ": " + why);
@@ -195,7 +195,7 @@ void add_assumed(const Facts& facts, Trust& trust) {
                                                    counted(assumed, "collective names", "collectives name"))});
 }
 
-void add_clocks(const RankJob& job, const AlignedClocks& clocks, Trust& trust) {
+void add_clocks(const Job& job, const AlignedClocks& clocks, Trust& trust) {
     std::size_t present = 0, unaligned = 0;
     std::set<std::uint32_t> islands;
     for (std::size_t i = 0; i < job.clocks.size(); ++i) {
@@ -231,7 +231,7 @@ std::string doubt_of(const Facts& facts, double step_ns) {
         return "ranks lost a part of their collectives, so their steps cannot be compared";
     if (facts.get<RankWaits>().incomparable > kMostIncomparable)
         return "ranks wait for others whose clocks cannot be compared with theirs";
-    if (share_undescribed(facts.get<RankJob>(), matched) > kMostUndescribed)
+    if (share_undescribed(facts.get<Job>(), matched) > kMostUndescribed)
         return "the kernels of most collectives do not say which ranks wait in them";
     return slow_lone_host(facts, step_ns);
 }
@@ -262,12 +262,12 @@ Verdict job_verdict(const Facts& facts) {
     verdict.basis = Basis::timeline;
     verdict.confidence = Rating::high;
     double unknown =
-        std::max(share_undescribed(facts.get<RankJob>(), facts.get<MatchedJob>()), facts.get<RankWaits>().incomparable);
+        std::max(share_undescribed(facts.get<Job>(), facts.get<MatchedJob>()), facts.get<RankWaits>().incomparable);
     std::string doubt = doubt_of(facts, found.step_ns);
     DurNs spread = facts.get<Peers>().spread;
     bool halves = static_cast<double>(spread) > kHalvesDiffer * found.step_ns;
     if (found.actual_ns > (1 + kGapsMatter) * found.step_ns) verdict.confidence = Rating::medium;
-    if (found.counted.size() < kManySteps || unknown > kMostLost) verdict.confidence = Rating::medium;
+    if (found.counted.size() < kStepsForHighConfidence || unknown > kMostLost) verdict.confidence = Rating::medium;
     if (halves || !doubt.empty()) verdict.confidence = Rating::low;
     std::string divided = halves ? fmt::format(
                                        "; about half of the ranks need {} more per step than the others, and no median "
@@ -312,9 +312,10 @@ Trust job_trust(const Facts& facts) {
     const RankTable& rows = facts.trace().tables().rank;
     std::map<std::string_view, std::size_t> states;
     for (Row row = 0; row < rows.rows; ++row) ++states[facts.trace().text(rows.status.value_or(row, kNoString))];
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     std::size_t present = states["whole"] + states["cut"];
-    bool excluded = std::any_of(job.ranks.begin(), job.ranks.end(), [](const JobRank& rank) { return rank.excluded; });
+    bool excluded =
+        std::any_of(job.ranks.begin(), job.ranks.end(), [](const Job::Rank& rank) { return rank.excluded; });
     std::string absent;
     for (std::string_view state : {"cut", "unreadable", "missing"})
         if (states[state] > 0) absent += fmt::format("{}{} {}", absent.empty() ? "" : ", ", states[state], state);

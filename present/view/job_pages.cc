@@ -33,7 +33,7 @@ inline constexpr std::size_t kMostSpans = 400;  // of a bar
 class StepWriter {
 public:
     StepWriter(const Facts& facts, std::int64_t step)
-        : facts_(facts), step_(step), job_(facts.get<RankJob>()), clocks_(facts.get<AlignedClocks>()) {}
+        : facts_(facts), step_(step), job_(facts.get<Job>()), clocks_(facts.get<AlignedClocks>()) {}
 
     std::string write() {
         find_island();
@@ -64,7 +64,7 @@ private:
     // The island of most ranks: times of others cannot be compared with it.
     void find_island() {
         std::map<std::uint32_t, std::size_t> ranks;
-        for (const JobRank& rank : job_.ranks)
+        for (const Job::Rank& rank : job_.ranks)
             if (const ClockFit& clock = clocks_.clocks[rank.clock]; rank.present && clock.aligned)
                 ++ranks[clock.island];
         auto most = std::max_element(ranks.begin(), ranks.end(),
@@ -74,7 +74,7 @@ private:
 
     void find_begin() {
         std::vector<TimeNs> starts;
-        for (const JobRankStep& each : job_.rank_steps)
+        for (const Job::RankStep& each : job_.rank_steps)
             if (each.step == step_ && comparable(each.rank))
                 starts.push_back(clocks_.common(job_.ranks[each.rank].clock, each.window.start));
         if (starts.empty()) return;
@@ -119,14 +119,14 @@ private:
 
     const Facts& facts_;
     std::int64_t step_;
-    const RankJob& job_;
+    const Job& job_;
     const AlignedClocks& clocks_;
     std::uint32_t island_ = 0;
     TimeNs begin_ = 0;  // of the step, on the common clock
     DurNs usual_ = 0;   // the median start after it
 };
 
-// `step` is a number of RankJob::steps. Ranks whose clock cannot be compared with the others' are placed at the median
+// `step` is a number of Job::steps. Ranks whose clock cannot be compared with the others' are placed at the median
 // start, and marked.
 std::string step_page(const Facts& facts, std::int64_t step) { return StepWriter(facts, step).write(); }
 
@@ -145,11 +145,11 @@ void write_list(JsonWriter& json, std::string_view name, const Values& values, W
 
 // For each rank, the number of the set of peers that it belongs to in most steps: from 1, in the order of ranks.
 std::vector<std::optional<std::int64_t>> peer_sets(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const Peers& peers = facts.get<Peers>();
     std::map<std::uint32_t, std::int64_t> numbers;
     std::vector<std::optional<std::int64_t>> sets;
-    for (const JobRank& rank : job.ranks) {
+    for (const Job::Rank& rank : job.ranks) {
         std::map<std::uint32_t, std::size_t> counts;
         for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) ++counts[peers.role[i]];
         auto most = std::max_element(counts.begin(), counts.end(),
@@ -166,7 +166,7 @@ std::vector<std::optional<std::int64_t>> peer_sets(const Facts& facts) {
 class AboutWriter {
 public:
     AboutWriter(const Facts& facts, const std::vector<QuantisedCells>& cells)
-        : facts_(facts), job_(facts.get<RankJob>()), found_(facts.get<JobCells>()), cells_(cells), json_(sink_) {}
+        : facts_(facts), job_(facts.get<Job>()), found_(facts.get<JobCells>()), cells_(cells), json_(sink_) {}
 
     std::string write() {
         json_.begin_object();
@@ -195,7 +195,7 @@ private:
     void write_ranks() {
         const RankTable& rows = facts_.trace().tables().rank;
         const JobHosts& hosts = facts_.get<JobHosts>();
-        auto text = [&](const Column<StringId>& column, const JobRank& rank) {
+        auto text = [&](const Column<StringId>& column, const Job::Rank& rank) {
             return facts_.trace().text(column.value_or(rank.row, kNoString));
         };
         std::int64_t nameless = 0;
@@ -206,13 +206,13 @@ private:
         });
         json_.key("ranks");
         json_.begin_object();
-        write_list(json_, "rank", job_.ranks, [&](const JobRank& rank) { json_.integer(rank.rank); });
+        write_list(json_, "rank", job_.ranks, [&](const Job::Rank& rank) { json_.integer(rank.rank); });
         write_list(json_, "host", hosts.of_rank, [&](std::uint32_t host) { json_.integer(host); });
         write_list(json_, "peers", peer_sets(facts_), [&](auto set) { number_or_null(json_, set); });
-        write_list(json_, "status", job_.ranks, [&](const JobRank& rank) { text_or_null(text(rows.status, rank)); });
-        write_list(json_, "reason", job_.ranks, [&](const JobRank& rank) { text_or_null(text(rows.reason, rank)); });
+        write_list(json_, "status", job_.ranks, [&](const Job::Rank& rank) { text_or_null(text(rows.status, rank)); });
+        write_list(json_, "reason", job_.ranks, [&](const Job::Rank& rank) { text_or_null(text(rows.reason, rank)); });
         // The page may be shared, so it contains no folders.
-        write_list(json_, "file", job_.ranks, [&](const JobRank& rank) {
+        write_list(json_, "file", job_.ranks, [&](const Job::Rank& rank) {
             std::string name = base_name(std::string(text(rows.file, rank)));
             text_or_null(name.empty() ? name : shell_quoted_file(name));
         });
@@ -309,7 +309,7 @@ private:
     }
 
     const Facts& facts_;
-    const RankJob& job_;
+    const Job& job_;
     const JobCells& found_;
     const std::vector<QuantisedCells>& cells_;
     StringSink sink_;
@@ -354,7 +354,7 @@ JobPages job_pages(const Facts& facts, StepDetail detail) {
     pages.about = AboutWriter(facts, pages.cells).write();
     std::size_t most = detail == StepDetail::all ? cells.longest.size() : kSlowestSteps;
     for (std::size_t step : chosen_steps(cells.longest, most))
-        pages.steps.push_back({step, step_page(facts, facts.get<RankJob>().steps[step])});
+        pages.steps.push_back({step, step_page(facts, facts.get<Job>().steps[step])});
     return pages;
 }
 

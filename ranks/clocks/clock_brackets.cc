@@ -29,11 +29,10 @@ struct Bounds {
 
 class Brackets {
 public:
-    Brackets(const RankJob& job, const MatchedJob& matched, TimeNs middle)
-        : job_(job), matched_(matched), middle_(middle) {
+    Brackets(const Job& job, const MatchedJob& matched, TimeNs middle) : job_(job), matched_(matched), middle_(middle) {
         for (const Instance& instance : matched.instances) {
             if (!instance.exchange) continue;
-            const JobSync& sync = job.syncs[matched.of(instance).front()];
+            const Job::Collective& sync = job.syncs[matched.of(instance).front()];
             auto [known, fresh] = shortest_.try_emplace(shape_of(sync), sync.span.length());
             if (!fresh) known->second = std::min(known->second, sync.span.length());
         }
@@ -69,20 +68,20 @@ public:
 
 private:
     using Shape = std::pair<std::uint32_t, std::int64_t>;
-    static Shape shape_of(const JobSync& sync) { return {sync.transfers, sync.bytes}; }
+    static Shape shape_of(const Job::Collective& sync) { return {sync.transfers, sync.bytes}; }
     std::uint32_t clock_of(std::uint32_t sync) const { return job_.ranks[job_.syncs[sync].rank].clock; }
 
     // A small message may be sent before the receiver arrives, so a sender's end says nothing.
     bool sends_to(std::uint32_t sender, std::uint32_t receiver) const {
-        std::span<const JobTransfer> transfers = job_.transfers_of(job_.syncs[sender]);
+        std::span<const Job::Transfer> transfers = job_.transfers_of(job_.syncs[sender]);
         std::int32_t from = job_.ranks[job_.syncs[sender].rank].rank, to = job_.ranks[job_.syncs[receiver].rank].rank;
-        return std::any_of(transfers.begin(), transfers.end(), [&](const JobTransfer& transfer) {
+        return std::any_of(transfers.begin(), transfers.end(), [&](const Job::Transfer& transfer) {
             return transfer.from_rank == from && transfer.to_rank == to;
         });
     }
 
     void bound(std::uint32_t sender, std::uint32_t receiver) {
-        const JobSync &from = job_.syncs[sender], &to = job_.syncs[receiver];
+        const Job::Collective &from = job_.syncs[sender], &to = job_.syncs[receiver];
         // No kernel of this shape took less.
         DurNs transfer = std::min(shortest_.at(shape_of(from)), shortest_.at(shape_of(to)));
         auto most = static_cast<double>(to.span.end - from.span.start - transfer);
@@ -92,7 +91,7 @@ private:
             .tighten(most, static_cast<double>((ascending ? from.span.start : to.span.end) - middle_));
     }
 
-    const RankJob& job_;
+    const Job& job_;
     const MatchedJob& matched_;
     TimeNs middle_;
     std::map<Shape, DurNs> shortest_;                                                  // time of a kernel
@@ -101,7 +100,7 @@ private:
 
 }  // namespace
 
-std::vector<ClockBracket> clock_brackets(const RankJob& job, const MatchedJob& matched,
+std::vector<ClockBracket> clock_brackets(const Job& job, const MatchedJob& matched,
                                          const std::vector<std::uint32_t>& islands, TimeNs middle) {
     return Brackets(job, matched, middle).find(islands);
 }

@@ -21,7 +21,7 @@ struct ClockBracket {
 
 // One of each pair of ranks and step, between clocks of different islands, where the bounds are narrow.
 // `islands`: by clock.
-std::vector<ClockBracket> clock_brackets(const RankJob& job, const MatchedJob& matched,
+std::vector<ClockBracket> clock_brackets(const Job& job, const MatchedJob& matched,
                                          const std::vector<std::uint32_t>& islands, TimeNs middle);
 
 }  // namespace gpuprof::ranks

@@ -29,7 +29,7 @@ constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'0
 
 class Aligner {
 public:
-    Aligner(const RankJob& job, const MatchedJob& matched) : job_(job), matched_(matched) {}
+    Aligner(const Job& job, const MatchedJob& matched) : job_(job), matched_(matched) {}
 
     AlignedClocks align() {
         AlignedClocks clocks;
@@ -134,7 +134,7 @@ private:
 
     void find_middle(AlignedClocks& clocks) {
         TimeNs first = 0, last = 0;
-        for (const JobSync& sync : job_.syncs) {
+        for (const Job::Collective& sync : job_.syncs) {
             first = first == 0 ? sync.span.end : std::min(first, sync.span.end);
             last = last == 0 ? sync.span.end : std::max(last, sync.span.end);
         }
@@ -155,7 +155,7 @@ private:
             if (seen[instance.group]++ % every != 0) continue;
             std::vector<std::pair<std::uint32_t, double>> ends;
             for (std::uint32_t member : matched_.of(instance)) {
-                const JobSync& sync = job_.syncs[member];
+                const Job::Collective& sync = job_.syncs[member];
                 ends.emplace_back(job_.ranks[sync.rank].clock, static_cast<double>(sync.span.end - middle));
             }
             std::sort(ends.begin(), ends.end());
@@ -227,7 +227,7 @@ private:
         return differences;
     }
 
-    const RankJob& job_;
+    const Job& job_;
     const MatchedJob& matched_;
     std::vector<ClockEnd> ends_;
     std::set<std::uint32_t> bent_;  // clocks that no offset and rate describe
@@ -237,7 +237,7 @@ private:
 }  // namespace
 
 AlignedClocks AlignedClocks::make(const Facts& facts) {
-    return Aligner(facts.get<RankJob>(), facts.get<MatchedJob>()).align();
+    return Aligner(facts.get<Job>(), facts.get<MatchedJob>()).align();
 }
 
 TimeNs AlignedClocks::common(std::uint32_t clock, TimeNs time) const {

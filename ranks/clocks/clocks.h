@@ -29,7 +29,7 @@ struct ClockFit {
 };
 
 struct AlignedClocks {
-    std::vector<ClockFit> clocks;  // as RankJob::clocks
+    std::vector<ClockFit> clocks;  // as Job::clocks
     std::uint32_t islands = 0;
     TimeNs middle = 0;
 
@@ -42,7 +42,7 @@ struct AlignedClocks {
 struct JobHost {
     std::string name;  // of an inferred one: "of ranks 8-15"
     bool inferred = false;
-    std::vector<std::uint32_t> ranks;  // indices in RankJob::ranks
+    std::vector<std::uint32_t> ranks;  // indices in Job::ranks
 };
 
 struct JobHosts {

@@ -13,7 +13,7 @@
 namespace gpuprof::inline ranks {
 
 std::optional<LoneHost> lone_host(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const JobHosts& hosts = facts.get<JobHosts>();
     struct Role {
         std::set<std::uint32_t> hosts;

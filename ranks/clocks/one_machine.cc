@@ -27,10 +27,10 @@ struct End {
     auto operator<=>(const End&) const = default;
 };
 
-std::vector<End> ends_of(const RankJob& job, const JobRank& rank) {
+std::vector<End> ends_of(const Job& job, const Job::Rank& rank) {
     std::vector<End> ends;
     for (std::uint32_t i = rank.first; i < rank.first + rank.syncs && ends.size() < kMostEnds; ++i) {
-        const JobSync& sync = job.syncs[i];
+        const Job::Collective& sync = job.syncs[i];
         if (ends_together(sync.kind) && !sync.is_pair() && sync.group != kNone)
             ends.push_back({sync.span.end, sync.group});
     }
@@ -61,15 +61,15 @@ bool agree(const std::vector<End>& a, const std::vector<End>& b) {
 
 }  // namespace
 
-void join_clocks(RankJob& job) {
-    std::vector<JobClock> clocks;
+void join_clocks(Job& job) {
+    std::vector<Job::Clock> clocks;
     std::vector<std::uint32_t> of_clock(job.clocks.size(), kNone);  // index in `clocks`
     std::vector<std::vector<End>> ends(job.ranks.size());
     // By the rank that would have GPU 0: indices in `clocks`.
     std::map<std::int32_t, std::vector<std::uint32_t>> machines;
     for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
-        JobRank& rank = job.ranks[i];
-        const JobClock& clock = job.clocks[rank.clock];
+        Job::Rank& rank = job.ranks[i];
+        const Job::Clock& clock = job.clocks[rank.clock];
         std::uint32_t& joined = of_clock[rank.clock];
         bool unnamed = !clock.host && rank.device >= 0;
         std::vector<std::uint32_t>* known = unnamed ? &machines[rank.rank - rank.device] : nullptr;
@@ -88,12 +88,12 @@ void join_clocks(RankJob& job) {
         rank.clock = joined;
         clocks[joined].ranks.push_back(i);
     }
-    for (JobClock& clock : clocks)
+    for (Job::Clock& clock : clocks)
         if (!clock.host && clock.ranks.size() > 1) clock.name = name_of_machine(job, clock.ranks);
     job.clocks = std::move(clocks);
 }
 
-std::string name_of_machine(const RankJob& job, const std::vector<std::uint32_t>& ranks) {
+std::string name_of_machine(const Job& job, const std::vector<std::uint32_t>& ranks) {
     RankList numbers;
     for (std::uint32_t rank : ranks) numbers.push_back(job.ranks[rank].rank);
     bool one_range = numbers.back() - numbers.front() + 1 == static_cast<std::int32_t>(numbers.size());

@@ -12,9 +12,9 @@
 namespace gpuprof::inline ranks {
 
 // Gives such ranks one clock.
-void join_clocks(RankJob& job);
+void join_clocks(Job& job);
 
-// "of ranks 0-7". `ranks`: indices in RankJob::ranks.
-std::string name_of_machine(const RankJob& job, const std::vector<std::uint32_t>& ranks);
+// "of ranks 0-7". `ranks`: indices in Job::ranks.
+std::string name_of_machine(const Job& job, const std::vector<std::uint32_t>& ranks);
 
 }  // namespace gpuprof::ranks

@@ -14,7 +14,7 @@ constexpr double kSameHostPpm = 3;
 }  // namespace
 
 JobHosts JobHosts::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     JobHosts found;
     found.of_rank.assign(job.ranks.size(), kNone);

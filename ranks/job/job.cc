@@ -5,24 +5,24 @@
 
 namespace gpuprof::inline ranks {
 
-std::uint32_t RankJob::find_rank(std::int32_t number) const {
+std::uint32_t Job::find_rank(std::int32_t number) const {
     auto at = std::lower_bound(ranks.begin(), ranks.end(), number,
-                               [](const JobRank& rank, std::int32_t wanted) { return rank.rank < wanted; });
+                               [](const Job::Rank& rank, std::int32_t wanted) { return rank.rank < wanted; });
     return at != ranks.end() && at->rank == number ? static_cast<std::uint32_t>(at - ranks.begin()) : kNone;
 }
 
-std::vector<std::uint32_t> RankJob::recorded_by() const {
+std::vector<std::uint32_t> Job::recorded_by() const {
     std::vector<std::uint32_t> counts(steps.size(), 0);
-    for (const JobRankStep& each : rank_steps)
+    for (const Job::RankStep& each : rank_steps)
         ++counts[static_cast<std::size_t>(std::lower_bound(steps.begin(), steps.end(), each.step) - steps.begin())];
     return counts;
 }
 
-const JobRankStep* RankJob::find_step(std::uint32_t rank, std::int64_t step) const {
+const Job::RankStep* Job::find_step(std::uint32_t rank, std::int64_t step) const {
     std::pair key(rank, step);
     auto at = std::lower_bound(
         rank_steps.begin(), rank_steps.end(), key,
-        [](const JobRankStep& each, const auto& wanted) { return std::pair(each.rank, each.step) < wanted; });
+        [](const Job::RankStep& each, const auto& wanted) { return std::pair(each.rank, each.step) < wanted; });
     return at != rank_steps.end() && std::pair(at->rank, at->step) == key ? &*at : nullptr;
 }
 

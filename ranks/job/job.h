@@ -22,85 +22,85 @@ namespace gpuprof::inline ranks {
 
 inline constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
-// Recorders do not write events in order of time, so any step of a cut file may lack some.
-struct JobRank {
-    std::int32_t rank = 0;
-    Row row = kNoRow;         // of table rank
-    std::uint32_t clock = 0;  // index in RankJob::clocks: its host, or itself where that is unknown (one_machine.h)
-    std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
-    std::uint32_t syncs = 0;
-    std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown
-    bool present = false;      // its recording counts
-    bool excluded = false;     // it does not, because it is cut, and most others are whole
-};
+struct Job {
+    // Recorders do not write events in order of time, so any step of a cut file may lack some.
+    struct Rank {
+        std::int32_t rank = 0;
+        Row row = kNoRow;         // of table rank
+        std::uint32_t clock = 0;  // index in Job::clocks: its host, or itself where that is unknown (one_machine.h)
+        std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
+        std::uint32_t syncs = 0;
+        std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown
+        bool present = false;      // its recording counts
+        bool excluded = false;     // it does not, because it is cut, and most others are whole
+    };
 
-struct JobClock {
-    std::string name;  // of the host; "rank 7" where it is unknown
-    bool host = false;
-    std::vector<std::uint32_t> ranks;
-};
+    struct Clock {
+        std::string name;  // of the host; "rank 7" where it is unknown
+        bool host = false;
+        std::vector<std::uint32_t> ranks;
+    };
 
-struct JobGroup {
-    std::int64_t id = 0;
-    std::string description, ranks_text;
-    std::vector<std::int32_t> ranks;  // empty if unknown
-    std::int32_t size = 0;
-    bool pairs = false;    // sends and receives
-    bool assumed = false;  // nothing names it: all ranks are assumed
-    bool several = false;  // and ranks have several such groups, so it may be another one
-    // A communicator whose ranks are those that recorded it, in ascending order, if all did.
-    bool communicator = false;
-    bool shared = false;  // more ranks recorded it than it has: several groups of one name
-};
+    struct Group {
+        std::int64_t id = 0;
+        std::string description, ranks_text;
+        std::vector<std::int32_t> ranks;  // empty if unknown
+        std::int32_t size = 0;
+        bool pairs = false;    // sends and receives
+        bool assumed = false;  // nothing names it: all ranks are assumed
+        bool several = false;  // and ranks have several such groups, so it may be another one
+        // A communicator whose ranks are those that recorded it, in ascending order, if all did.
+        bool communicator = false;
+        bool shared = false;  // more ranks recorded it than it has: several groups of one name
+    };
 
-// One send or receive; -1: an unknown end or size.
-struct JobTransfer {
-    std::int32_t from_rank = -1, to_rank = -1;
-    std::int64_t bytes = -1;
-};
+    // One send or receive; -1: an unknown end or size.
+    struct Transfer {
+        std::int32_t from_rank = -1, to_rank = -1;
+        std::int64_t bytes = -1;
+    };
 
-struct JobSync {
-    std::uint32_t rank = 0;  // index in RankJob::ranks
-    std::int64_t step = -1;  // its number
-    std::uint32_t group = kNone;
-    std::uint32_t beside = 0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
-    std::optional<std::int64_t> seq;
-    CollectiveKind kind = CollectiveKind::unknown;
-    std::uint16_t transfers = 0;  // of sends and receives: RankJob::transfers[first_transfer] ...
-    std::uint32_t first_transfer = 0;
-    std::int64_t bytes = -1;
-    Interval span;                  // by the rank's own clock
-    std::uint32_t follows = kNone;  // the sync that the rank waited for last; `own` counts from its end
-    std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
-    OwnTime own;
-    // The sync that had ended last when the host last waited for the device, and the host's time from its end until it
-    // launched this one.
-    std::uint32_t waited_for = kNone;
-    DurNs lead = 0, lead_input = 0;
-    bool is_pair() const { return kind == CollectiveKind::send_recv; }
-};
+    struct Collective {
+        std::uint32_t rank = 0;  // index in Job::ranks
+        std::int64_t step = -1;  // its number
+        std::uint32_t group = kNone;
+        std::uint32_t beside = 0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
+        std::optional<std::int64_t> seq;
+        CollectiveKind kind = CollectiveKind::unknown;
+        std::uint16_t transfers = 0;  // of sends and receives: Job::transfers[first_transfer] ...
+        std::uint32_t first_transfer = 0;
+        std::int64_t bytes = -1;
+        Interval span;                  // by the rank's own clock
+        std::uint32_t follows = kNone;  // the sync that the rank waited for last; `own` counts from its end
+        std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
+        OwnTime own;
+        // The sync that had ended last when the host last waited for the device, and the host's time from its end until it
+        // launched this one.
+        std::uint32_t waited_for = kNone;
+        DurNs lead = 0, lead_input = 0;
+        bool is_pair() const { return kind == CollectiveKind::send_recv; }
+    };
 
-// A rank's step: what its devices did, summed.
-struct JobRankStep {
-    std::uint32_t rank = 0;
-    std::int64_t step = 0;
-    Interval window;  // by the rank's own clock
-    OwnTime own;
-    DurNs exposed_comm = 0;
-};
+    // A rank's step: what its devices did, summed.
+    struct RankStep {
+        std::uint32_t rank = 0;
+        std::int64_t step = 0;
+        Interval window;  // by the rank's own clock
+        OwnTime own;
+        DurNs exposed_comm = 0;
+    };
 
-struct RankJob {
-    std::vector<JobRank> ranks;  // by rank
-    std::vector<JobClock> clocks;
-    std::vector<JobGroup> groups;
-    std::vector<JobSync> syncs;
-    std::vector<JobTransfer> transfers;   // of batches
-    std::vector<JobRankStep> rank_steps;  // by rank, then step
-    std::vector<std::int64_t> steps;      // numbers that any rank recorded, ascending
-    std::size_t unusable = 0;             // rows left out
+    std::vector<Rank> ranks;  // by rank
+    std::vector<Clock> clocks;
+    std::vector<Group> groups;
+    std::vector<Collective> syncs;
+    std::vector<Transfer> transfers;   // of batches
+    std::vector<RankStep> rank_steps;  // by rank, then step
+    std::vector<std::int64_t> steps;   // numbers that any rank recorded, ascending
+    std::size_t unusable = 0;          // rows left out
 
     // One, or those of a batch; none of other collectives.
-    std::span<const JobTransfer> transfers_of(const JobSync& sync) const {
+    std::span<const Transfer> transfers_of(const Collective& sync) const {
         return {transfers.data() + sync.first_transfer, sync.transfers};
     }
     // The index of a rank; kNone if it is unknown.
@@ -108,9 +108,9 @@ struct RankJob {
     // How many ranks recorded each of `steps`.
     std::vector<std::uint32_t> recorded_by() const;
     // A step of the rank with this index; null if it did not record it.
-    const JobRankStep* find_step(std::uint32_t rank, std::int64_t step) const;
+    const RankStep* find_step(std::uint32_t rank, std::int64_t step) const;
 
-    static RankJob make(const Facts& facts);
+    static Job make(const Facts& facts);
 };
 
 }  // namespace gpuprof::ranks

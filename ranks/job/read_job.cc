@@ -1,4 +1,4 @@
-// RankJob from the tables of summaries.
+// Job from the tables of summaries.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ public:
     explicit JobReader(const Trace& trace)
         : trace_(trace), batches_(trace.tables().rank_sync, trace.tables().rank_transfer) {}
 
-    RankJob read() && {
+    Job read() && {
         read_ranks();
         read_groups();
         read_syncs();
@@ -59,7 +59,7 @@ private:
         for (auto [number, row] : order) {
             if (!job_.ranks.empty() && job_.ranks.back().rank == number) continue;
             auto index = static_cast<std::uint32_t>(job_.ranks.size());
-            JobRank& rank = job_.ranks.emplace_back();
+            Job::Rank& rank = job_.ranks.emplace_back();
             rank.rank = number;
             rank.row = row;
             std::string_view status = trace_.text(table.status.value_or(row, kNoString));
@@ -73,7 +73,7 @@ private:
             cut += status == "cut";
             whole += status == "whole";
         }
-        for (JobRank& rank : job_.ranks) {
+        for (Job::Rank& rank : job_.ranks) {
             rank.excluded = whole > cut && trace_.text(table.status.value_or(rank.row, kNoString)) == "cut";
             rank.present = rank.present && !rank.excluded;
         }
@@ -94,7 +94,7 @@ private:
                 index_of_group_.try_emplace(table.group_id[row], static_cast<std::uint32_t>(job_.groups.size()));
             if (is_rank(table.rank.get(row))) members[known->second].insert(table.rank[row]);
             if (!fresh) continue;
-            JobGroup& group = job_.groups.emplace_back();
+            Job::Group& group = job_.groups.emplace_back();
             group.id = table.group_id[row];
             group.description = trace_.text(table.description.value_or(row, kNoString));
             group.assumed = group.description.starts_with(kAssumedWorld);
@@ -109,7 +109,7 @@ private:
             if (group.assumed && group.size == 0) group.size = static_cast<std::int32_t>(job_.ranks.size());
         }
         for (const auto& [index, ranks] : members) {
-            JobGroup& group = job_.groups[index];
+            Job::Group& group = job_.groups[index];
             group.shared = group.size > 0 && ranks.size() > static_cast<std::size_t>(group.size);
             if (!group.communicator || static_cast<std::size_t>(group.size) != ranks.size()) continue;
             group.ranks.assign(ranks.begin(), ranks.end());
@@ -119,7 +119,7 @@ private:
 
     void read_steps() {
         const RankStepTable& table = trace_.tables().rank_step;
-        std::map<std::pair<std::uint32_t, std::int64_t>, JobRankStep> found;
+        std::map<std::pair<std::uint32_t, std::int64_t>, Job::RankStep> found;
         std::set<std::int64_t> steps;
         for (Row row = 0; row < table.rows; ++row) {
             std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
@@ -130,8 +130,8 @@ private:
             if (job_.ranks[rank].excluded) continue;
             Interval window{table.from_time[row], table.to_time[row]};
             auto [known, fresh] =
-                found.try_emplace({rank, table.step[row]}, JobRankStep{rank, table.step[row], window, {}, 0});
-            JobRankStep& to = known->second;
+                found.try_emplace({rank, table.step[row]}, Job::RankStep{rank, table.step[row], window, {}, 0});
+            Job::RankStep& to = known->second;
             to.window = {std::min(to.window.start, window.start), std::max(to.window.end, window.end)};
             to.own.compute += part(table.compute_ns, row);
             to.own.copy += part(table.copy_ns, row);
@@ -175,7 +175,7 @@ private:
     }
 
     // No communicator has more ranks than a batch may have transfers.
-    void add_transfers(JobSync& sync, Row row) {
+    void add_transfers(Job::Collective& sync, Row row) {
         const RankSyncTable& table = trace_.tables().rank_sync;
         const RankTransferTable& batches = trace_.tables().rank_transfer;
         sync.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
@@ -203,7 +203,7 @@ private:
     void add(std::uint32_t rank, Row row, std::map<std::int64_t, std::uint32_t>& last_on) {
         const RankSyncTable& table = trace_.tables().rank_sync;
         auto index = static_cast<std::uint32_t>(job_.syncs.size());
-        JobSync& sync = job_.syncs.emplace_back();
+        Job::Collective& sync = job_.syncs.emplace_back();
         sync.rank = rank;
         sync.step = table.step.value_or(row, -1);
         if (table.group_id.has(row))
@@ -239,7 +239,7 @@ private:
     }
 
     // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.
-    JobTransfer named_ends(const JobSync& sync, JobTransfer ends) const {
+    Job::Transfer named_ends(const Job::Collective& sync, Job::Transfer ends) const {
         if (sync.group == kNone || !job_.groups[sync.group].communicator) return ends;
         const RankList& ranks = job_.groups[sync.group].ranks;
         bool sends = ends.to_rank >= 0;
@@ -250,7 +250,7 @@ private:
     }
 
     const Trace& trace_;
-    RankJob job_;
+    Job job_;
     std::unordered_map<std::int64_t, std::uint32_t> index_of_group_;
     std::map<StringId, CollectiveKind> kinds_;  // few
     BatchRows batches_;
@@ -258,6 +258,6 @@ private:
 
 }  // namespace
 
-RankJob RankJob::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
+Job Job::make(const Facts& facts) { return JobReader(facts.trace()).read(); }
 
 }  // namespace gpuprof::ranks

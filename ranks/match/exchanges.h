@@ -15,7 +15,7 @@ namespace gpuprof::inline ranks {
 
 class Exchanges {
 public:
-    explicit Exchanges(const RankJob& job) : job_(job) {}
+    explicit Exchanges(const Job& job) : job_(job) {}
 
     // Two syncs that have one transfer in common.
     void link(std::uint32_t a, std::uint32_t b);
@@ -30,7 +30,7 @@ private:
     using Link = std::pair<std::uint32_t, std::uint32_t>;
     bool is_complete(std::span<const Link> links) const;
 
-    const RankJob& job_;
+    const Job& job_;
     std::vector<Link> links_;  // in both directions, once for each transfer
 };
 

@@ -41,20 +41,20 @@ std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
 
 // By group: numbers that a rank has more than once, as replays of a CUDA graph repeat what was captured.
 using Repeats = std::vector<std::set<std::int64_t>>;
-Repeats repeated_numbers(const RankJob& job) {
+Repeats repeated_numbers(const Job& job) {
     Repeats repeats(job.groups.size());
     std::vector<std::int64_t> last(job.groups.size(), 0);
-    std::vector<const JobRank*> seen(job.groups.size(), nullptr);  // the rank that `last` is of
-    for (const JobRank& rank : job.ranks) {
+    std::vector<const Job::Rank*> seen(job.groups.size(), nullptr);  // the rank that `last` is of
+    for (const Job::Rank& rank : job.ranks) {
         std::set<std::uint32_t> doubtful;  // repeated, or only out of order
         std::span syncs(job.syncs.data() + rank.first, rank.syncs);
-        for (const JobSync& sync : syncs) {
+        for (const Job::Collective& sync : syncs) {
             if (sync.group == kNone || !sync.seq || sync.is_pair()) continue;
             if (seen[sync.group] == &rank && *sync.seq <= last[sync.group]) doubtful.insert(sync.group);
             seen[sync.group] = &rank, last[sync.group] = *sync.seq;
         }
         std::set<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>> numbers;
-        for (const JobSync& sync : syncs)
+        for (const Job::Collective& sync : syncs)
             if (!doubtful.empty() && doubtful.contains(sync.group) && sync.seq && !sync.is_pair() &&
                 !numbers.emplace(sync.group, *sync.seq, sync.kind).second)
                 repeats[sync.group].insert(*sync.seq);
@@ -62,13 +62,13 @@ Repeats repeated_numbers(const RankJob& job) {
     return repeats;
 }
 
-std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
+std::vector<Keyed> keys_of(const Job& job, MatchedJob& matched) {
     std::vector<Keyed> keyed;
     Repeats repeats = repeated_numbers(job);
-    for (const JobRank& rank : job.ranks) {
+    for (const Job::Rank& rank : job.ranks) {
         std::map<OrderKey, std::int64_t> places;  // how many of this key without a number came before
         for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
-            const JobSync& sync = job.syncs[i];
+            const Job::Collective& sync = job.syncs[i];
             if (sync.group == kNone) {
                 ++matched.undescribed;
                 continue;
@@ -94,7 +94,7 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
                 add({sync.group, assumed ? sync.bytes : -1, repeated ? *sync.seq : -1, kind, sync.step, 0},
                     assumed ? MatchRule::guessed : MatchRule::order, kWhole);
             std::uint16_t part = 0;
-            for (const JobTransfer& transfer : job.transfers_of(sync)) {
+            for (const Job::Transfer& transfer : job.transfers_of(sync)) {
                 OrderKey key{sync.group, transfer.from_rank, transfer.to_rank, kind, sync.step, 0};
                 if (transfer.from_rank >= 0 && transfer.to_rank >= 0)
                     add(key, MatchRule::order, part);
@@ -109,7 +109,7 @@ std::vector<Keyed> keys_of(const RankJob& job, MatchedJob& matched) {
 
 // Rows whose order does not tell which collective they are of are left alone; returns their number. Of a batch that may be
 // only some transfers.
-std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
+std::size_t drop_uncertain(const Job& job, std::vector<Keyed>& keyed) {
     std::vector<OrderedSync> numbered, ordered;
     for (const Keyed& each : keyed)
         (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.sync, each.part});
@@ -129,8 +129,8 @@ std::size_t drop_uncertain(const RankJob& job, std::vector<Keyed>& keyed) {
 // are no majority; then nothing speaks for the assumption.
 class AssumedSizes {
 public:
-    explicit AssumedSizes(const RankJob& job) : job_(job), recorded_by_(job.recorded_by()) {}
-    std::optional<std::uint32_t> of(const JobSync& sync) const {
+    explicit AssumedSizes(const Job& job) : job_(job), recorded_by_(job.recorded_by()) {}
+    std::optional<std::uint32_t> of(const Job::Collective& sync) const {
         auto at = std::lower_bound(job_.steps.begin(), job_.steps.end(), sync.step);
         if (at == job_.steps.end() || *at != sync.step) return std::nullopt;
         std::uint32_t ranks = recorded_by_[static_cast<std::size_t>(at - job_.steps.begin())];
@@ -139,12 +139,12 @@ public:
     }
 
 private:
-    const RankJob& job_;
+    const Job& job_;
     std::vector<std::uint32_t> recorded_by_;
 };
 
 // The two ends of a transfer; returns how many records contradict each other.
-std::size_t link_transfer(const RankJob& job, std::span<const Keyed> ends, Exchanges& exchanges) {
+std::size_t link_transfer(const Job& job, std::span<const Keyed> ends, Exchanges& exchanges) {
     if (ends.size() < 2) return 0;
     std::int64_t a = bytes_of(job, {ends[0].key, ends[0].sync, ends[0].part}),
                  b = bytes_of(job, {ends[1].key, ends[1].sync, ends[1].part});
@@ -155,19 +155,20 @@ std::size_t link_transfer(const RankJob& job, std::span<const Keyed> ends, Excha
 }
 
 // Assumed groups of which nothing was matched are other groups than all ranks.
-void find_unproven(const RankJob& job, MatchedJob& matched) {
+void find_unproven(const Job& job, MatchedJob& matched) {
     matched.unproven.assign(job.groups.size(), false);
     for (std::size_t group = 0; group < job.groups.size(); ++group) matched.unproven[group] = job.groups[group].assumed;
     for (const Instance& instance : matched.instances) matched.unproven[instance.group] = false;
-    auto rows = static_cast<std::size_t>(std::count_if(job.syncs.begin(), job.syncs.end(), [&](const JobSync& sync) {
-        return sync.group != kNone && matched.unproven[sync.group] && sync.step >= 0 && !sync.is_pair();
-    }));
+    auto rows =
+        static_cast<std::size_t>(std::count_if(job.syncs.begin(), job.syncs.end(), [&](const Job::Collective& sync) {
+            return sync.group != kNone && matched.unproven[sync.group] && sync.step >= 0 && !sync.is_pair();
+        }));
     matched.uncertain -= std::min(rows, matched.uncertain);
     matched.undescribed += rows;
 }
 
 // Rows that ranks should have, because they recorded the step and are in the group, and those that they lack.
-void count_lost(const RankJob& job, MatchedJob& matched) {
+void count_lost(const Job& job, MatchedJob& matched) {
     for (const Instance& instance : matched.instances) {
         matched.expected += matched.owners(instance).size();
         if (instance.complete || instance.rule != MatchRule::exact) continue;
@@ -200,7 +201,7 @@ void MatchedJob::add(const Instance& instance) {
 }
 
 MatchedJob MatchedJob::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     MatchedJob matched;
     matched.instance_of.assign(job.syncs.size(), kNone);
     std::vector<Keyed> keyed = keys_of(job, matched);
@@ -213,11 +214,11 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             matched.mismatched += link_transfer(job, {keyed.data() + begin, end - begin}, exchanges);
             continue;
         }
-        const JobSync& first = job.syncs[keyed[begin].sync];
+        const Job::Collective& first = job.syncs[keyed[begin].sync];
         Instance instance{
             static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false, false};
         for (std::size_t i = begin; i < end; ++i) {
-            const JobSync& sync = job.syncs[keyed[i].sync];
+            const Job::Collective& sync = job.syncs[keyed[i].sync];
             bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
             bool other = sync.kind != first.kind || (has_equal_messages(sync.kind) && sync.bytes >= 0 &&
                                                      first.bytes >= 0 && sync.bytes != first.bytes);

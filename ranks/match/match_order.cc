@@ -160,7 +160,7 @@ bool end_together(const Sequence& a, const Sequence& b) {
 }
 
 // `group`: if even that is an assumption, something has to speak for it.
-bool are_same(const Sequence& a, const Sequence& b, bool one_clock, const JobGroup& group) {
+bool are_same(const Sequence& a, const Sequence& b, bool one_clock, const Job::Group& group) {
     if (one_clock) return run_together(a, b) && (!group.several || end_together(a, b));
     if (group.several) return false;
     Pauses pauses(a, b);
@@ -172,7 +172,7 @@ bool are_same(const Sequence& a, const Sequence& b, bool one_clock, const JobGro
 // All buckets of one group, kind and direction.
 class Series {
 public:
-    Series(const RankJob& job, std::span<const OrderedSync> records, std::size_t begin, std::size_t end,
+    Series(const Job& job, std::span<const OrderedSync> records, std::size_t begin, std::size_t end,
            std::vector<bool>& trusted)
         : job_(job), records_(records), trusted_(trusted) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -206,14 +206,14 @@ public:
     // Ranks whose records are other collectives than those of most others; absent if nothing can be compared.
     std::optional<std::set<std::uint32_t>> strangers(const std::vector<bool>& whole) const {
         if (buckets_.empty()) return std::nullopt;
-        const JobSync& first = job_.syncs[records_[buckets_.front().begin].sync];
-        const JobGroup& group = job_.groups[first.group];
+        const Job::Collective& first = job_.syncs[records_[buckets_.front().begin].sync];
+        const Job::Group& group = job_.groups[first.group];
         bool ends = ends_together(first.kind);
         if (!ends && !(group.assumed && !group.several && nobody_leaves_early(first.kind))) return std::nullopt;
         std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
-                const JobSync& sync = job_.syncs[records_[i].sync];
+                const Job::Collective& sync = job_.syncs[records_[i].sync];
                 if (trusted_[i]) sequences[sync.rank].push_back({bucket.step, records_[i].key[5], sync.span});
             }
         std::optional<std::set<std::uint32_t>> fewest;
@@ -265,7 +265,7 @@ private:
                   trusted_.begin() + static_cast<std::ptrdiff_t>(bucket.end), false);
     }
 
-    const RankJob& job_;
+    const Job& job_;
     std::span<const OrderedSync> records_;
     std::vector<bool>& trusted_;
     std::vector<Bucket> buckets_;
@@ -273,8 +273,8 @@ private:
 
 }  // namespace
 
-std::int64_t bytes_of(const RankJob& job, const OrderedSync& record) {
-    const JobSync& sync = job.syncs[record.sync];
+std::int64_t bytes_of(const Job& job, const OrderedSync& record) {
+    const Job::Collective& sync = job.syncs[record.sync];
     return record.part == kWhole ? sync.bytes : job.transfers_of(sync)[record.part].bytes;
 }
 
@@ -289,8 +289,7 @@ bool ends_together(CollectiveKind kind) {
            kind == CollectiveKind::send_recv;
 }
 
-std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync> records,
-                                 const std::vector<bool>& whole) {
+std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedSync> records, const std::vector<bool>& whole) {
     std::vector<bool> trusted(records.size(), true);
     std::vector<Series> all;
     for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
@@ -317,9 +316,9 @@ std::vector<bool> trusted_orders(const RankJob& job, std::span<const OrderedSync
     return trusted;
 }
 
-std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSync> numbered) {
+std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedSync> numbered) {
     std::set<std::int64_t> read;
-    for (const JobSync& sync : job.syncs) read.insert(sync.step);
+    for (const Job::Collective& sync : job.syncs) read.insert(sync.step);
     std::vector<std::int64_t> unread;  // ascending
     std::set_difference(job.steps.begin(), job.steps.end(), read.begin(), read.end(), std::back_inserter(unread));
     auto is_unread_between = [&](std::int64_t from, std::int64_t to) {
@@ -338,7 +337,7 @@ std::vector<bool> whole_recordings(const RankJob& job, std::span<const OrderedSy
         std::int64_t usual = median_of(std::move(steps)), group = numbered[begin].key[0],
                      number = numbered[begin].key[4];
         for (std::size_t i = begin; i < end; ++i) {
-            const JobSync& sync = job.syncs[numbered[i].sync];
+            const Job::Collective& sync = job.syncs[numbered[i].sync];
             Seen& seen = ranks[sync.rank];
             seen.gaps += seen.group == group && number != seen.last + 1 && !is_unread_between(seen.step, sync.step);
             seen.other_steps += sync.step != usual;

@@ -55,7 +55,7 @@ constexpr JobQuantity kQuantities[kCount] = {
 
 class CellFiller {
 public:
-    explicit CellFiller(const Facts& facts) : facts_(facts), job_(facts.get<RankJob>()) {
+    explicit CellFiller(const Facts& facts) : facts_(facts), job_(facts.get<Job>()) {
         std::size_t cells = job_.ranks.size() * job_.steps.size();
         found_.recorded.assign(cells, false);
         found_.quantities.assign(std::begin(kQuantities), std::end(kQuantities));
@@ -85,7 +85,7 @@ private:
 
     void fill_steps() {
         std::vector<std::vector<DurNs>> lengths(job_.steps.size());
-        for (const JobRankStep& step : job_.rank_steps) {
+        for (const Job::RankStep& step : job_.rank_steps) {
             std::size_t cell = *cell_of(step.rank, step.step);
             found_.recorded[cell] = true;
             set(compute, cell, static_cast<double>(step.own.compute));
@@ -99,7 +99,7 @@ private:
             medians.push_back(median_of(lengths[i]));
             if (!lengths[i].empty()) found_.longest[i] = *std::max_element(lengths[i].begin(), lengths[i].end());
         }
-        for (const JobRankStep& step : job_.rank_steps) {
+        for (const Job::RankStep& step : job_.rank_steps) {
             std::size_t cell = *cell_of(step.rank, step.step);
             set(step_time, cell, static_cast<double>(step.window.length() - medians[cell % job_.steps.size()]));
         }
@@ -117,7 +117,7 @@ private:
     // A send and a receive may wait at once, so the waits of a step are united.
     void fill_waits() {
         const RankWaits& waits = facts_.get<RankWaits>();
-        for (const JobRank& rank : job_.ranks) {
+        for (const Job::Rank& rank : job_.ranks) {
             std::unordered_map<std::int64_t, Intervals> by_step;
             for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
                 if (!waits.known[i]) continue;
@@ -151,7 +151,7 @@ private:
     }
 
     const Facts& facts_;
-    const RankJob& job_;
+    const Job& job_;
     JobCells found_;
 };
 

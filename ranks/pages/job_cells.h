@@ -15,7 +15,7 @@ struct JobQuantity {
     Unit unit = Unit::ns;
     bool low_is_bad = false;
     bool compares = false;           // with other ranks: 0 is usual
-    std::vector<double> cells = {};  // by rank of RankJob::ranks, then step of RankJob::steps; NaN: unknown
+    std::vector<double> cells = {};  // by rank of Job::ranks, then step of Job::steps; NaN: unknown
 };
 
 struct JobCells {

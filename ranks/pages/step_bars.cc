@@ -63,7 +63,7 @@ OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
 
 // What is left of a step's sums after those before its collectives: where the step before was not read, what came before
 // the first one is not in its row.
-OwnTime without(OwnTime step, const RankJob& job, const std::vector<std::uint32_t>& chain) {
+OwnTime without(OwnTime step, const Job& job, const std::vector<std::uint32_t>& chain) {
     for (std::uint32_t i : chain)
         for (DurNs OwnTime::*part :
              {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown})
@@ -71,7 +71,9 @@ OwnTime without(OwnTime step, const RankJob& job, const std::vector<std::uint32_
     return step;
 }
 
-bool is_unread(const JobSync& sync) { return sync.follows == kNone && sync.own.known() == 0 && sync.own.unknown == 0; }
+bool is_unread(const Job::Collective& sync) {
+    return sync.follows == kNone && sync.own.known() == 0 && sync.own.unknown == 0;
+}
 
 // Each slot gets the part that takes most of it.
 std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, std::size_t slots) {
@@ -100,11 +102,11 @@ std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, st
 }
 
 // The collectives of the step that the rank waited for: a later one follows them; and the last one.
-std::vector<std::uint32_t> waited_for(const RankJob& job, const JobRank& rank, std::int64_t step) {
+std::vector<std::uint32_t> waited_for(const Job& job, const Job::Rank& rank, std::int64_t step) {
     std::vector<std::uint32_t> found;
     std::uint32_t last = kNone;
     for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
-        const JobSync& sync = job.syncs[i];
+        const Job::Collective& sync = job.syncs[i];
         if (sync.follows != kNone && job.syncs[sync.follows].step == step) found.push_back(sync.follows);
         if (sync.step == step && (last == kNone || sync.span.end > job.syncs[last].span.end)) last = i;
     }
@@ -132,22 +134,22 @@ std::string_view name_of(BarPart part) {
 }
 
 bool has_step(const Facts& facts, std::uint32_t rank, std::int64_t step) {
-    return facts.get<RankJob>().find_step(rank, step) != nullptr;
+    return facts.get<Job>().find_step(rank, step) != nullptr;
 }
 
 StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std::size_t most) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const RankWaits& waits = facts.get<RankWaits>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
-    const JobRank& owner = job.ranks[rank];
+    const Job::Rank& owner = job.ranks[rank];
     StepBar bar;
     bar.rank = rank;
-    const JobRankStep* recorded = job.find_step(rank, step);
+    const Job::RankStep* recorded = job.find_step(rank, step);
     if (recorded == nullptr) return bar;
     BarBuilder builder(recorded->window);
     std::vector<std::uint32_t> chain = waited_for(job, owner, step);
     for (std::uint32_t i : chain) {
-        const JobSync& sync = job.syncs[i];
+        const Job::Collective& sync = job.syncs[i];
         if (sync.span.end <= builder.at()) continue;
         builder.own(sync.span.start, is_unread(sync) ? without(recorded->own, job, chain) : sync.own);
         builder.add(sync.span.start + waits.wait[i] - builder.at(), BarPart::wait);

@@ -25,13 +25,13 @@ struct BarSpan {
 };
 
 struct StepBar {
-    std::uint32_t rank = 0;               // index in RankJob::ranks
+    std::uint32_t rank = 0;               // index in Job::ranks
     Interval window;                      // on the common clock
     std::vector<BarSpan> spans;           // without a hole, from the start of the window to its end
     std::array<DurNs, kBarParts> sums{};  // of spans
 };
 
-// Of ranks that recorded the step: `rank` indexes RankJob::ranks, `step` is a number. At most `most` spans: where there
+// Of ranks that recorded the step: `rank` indexes Job::ranks, `step` is a number. At most `most` spans: where there
 // are more, the window is cut into as many slots, each with the part that takes most of it; sums are of all spans.
 StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std::size_t most);
 

@@ -11,11 +11,11 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-std::vector<std::uint32_t> indices_of(const RankJob& job, const std::vector<std::int32_t>& numbers) {
+std::vector<std::uint32_t> indices_of(const Job& job, const std::vector<std::int32_t>& numbers) {
     std::vector<std::uint32_t> found;
     for (std::int32_t number : numbers) {
         auto at = std::lower_bound(job.ranks.begin(), job.ranks.end(), number,
-                                   [](const JobRank& rank, std::int32_t key) { return rank.rank < key; });
+                                   [](const Job::Rank& rank, std::int32_t key) { return rank.rank < key; });
         if (at != job.ranks.end() && at->rank == number)
             found.push_back(static_cast<std::uint32_t>(at - job.ranks.begin()));
     }
@@ -25,8 +25,8 @@ std::vector<std::uint32_t> indices_of(const RankJob& job, const std::vector<std:
 class Chooser {
 public:
     Chooser(const Facts& facts, std::int64_t step, std::size_t most)
-        : facts_(facts), job_(facts.get<RankJob>()), most_(most) {
-        for (const JobRankStep& each : job_.rank_steps)
+        : facts_(facts), job_(facts.get<Job>()), most_(most) {
+        for (const Job::RankStep& each : job_.rank_steps)
             if (each.step == step) own_[each.rank] = each.own.compute + each.own.copy + each.own.input + each.own.host;
     }
 
@@ -53,11 +53,11 @@ private:
     }
 
     void add_groups() {
-        std::vector<const JobGroup*> groups;
-        for (const JobGroup& group : job_.groups) groups.push_back(&group);
+        std::vector<const Job::Group*> groups;
+        for (const Job::Group& group : job_.groups) groups.push_back(&group);
         std::stable_sort(groups.begin(), groups.end(),
-                         [](const JobGroup* a, const JobGroup* b) { return a->ranks.size() < b->ranks.size(); });
-        for (const JobGroup* group : groups) {
+                         [](const Job::Group* a, const Job::Group* b) { return a->ranks.size() < b->ranks.size(); });
+        for (const Job::Group* group : groups) {
             std::vector<std::uint32_t> ranks = indices_of(job_, group->ranks);
             bool concerned = std::any_of(ranks.begin(), ranks.end(), [&](std::uint32_t rank) {
                 auto known = chosen_.find(rank);
@@ -85,7 +85,7 @@ private:
     }
 
     const Facts& facts_;
-    const RankJob& job_;
+    const Job& job_;
     std::size_t most_;
     std::map<std::uint32_t, DurNs> own_;  // of ranks that recorded the step
     std::map<std::uint32_t, ChosenFor> chosen_;
@@ -108,7 +108,7 @@ std::vector<std::uint32_t> ranks_of(const Facts& facts, const Straggler& unit) {
     switch (unit.kind) {
         case UnitKind::rank: return {unit.index};
         case UnitKind::host: return facts.get<JobHosts>().hosts[unit.index].ranks;
-        case UnitKind::group: return indices_of(facts.get<RankJob>(), facts.get<RankJob>().groups[unit.index].ranks);
+        case UnitKind::group: return indices_of(facts.get<Job>(), facts.get<Job>().groups[unit.index].ranks);
         case UnitKind::job: return {};
     }
     return {};

@@ -10,7 +10,7 @@
 
 namespace gpuprof::inline ranks {
 
-// The ranks of a unit, as indices in RankJob::ranks; empty for a unit that is nobody in particular.
+// The ranks of a unit, as indices in Job::ranks; empty for a unit that is nobody in particular.
 std::vector<std::uint32_t> ranks_of(const Facts& facts, const Straggler& unit);
 
 // Why a rank is among those shown.
@@ -19,7 +19,7 @@ enum class ChosenFor : std::uint8_t { all, straggler, critical_path, group, quan
 std::string_view name_of(ChosenFor reason);
 
 struct ChosenRank {
-    std::uint32_t rank = 0;  // index in RankJob::ranks
+    std::uint32_t rank = 0;  // index in Job::ranks
     ChosenFor reason = ChosenFor::all;
 };
 
@@ -28,7 +28,7 @@ struct ChosenRank {
 std::vector<ChosenRank> chosen_ranks(const Facts& facts, std::int64_t step, const std::vector<std::uint32_t>& critical,
                                      std::size_t most);
 
-// Indices in RankJob::steps: the `slowest` longest steps, longest first, and the median one.
+// Indices in Job::steps: the `slowest` longest steps, longest first, and the median one.
 std::vector<std::size_t> chosen_steps(const std::vector<DurNs>& lengths, std::size_t slowest);
 
 }  // namespace gpuprof::ranks

@@ -25,17 +25,17 @@ std::string text_of(const std::vector<std::int64_t>& steps) {
     return text.empty() ? "none" : text;
 }
 
-bool is_whole(const Trace& trace, const JobRank& rank) {
+bool is_whole(const Trace& trace, const Job::Rank& rank) {
     return trace.text(trace.tables().rank.status.value_or(rank.row, kNoString)) == "whole";
 }
 
 }  // namespace
 
 StepsOfRanks StepsOfRanks::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     std::vector<std::vector<std::int64_t>> by_rank(job.ranks.size());
     std::map<std::int64_t, std::size_t> counts;
-    for (const JobRankStep& step : job.rank_steps) {
+    for (const Job::RankStep& step : job.rank_steps) {
         by_rank[step.rank].push_back(step.step);
         ++counts[step.step];
     }

@@ -21,11 +21,11 @@ namespace {
 using Shape = std::array<std::int64_t, 5>;
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
 // Syncs that a thread settles at once.
-constexpr std::size_t kOfTask = 4096;
+constexpr std::size_t kEntriesPerTask = 4096;
 
 class PeerFinder {
 public:
-    PeerFinder(const RankJob& job, const MatchedJob& matched, const JobReplay& replay, const JobStages& stages)
+    PeerFinder(const Job& job, const MatchedJob& matched, const JobReplay& replay, const JobStages& stages)
         : job_(job), matched_(matched), replay_(replay), stages_(stages) {}
 
     Peers find() {
@@ -45,11 +45,11 @@ public:
 private:
     struct Place {
         std::uint32_t role, shape;
-        std::int64_t step, turn;  // the how-manieth of its shape in the step
+        std::int64_t step, turn;  // its index among those of its shape in the step
         auto operator<=>(const Place&) const = default;
     };
 
-    std::uint32_t number_of(const JobSync& sync) {
+    std::uint32_t number_of(const Job::Collective& sync) {
         auto number = [&] {
             return shapes_.try_emplace(shape_of(sync), static_cast<std::uint32_t>(shapes_.size())).first->second;
         };
@@ -61,18 +61,18 @@ private:
 
     void number_descriptions() {
         std::map<std::string, std::int64_t> numbers;
-        for (const JobGroup& group : job_.groups)
+        for (const Job::Group& group : job_.groups)
             description_.push_back(
                 numbers.try_emplace(group.description, static_cast<std::int64_t>(numbers.size())).first->second);
         shape_in_group_.assign(job_.groups.size() * kKinds, kNone);
     }
 
     // Equal for those that send to and receive from ranks as far away in the group.
-    std::int64_t pattern_of(const JobSync& sync) {
-        const JobGroup& group = job_.groups[sync.group];
+    std::int64_t pattern_of(const Job::Collective& sync) {
+        const Job::Group& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
         std::vector<std::int64_t> pattern;
-        for (const JobTransfer& transfer : job_.transfers_of(sync)) {
+        for (const Job::Transfer& transfer : job_.transfers_of(sync)) {
             bool sends = transfer.from_rank == own;
             std::int64_t away = place_in(group, sends ? transfer.to_rank : transfer.from_rank) - place_in(group, own);
             auto size = static_cast<std::int64_t>(std::max<std::size_t>(group.ranks.size(), 1));
@@ -80,13 +80,13 @@ private:
         }
         return patterns_.try_emplace(std::move(pattern), static_cast<std::int64_t>(patterns_.size())).first->second;
     }
-    static std::int64_t place_in(const JobGroup& group, std::int32_t rank) {
+    static std::int64_t place_in(const Job::Group& group, std::int32_t rank) {
         return std::lower_bound(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin();
     }
 
-    Shape shape_of(const JobSync& sync) {
+    Shape shape_of(const Job::Collective& sync) {
         if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
-        const JobGroup& group = job_.groups[sync.group];
+        const Job::Group& group = job_.groups[sync.group];
         std::int32_t own = job_.ranks[sync.rank].rank;
         std::int64_t pattern = sync.is_pair() ? pattern_of(sync) : -1;
         std::int64_t stage = sync.is_pair() && !stages_.ring[sync.group] ? place_in(group, own) : 0;
@@ -96,7 +96,7 @@ private:
     void place_all() {
         places_.resize(job_.syncs.size());
         number_descriptions();
-        for (const JobRank& rank : job_.ranks)
+        for (const Job::Rank& rank : job_.ranks)
             for (std::uint32_t i = rank.first, end = rank.first + rank.syncs, next = i; i < end; i = next) {
                 std::map<std::uint32_t, std::int64_t> turns;
                 for (; next < end && job_.syncs[next].step == job_.syncs[i].step; ++next) {
@@ -122,7 +122,7 @@ private:
         std::vector<Sorted> sorted(job_.syncs.size());
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
             sorted[i] = {pack(job_.syncs[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
-        for (const JobRank& rank : job_.ranks)
+        for (const Job::Rank& rank : job_.ranks)
             std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.syncs);
         settle(sorted, own, lead, 3, false);
         std::vector<std::uint32_t> steps = numbered_steps();
@@ -159,7 +159,7 @@ private:
                 bool by_peers) {
         std::vector<std::size_t> tasks{0};  // where they begin: never between equals
         for (std::size_t i = 1; i < sorted.size(); ++i)
-            if (i - tasks.back() >= kOfTask && !sorted[i].equals(sorted[i - 1])) tasks.push_back(i);
+            if (i - tasks.back() >= kEntriesPerTask && !sorted[i].equals(sorted[i - 1])) tasks.push_back(i);
         tasks.push_back(sorted.size());
         run_parallel(tasks.size() - 1, default_threads(), [&](std::size_t task, unsigned) {
             std::vector<std::uint32_t> equals;
@@ -191,7 +191,7 @@ private:
         return {places_[from].shape, places_[from].turn, places_[i].step - places_[from].step};
     }
     std::uint32_t find_base(std::uint32_t i, const Base& what) const {
-        const JobRank& rank = job_.ranks[job_.syncs[i].rank];
+        const Job::Rank& rank = job_.ranks[job_.syncs[i].rank];
         for (std::uint32_t k = i + 1; k-- > rank.first;) {
             if (places_[i].step - places_[k].step > what[2]) return kNone;
             if (k != i && places_[k].shape == what[0] && places_[k].turn == what[1] &&
@@ -310,12 +310,12 @@ private:
     void find_cells() {
         cells_.resize(job_.syncs.size());
         for (std::uint32_t i = 0; i < cells_.size(); ++i) {
-            const JobSync& sync = job_.syncs[i];
+            const Job::Collective& sync = job_.syncs[i];
             if (i > 0 && job_.syncs[i - 1].rank == sync.rank && job_.syncs[i - 1].step == sync.step) {
                 cells_[i] = cells_[i - 1];
                 continue;
             }
-            const JobRankStep* step = job_.find_step(sync.rank, sync.step);
+            const Job::RankStep* step = job_.find_step(sync.rank, sync.step);
             cells_[i] = step == nullptr ? kNone : static_cast<std::uint32_t>(step - job_.rank_steps.data());
         }
     }
@@ -327,7 +327,7 @@ private:
         for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
             if (instance.count < 2 || !instance.complete) continue;
-            const JobSync& first = job_.syncs[matched_.of(instance).front()];
+            const Job::Collective& first = job_.syncs[matched_.of(instance).front()];
             bool between = false;
             std::int64_t bytes = first.bytes;  // the most of a rank: in an all-to-all they may differ
             for (std::uint32_t sync : matched_.of(instance)) {
@@ -359,7 +359,7 @@ private:
         return least_transfer(matched_, matched_.instances[instance], replay_.recorded);
     }
 
-    const RankJob& job_;
+    const Job& job_;
     const MatchedJob& matched_;
     const JobReplay& replay_;
     const JobStages& stages_;
@@ -369,15 +369,14 @@ private:
     std::map<std::vector<std::int64_t>, std::int64_t> patterns_;
     std::vector<std::int64_t> description_;      // by group: equal for equal texts
     std::vector<std::uint32_t> shape_in_group_;  // by group and kind; kNone: not numbered yet
-    std::vector<std::uint32_t> cells_;  // by sync: index in RankJob::rank_steps; kNone: its step was not recorded
+    std::vector<std::uint32_t> cells_;           // by sync: index in Job::rank_steps; kNone: its step was not recorded
     std::map<std::vector<std::int64_t>, std::uint32_t> roles_;
 };
 
 }  // namespace
 
 Peers Peers::make(const Facts& facts) {
-    return PeerFinder(facts.get<RankJob>(), facts.get<MatchedJob>(), facts.get<JobReplay>(), facts.get<JobStages>())
-        .find();
+    return PeerFinder(facts.get<Job>(), facts.get<MatchedJob>(), facts.get<JobReplay>(), facts.get<JobStages>()).find();
 }
 
 }  // namespace gpuprof::ranks

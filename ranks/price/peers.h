@@ -23,9 +23,9 @@ struct Peers {
     std::vector<std::uint32_t> role;     // by sync: equal for ranks that do the same in that step
     // By MatchedJob::instances: the same number for transfers that should take the same time; kNone if not all ranks are known.
     std::vector<std::uint32_t> equal_transfers;
-    // Indices in RankJob::rank_steps of ranks that do the same in a step, by step and role.
+    // Indices in Job::rank_steps of ranks that do the same in a step, by step and role.
     std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> alike;
-    // By RankJob::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
+    // By Job::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
     std::vector<OwnTime> excess;
     std::vector<bool> has_peers;  // of a rank's step
     // How much later than by its peers' hosts the step's collectives were launched, at most, whether or not the device

@@ -18,7 +18,7 @@ constexpr double kTimesError = 3;
 // of each other clock.
 class Parts {
 public:
-    Parts(const RankJob& job, const MatchedJob& matched, const AlignedClocks& clocks)
+    Parts(const Job& job, const MatchedJob& matched, const AlignedClocks& clocks)
         : job_(job), matched_(matched), clocks_(clocks) {
         one_ = clocks.islands == 1 && std::all_of(clocks.clocks.begin(), clocks.clocks.end(),
                                                   [](const ClockFit& clock) { return clock.aligned; });
@@ -69,7 +69,7 @@ private:
         return sizes;
     }
 
-    const RankJob& job_;
+    const Job& job_;
     const MatchedJob& matched_;
     const AlignedClocks& clocks_;
     bool one_ = false;  // part
@@ -78,7 +78,7 @@ private:
 }  // namespace
 
 RankWaits RankWaits::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     const JobReplay& replay = facts.get<JobReplay>();

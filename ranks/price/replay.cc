@@ -42,7 +42,7 @@ std::vector<std::size_t> JobReplay::counted() const {
 }
 
 // Steps of which no sync depends on another step: the one before was not read.
-void JobReplay::find_begins(const RankJob& job) {
+void JobReplay::find_begins(const Job& job) {
     linked_.assign(steps_, false);
     begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
     read_.assign(steps_, false);
@@ -66,7 +66,7 @@ DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const 
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
-ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const {
+ReplayOrder JobReplay::order_with(const Job& job, const MatchedJob& matched, const JobTimes& others) const {
     ReplayOrder made;
     std::vector<std::uint32_t> node_of = matched.instance_of;  // where a sync ends
     std::vector<ReplayOrder::Node> found;
@@ -131,13 +131,13 @@ ReplayOrder JobReplay::order_with(const RankJob& job, const MatchedJob& matched,
 }
 
 JobReplay JobReplay::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     JobReplay replay;
     std::size_t count = job.syncs.size();
     TimeNs zero = std::numeric_limits<TimeNs>::max();
-    for (const JobSync& sync : job.syncs) {
+    for (const Job::Collective& sync : job.syncs) {
         std::uint32_t clock = job.ranks[sync.rank].clock;
         replay.common.push_back({clocks.common(clock, sync.span.start), clocks.common(clock, sync.span.end)});
         zero = std::min(zero, replay.common.back().start);
@@ -155,7 +155,7 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
     replay.ends.assign(replay.steps_, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
-        const JobSync& sync = job.syncs[i];
+        const Job::Collective& sync = job.syncs[i];
         replay.recorded.follows.push_back(sync.follows);
         replay.recorded.waited_for.push_back(sync.waited_for);
         replay.recorded.lead.push_back(sync.lead);

@@ -60,8 +60,8 @@ struct JobReplay {
     }
 
     // For replays in which syncs may follow or wait for what they do in `others` instead.
-    ReplayOrder order_with(const RankJob& job, const MatchedJob& matched, const JobTimes& others) const;
-    // When each step ended, by index in RankJob::steps, from the start of the job; the last entry of a job without
+    ReplayOrder order_with(const Job& job, const MatchedJob& matched, const JobTimes& others) const;
+    // When each step ended, by index in Job::steps, from the start of the job; the last entry of a job without
     // steps is its end. `by`: the order of the recording, or one that also holds for these times.
     std::vector<TimeNs> run(const JobTimes& times, const ReplayOrder& by) const;
     std::vector<DurNs> lengths(const std::vector<TimeNs>& step_ends) const;
@@ -72,9 +72,9 @@ struct JobReplay {
     std::vector<std::size_t> counted() const;
 
 private:
-    void find_begins(const RankJob& job);
+    void find_begins(const Job& job);
 
-    std::vector<std::uint32_t> before_;       // as JobSync::before
+    std::vector<std::uint32_t> before_;       // as Job::Collective::before
     std::vector<TimeNs> start_;               // of the work before a sync that follows nothing
     std::vector<std::uint32_t> step_of_;      // index of the step
     std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0

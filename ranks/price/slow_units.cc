@@ -57,7 +57,7 @@ struct RankExcess {
 class SlowUnits {
 public:
     SlowUnits(const Facts& facts, double step_ns)
-        : job_(facts.get<RankJob>()),
+        : job_(facts.get<Job>()),
           matched_(facts.get<MatchedJob>()),
           replay_(facts.get<JobReplay>()),
           peers_(facts.get<Peers>()),
@@ -317,7 +317,7 @@ private:
             if (more < kWorthwhile * step_ns_ * static_cast<double>(steps_) ||
                 more < (kSlowerTransfer - 1) * sums.usual)
                 continue;
-            const JobGroup& group = job_.groups[index];
+            const Job::Group& group = job_.groups[index];
             SlowUnit& unit = units_.emplace_back();
             unit.unit.kind = UnitKind::group;
             unit.unit.index = index;
@@ -329,7 +329,7 @@ private:
         }
     }
 
-    const RankJob& job_;
+    const Job& job_;
     const MatchedJob& matched_;
     const JobReplay& replay_;
     const Peers& peers_;

@@ -13,7 +13,7 @@ namespace gpuprof::inline ranks {
 namespace {
 
 // The place of a rank in its group; the group's size if it is not there.
-std::uint32_t place_in(const JobGroup& group, std::int32_t rank) {
+std::uint32_t place_in(const Job::Group& group, std::int32_t rank) {
     return static_cast<std::uint32_t>(std::find(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin());
 }
 
@@ -23,23 +23,23 @@ struct Traffic {
     bool first_to_last = false, last_to_first = false;
 
     // Both ways between neighbours and not around: rings of attention go one way and around.
-    bool is_pipeline(const JobGroup& group) const {
+    bool is_pipeline(const Job::Group& group) const {
         if (names_pipeline(group.description)) return forth && back && !others;
         return group.ranks.size() > 2 && forth && back && !first_to_last && !last_to_first && !others;
     }
-    bool is_ring(const JobGroup& group) const {
+    bool is_ring(const Job::Group& group) const {
         if (names_pipeline(group.description) || group.ranks.size() < 3 || others) return false;
         return forth ? last_to_first && !back && !first_to_last : back && first_to_last && !last_to_first;
     }
 };
 
-std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
+std::map<std::uint32_t, Traffic> traffic_of(const Job& job) {
     std::map<std::uint32_t, Traffic> found;
-    for (const JobSync& sync : job.syncs) {
+    for (const Job::Collective& sync : job.syncs) {
         if (!sync.is_pair() || sync.group == kNone) continue;
-        const JobGroup& group = job.groups[sync.group];
+        const Job::Group& group = job.groups[sync.group];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
-        for (const JobTransfer& transfer : job.transfers_of(sync)) {
+        for (const Job::Transfer& transfer : job.transfers_of(sync)) {
             std::uint32_t from = place_in(group, transfer.from_rank), to = place_in(group, transfer.to_rank);
             if (size < 2 || from >= size || to >= size) continue;
             Traffic& traffic = found[sync.group];
@@ -62,9 +62,9 @@ std::map<std::uint32_t, Traffic> traffic_of(const RankJob& job) {
 // delays of slow ranks.
 using Computed = std::map<std::int64_t, std::vector<double>>;
 
-Computed computed_by(const RankJob& job, const JobStages& stages) {
+Computed computed_by(const Job& job, const JobStages& stages) {
     std::map<std::int64_t, std::vector<std::vector<double>>> values;
-    for (const JobRankStep& step : job.rank_steps) {
+    for (const Job::RankStep& step : job.rank_steps) {
         std::uint32_t stage = stages.of_rank[step.rank];
         if (stage == kNone) continue;
         auto& of_step = values[step.step];
@@ -90,14 +90,14 @@ double JobStages::bubble() const {
 }
 
 JobStages JobStages::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     JobStages found;
     found.of_rank.assign(job.ranks.size(), kNone);
     found.ring.assign(job.groups.size(), false);
     std::vector<bool> pipeline(job.groups.size(), false);
     bool two_kinds = false;  // of pipelines
     for (const auto& [number, traffic] : traffic_of(job)) {
-        const JobGroup& group = job.groups[number];
+        const Job::Group& group = job.groups[number];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
         found.ring[number] = traffic.is_ring(group);
         if (!traffic.is_pipeline(group)) continue;
@@ -112,11 +112,11 @@ JobStages JobStages::make(const Facts& facts) {
         return found;
     }
     std::map<std::pair<std::uint32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sent;  // by rank and step
-    for (const JobSync& sync : job.syncs) {
+    for (const Job::Collective& sync : job.syncs) {
         if (!sync.is_pair() || sync.group == kNone || !pipeline[sync.group]) continue;
-        const JobGroup& group = job.groups[sync.group];
+        const Job::Group& group = job.groups[sync.group];
         if (job.ranks[sync.rank].rank != group.ranks.front()) continue;
-        for (const JobTransfer& transfer : job.transfers_of(sync)) {
+        for (const Job::Transfer& transfer : job.transfers_of(sync)) {
             if (transfer.from_rank != group.ranks.front()) continue;
             std::uint32_t to = place_in(group, transfer.to_rank);
             auto& [forth, around] = sent[{sync.rank, sync.step}];
@@ -141,7 +141,7 @@ double StagePrice::mean_compute() const {
 }
 
 StagePrice StagePrice::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const JobStages& stages = facts.get<JobStages>();
     const JobReplay& replay = facts.get<JobReplay>();
     StagePrice price;
@@ -161,10 +161,10 @@ StagePrice StagePrice::make(const Facts& facts) {
     JobTimes even = replay.recorded;
     const RankWaits& waits = facts.get<RankWaits>();
     std::vector<double> cells(stages.count, 0);
-    for (const JobRankStep& step : job.rank_steps)
+    for (const Job::RankStep& step : job.rank_steps)
         if (stages.of_rank[step.rank] != kNone) ++cells[stages.of_rank[step.rank]];
     for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
-        const JobSync& sync = job.syncs[i];
+        const Job::Collective& sync = job.syncs[i];
         std::uint32_t stage = stages.of_rank[sync.rank];
         if (stage == kNone) continue;
         if (sync.is_pair()) {

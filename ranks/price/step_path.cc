@@ -9,7 +9,7 @@
 namespace gpuprof::inline ranks {
 
 std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, TimeNs begin) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const JobReplay& replay = facts.get<JobReplay>();
     std::uint32_t at = kNone;
@@ -29,7 +29,7 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
             }
         TimeNs arrival = std::min(replay.common[last].start, until);
         add(job.syncs[at].rank, arrival, until, true);
-        const JobSync& sync = job.syncs[last];
+        const Job::Collective& sync = job.syncs[last];
         std::uint32_t next = sync.before != kNone ? sync.before : sync.follows;
         TimeNs from = next == kNone ? begin : std::min(replay.common[next].end, arrival);
         add(sync.rank, from, arrival, false);

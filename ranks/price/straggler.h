@@ -18,7 +18,7 @@ std::string_view name_of(DelayCause cause);
 
 struct Straggler {
     UnitKind kind = UnitKind::rank;
-    std::uint32_t index = 0;  // in RankJob::ranks, JobHosts::hosts or RankJob::groups
+    std::uint32_t index = 0;  // in Job::ranks, JobHosts::hosts or Job::groups
     std::string unit;         // "rank 7", "host n17", "group DATA_PARALLEL_GROUP 0-24/8"
     DelayCause cause = DelayCause::unknown;
     std::string evidence;

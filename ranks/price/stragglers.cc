@@ -32,7 +32,7 @@ class Pricing {
 public:
     explicit Pricing(const Facts& facts)
         : facts_(facts),
-          job_(facts.get<RankJob>()),
+          job_(facts.get<Job>()),
           replay_(facts.get<JobReplay>()),
           peers_(facts.get<Peers>()),
           counted_(replay_.counted()) {}
@@ -139,7 +139,7 @@ private:
     }
 
     const Facts& facts_;
-    const RankJob& job_;
+    const Job& job_;
     const JobReplay& replay_;
     const Peers& peers_;
     std::vector<std::size_t> counted_;  // steps that prices are based on
@@ -172,7 +172,7 @@ std::string_view name_of(DelayCause cause) {
 }
 
 Stragglers Stragglers::make(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     Stragglers none;
     bool any = std::any_of(matched.instances.begin(), matched.instances.end(),

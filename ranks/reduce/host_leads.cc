@@ -40,7 +40,7 @@ LargeVector<TimeNs> waits_of(const Trace& trace) {
 
 }  // namespace
 
-void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<SyncPoint>& points) {
+void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<RankCollective>& points) {
     const Trace& trace = facts.trace();
     LargeVector<TimeNs> waits = waits_of(trace);
     if (waits.empty()) return;
@@ -50,7 +50,7 @@ void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, Larg
     std::sort(by_end.begin(), by_end.end(),
               [&](std::size_t a, std::size_t b) { return points[a].span.end < points[b].span.end; });
     for (std::size_t i = first; i < points.size(); ++i) {
-        SyncPoint& point = points[i];
+        RankCollective& point = points[i];
         Row call = point.kernel == kNoRow ? kNoRow : trace.links().kernel_launch[point.kernel];
         if (call == kNoRow) continue;
         TimeNs launched = trace.api_call().start[call];

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/large_vector.h"
-#include "ranks/match/sync_point.h"
+#include "ranks/match/rank_collective.h"
 
 namespace gpuprof::inline facts {
 class Facts;
@@ -14,6 +14,6 @@ namespace gpuprof::inline ranks {
 
 // Sets waited_for, lead and lead_input of points[first], ..., the collectives of one device. Without recorded launches
 // or waits of the host, they stay as they are.
-void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<SyncPoint>& points);
+void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, LargeVector<RankCollective>& points);
 
 }  // namespace gpuprof::ranks

@@ -10,19 +10,19 @@ namespace {
 
 struct RangeLaunch {
     TimeNs time;
-    SyncPoint* point;
+    RankCollective* point;
 };
 using Launches = std::map<StringId, std::vector<RangeLaunch>>;  // by thread, then time
 
-bool is_unclear(const SyncPoint& point) {
+bool is_unclear(const RankCollective& point) {
     return point.undescribed == Undescribed::no_record && point.kernel != kNoRow &&
            (point.message.kind == CollectiveKind::unknown || point.message.kind == CollectiveKind::send_recv);
 }
 
-Launches launches_of(const Trace& trace, LargeVector<SyncPoint>& points) {
+Launches launches_of(const Trace& trace, LargeVector<RankCollective>& points) {
     Launches launches;
     const ApiCallTable& calls = trace.api_call();
-    for (SyncPoint& point : points) {
+    for (RankCollective& point : points) {
         if (!is_unclear(point)) continue;
         Row call = trace.links().kernel_launch[point.kernel];
         if (call != kNoRow && calls.thread.has(call))
@@ -54,7 +54,7 @@ void name_kinds(const Trace& trace, const Table& table, Launches& launches) {
 
 }  // namespace
 
-void name_kinds_by_range(const Trace& trace, LargeVector<SyncPoint>& points) {
+void name_kinds_by_range(const Trace& trace, LargeVector<RankCollective>& points) {
     Launches launches = launches_of(trace, points);
     if (launches.empty()) return;
     name_kinds(trace, trace.op(), launches);

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "core/base/large_vector.h"
-#include "ranks/match/sync_point.h"
+#include "ranks/match/rank_collective.h"
 
 namespace gpuprof::inline ranks {
 
 // Sets message.kind of such points.
-void name_kinds_by_range(const Trace& trace, LargeVector<SyncPoint>& points);
+void name_kinds_by_range(const Trace& trace, LargeVector<RankCollective>& points);
 
 }  // namespace gpuprof::ranks

@@ -6,7 +6,7 @@
 
 namespace gpuprof::inline ranks {
 
-RankWork::RankWork(const RankJob& job, const JobTimes& recorded) : job_(job), until_(job.syncs.size()) {
+RankWork::RankWork(const Job& job, const JobTimes& recorded) : job_(job), until_(job.syncs.size()) {
     for (std::uint32_t i = 0; i < until_.size(); ++i) {
         std::uint32_t from = recorded.follows[i];
         if (from != kNone && from < i) {

@@ -12,7 +12,7 @@ namespace gpuprof::inline ranks {
 
 class RankWork {
 public:
-    RankWork(const RankJob& job, const JobTimes& recorded);
+    RankWork(const Job& job, const JobTimes& recorded);
 
     // From the arrival at one collective of a rank to that at a later one; `from` = kNone: since its step began. Absent if
     // one of them was not counted from the same beginning.
@@ -23,7 +23,7 @@ private:
         std::uint32_t since;  // the first sync that counts from the same beginning
         DurNs done;
     };
-    const RankJob& job_;
+    const Job& job_;
     std::vector<Until> until_;  // by sync
 };
 

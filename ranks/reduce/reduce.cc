@@ -10,7 +10,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/stat.h"
-#include "ranks/match/sync_points.h"
+#include "ranks/match/collectives_of_rank.h"
 #include "ranks/pages/step_samples.h"
 #include "ranks/reduce/calls.h"
 #include "ranks/reduce/host_input.h"
@@ -33,7 +33,7 @@ public:
           into_(into),
           rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
-          syncs_(sync_points(facts, steps_)) {}
+          syncs_(collectives_of_rank(facts, steps_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -177,7 +177,7 @@ private:
     // Of a job without a GPU: collectives, input, and everything else.
     void write_host_steps() {
         Intervals spans;
-        for (const SyncPoint& point : syncs_) spans.push_back(point.span);
+        for (const RankCollective& point : syncs_) spans.push_back(point.span);
         IntervalSet comm = unite(std::move(spans)), input = subtract(host_input(facts_), comm);
         RankStepTable& table = into_.tables.rank_step;
         for (const RankStep& step : steps_.steps()) {
@@ -256,7 +256,7 @@ private:
     Batch& into_;
     RankRows rows_;
     RankSteps steps_;
-    LargeVector<SyncPoint> syncs_;
+    LargeVector<RankCollective> syncs_;
     std::int64_t world_ = 0;
 };
 

@@ -18,7 +18,7 @@ namespace {
 class SyncReduction {
 public:
     SyncReduction(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
-                  const LargeVector<SyncPoint>& points, Batch& into)
+                  const LargeVector<RankCollective>& points, Batch& into)
         : trace_(trace),
           rank_(rank),
           world_(world),
@@ -31,7 +31,7 @@ public:
     void write() {
         RankSyncTable& table = into_.tables.rank_sync;
         const CollectiveTable& records = trace_.tables().collective;
-        for (const SyncPoint& point : syncs_) {
+        for (const RankCollective& point : syncs_) {
             Row row = table.add();
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
@@ -107,9 +107,9 @@ private:
 
     // The streams of collectives, ascending, if nothing describes any of them, and they are of one device; else nothing. A
     // framework gives each communicator a stream of its own.
-    static std::vector<std::int64_t> communicators(const LargeVector<SyncPoint>& points) {
+    static std::vector<std::int64_t> communicators(const LargeVector<RankCollective>& points) {
         std::set<std::int64_t> streams;
-        for (const SyncPoint& point : points) {
+        for (const RankCollective& point : points) {
             if (point.undescribed != Undescribed::no_record || point.stream < 0 ||
                 point.device != points.front().device)
                 return {};
@@ -117,12 +117,12 @@ private:
         }
         return {streams.begin(), streams.end()};
     }
-    static bool may_be_of_all(const SyncPoint& point) {
+    static bool may_be_of_all(const RankCollective& point) {
         return point.message.kind != CollectiveKind::unknown && point.message.kind != CollectiveKind::send_recv;
     }
 
     // The description of a group of all ranks, if that is assumed for this collective.
-    std::optional<std::string> assumed_group(const SyncPoint& point) const {
+    std::optional<std::string> assumed_group(const RankCollective& point) const {
         if (world_ == 1) return std::nullopt;
         bool of_host = point.record != kNoRow && !trace_.tables().collective.correlation.has(point.record);
         if (of_host) return std::string(kAssumedWorld);
@@ -132,7 +132,7 @@ private:
         return fmt::format("{}, stream {} of {}", kAssumedWorld, stream - streams_.begin() + 1, streams_.size());
     }
 
-    std::optional<std::int64_t> group_of(const SyncPoint& point) {
+    std::optional<std::int64_t> group_of(const RankCollective& point) {
         const CollectiveTable& records = trace_.tables().collective;
         std::optional<GroupKey> key;
         if (point.record != kNoRow) key = group_key(trace_, point.record);
@@ -160,7 +160,7 @@ private:
     std::int32_t rank_;
     std::int64_t world_;
     const RankSteps& steps_;
-    const LargeVector<SyncPoint>& syncs_;
+    const LargeVector<RankCollective>& syncs_;
     Batch& into_;
     RankRows rows_;
     std::vector<std::int64_t> streams_;  // of collectives whose groups are assumed
@@ -170,7 +170,7 @@ private:
 }  // namespace
 
 void reduce_syncs(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
-                  const LargeVector<SyncPoint>& points, Batch& into) {
+                  const LargeVector<RankCollective>& points, Batch& into) {
     SyncReduction(trace, rank, world, steps, points, into).write();
 }
 

@@ -5,13 +5,13 @@
 
 #include "core/base/large_vector.h"
 #include "core/model/build/trace_builder.h"
-#include "ranks/match/sync_point.h"
+#include "ranks/match/rank_collective.h"
 #include "ranks/reduce/rank_steps.h"
 
 namespace gpuprof::inline ranks {
 
 // `world`: ranks of the job; 0: unknown.
 void reduce_syncs(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
-                  const LargeVector<SyncPoint>& points, Batch& into);
+                  const LargeVector<RankCollective>& points, Batch& into);
 
 }  // namespace gpuprof::ranks

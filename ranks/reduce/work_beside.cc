@@ -14,10 +14,10 @@ struct Launched {
 };
 
 // Kernels of a device that are none of the points, by launch; each with the last end of those until then.
-LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std::span<const SyncPoint> points) {
+LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std::span<const RankCollective> points) {
     const KernelTable& kernels = trace.kernel();
     std::vector<bool> collective(kernels.rows, false);
-    for (const SyncPoint& point : points) collective[point.kernel] = true;
+    for (const RankCollective& point : points) collective[point.kernel] = true;
     LargeVector<Launched> found;
     for (Row row = 0; row < kernels.rows; ++row) {
         Row call = trace.links().kernel_launch[row];
@@ -31,12 +31,13 @@ LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std
 
 }  // namespace
 
-void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points) {
+void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first,
+                 LargeVector<RankCollective>& points) {
     if (first == points.size()) return;
     const Trace& trace = facts.trace();
     LargeVector<Launched> work = launched_work(trace, device.device, std::span(points).subspan(first));
     for (std::size_t i = first; i < points.size(); ++i) {
-        SyncPoint& point = points[i];
+        RankCollective& point = points[i];
         if (point.follows == kFollowsNothing) continue;
         Interval beside = points[i - point.follows].span;
         Row call = trace.links().kernel_launch[point.kernel];

@@ -7,12 +7,13 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "core/base/large_vector.h"
-#include "ranks/match/sync_point.h"
+#include "ranks/match/rank_collective.h"
 
 namespace gpuprof::inline ranks {
 
-// Sets SyncPoint::beside of the points of a device, from index `first`. A collective needs the kernels that were launched
+// Sets RankCollective::beside of the points of a device, from index `first`. A collective needs the kernels that were launched
 // before it. Without its launch: all of them, unless it was queued, which tells nothing.
-void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first, LargeVector<SyncPoint>& points);
+void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first,
+                 LargeVector<RankCollective>& points);
 
 }  // namespace gpuprof::ranks

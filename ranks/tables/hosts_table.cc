@@ -28,7 +28,7 @@ constexpr ResultColumn kHostsColumns[] = {
 Result<ResultTable> hosts_table(const Facts& facts) {
     ResultTable table("hosts", kHostsColumns);
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     for (std::size_t i = 0; i < job.clocks.size(); ++i) {
         const ClockFit& fit = clocks.clocks[i];

@@ -75,33 +75,33 @@ struct Quantity {
 
 class Imbalance {
 public:
-    explicit Imbalance(const Facts& facts) : job_(facts.get<RankJob>()), peers_(facts.get<Peers>()) {}
+    explicit Imbalance(const Facts& facts) : job_(facts.get<Job>()), peers_(facts.get<Peers>()) {}
 
     std::map<Quantity, Evenness> find() && {
         std::map<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>, double> bytes;
-        for (const JobSync& sync : job_.syncs)
+        for (const Job::Collective& sync : job_.syncs)
             if (sync.bytes > 0) bytes[{sync.rank, sync.step, sync.kind}] += static_cast<double>(sync.bytes);
         for (const auto& alike : peers_.alike) {
             // No structured binding: clang 14 captures none.
             const auto& key = alike.first;
             const auto& indices = alike.second;
-            std::vector<const JobRankStep*> steps;
+            std::vector<const Job::RankStep*> steps;
             for (std::uint32_t index : indices) steps.push_back(&job_.rank_steps[index]);
             if (steps.size() < 2) continue;
             RankList members;
-            for (const JobRankStep* step : steps) members.push_back(job_.ranks[step->rank].rank);
+            for (const Job::RankStep* step : steps) members.push_back(job_.ranks[step->rank].rank);
             std::string ranks = format_ranks(members);
             auto add = [&](std::string name, auto&& value) {
                 std::vector<Share> shares;
-                for (const JobRankStep* step : steps) shares.push_back({job_.ranks[step->rank].rank, value(*step)});
+                for (const Job::RankStep* step : steps) shares.push_back({job_.ranks[step->rank].rank, value(*step)});
                 found_[{ranks, std::move(name)}].add(key.first, shares);
             };
-            add("compute", [](const JobRankStep& step) { return static_cast<double>(step.own.compute); });
-            add("input", [](const JobRankStep& step) { return static_cast<double>(step.own.input); });
-            add("host", [](const JobRankStep& step) { return static_cast<double>(step.own.host); });
+            add("compute", [](const Job::RankStep& step) { return static_cast<double>(step.own.compute); });
+            add("input", [](const Job::RankStep& step) { return static_cast<double>(step.own.input); });
+            add("host", [](const Job::RankStep& step) { return static_cast<double>(step.own.host); });
             for (int number = 0; number <= static_cast<int>(CollectiveKind::send_recv); ++number) {
                 auto kind = static_cast<CollectiveKind>(number);
-                add("bytes of " + std::string(to_string(kind)), [&](const JobRankStep& step) {
+                add("bytes of " + std::string(to_string(kind)), [&](const Job::RankStep& step) {
                     auto sum = bytes.find({step.rank, step.step, kind});
                     return sum == bytes.end() ? 0.0 : sum->second;
                 });
@@ -111,7 +111,7 @@ public:
     }
 
 private:
-    const RankJob& job_;
+    const Job& job_;
     const Peers& peers_;
     std::map<Quantity, Evenness> found_;
 };

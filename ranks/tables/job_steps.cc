@@ -32,7 +32,7 @@ constexpr ResultColumn kJobStepsColumns[] = {
 Result<ResultTable> job_steps_table(const Facts& facts) {
     ResultTable table("job_steps", kJobStepsColumns);
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const Peers& peers = facts.get<Peers>();
     const Stragglers& prices = facts.get<Stragglers>();
     struct Slowest {

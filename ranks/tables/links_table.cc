@@ -70,7 +70,7 @@ std::set<std::uint32_t> common_of(const std::map<std::uint32_t, Link>& links) {
 }
 
 std::map<std::uint32_t, Link> links_of(const Facts& facts) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const JobReplay& replay = facts.get<JobReplay>();
     const Peers& peers = facts.get<Peers>();
@@ -92,7 +92,7 @@ std::map<std::uint32_t, Link> links_of(const Facts& facts) {
 Result<ResultTable> links_table(const Facts& facts) {
     ResultTable table("links", kLinksColumns);
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const JobHosts& hosts = facts.get<JobHosts>();
     std::map<std::uint32_t, Link> links = links_of(facts);
     std::string common = names_of(common_of(links), hosts);

@@ -30,7 +30,7 @@ constexpr ResultColumn kPipelineColumns[] = {
 Result<ResultTable> pipeline_table(const Facts& facts) {
     ResultTable table("pipeline", kPipelineColumns);
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const JobStages& stages = facts.get<JobStages>();
     const StagePrice& price = facts.get<StagePrice>();
     if (price.stages.empty()) {

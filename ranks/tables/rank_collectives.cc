@@ -44,7 +44,7 @@ constexpr ResultColumn kRankCollectivesColumns[] = {
 // In place of a size.
 constexpr std::int64_t kVarying = -2;
 
-std::int64_t largest_message(const RankJob& job, std::span<const std::uint32_t> members) {
+std::int64_t largest_message(const Job& job, std::span<const std::uint32_t> members) {
     std::int64_t bytes = -1;
     for (std::uint32_t sync : members) bytes = std::max(bytes, job.syncs[sync].bytes);
     return bytes;
@@ -63,7 +63,7 @@ struct Kind {
 Result<ResultTable> rank_collectives_table(const Facts& facts) {
     ResultTable table("rank_collectives", kRankCollectivesColumns);
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     const JobReplay& replay = facts.get<JobReplay>();
     const RankWaits& waits = facts.get<RankWaits>();
@@ -71,8 +71,8 @@ Result<ResultTable> rank_collectives_table(const Facts& facts) {
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
         const Instance& instance = matched.instances[i];
         if (instance.count < 2) continue;
-        const JobSync& first = job.syncs[matched.of(instance).front()];
-        const JobGroup& group = job.groups[instance.group];
+        const Job::Collective& first = job.syncs[matched.of(instance).front()];
+        const Job::Group& group = job.groups[instance.group];
         // Messages of an all-to-all may differ between ranks, and from one to the next.
         bool varies = first.kind == CollectiveKind::all_to_all && first.bytes >= 0;
         Kind& to = kinds[{group.description, group.size, first.kind, varies ? kVarying : first.bytes}];

@@ -52,12 +52,12 @@ Result<ResultTable> ranks_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const RankTable& rows = trace.tables().rank;
     if (!has_ranks(facts, table)) return table;
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const JobHosts& hosts = facts.get<JobHosts>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     const RankWaits& waits = facts.get<RankWaits>();
     std::vector<RankSums> sums(job.ranks.size());
-    for (const JobRankStep& step : job.rank_steps) {
+    for (const Job::RankStep& step : job.rank_steps) {
         RankSums& to = sums[step.rank];
         to.lengths.push_back(step.window.length());
         for (DurNs OwnTime::*part :
@@ -76,7 +76,7 @@ Result<ResultTable> ranks_table(const Facts& facts) {
     for (const Straggler& unit : facts.get<Stragglers>().units)
         if (unit.kind == UnitKind::rank) prices.try_emplace(unit.index, &unit);
     for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
-        const JobRank& rank = job.ranks[i];
+        const Job::Rank& rank = job.ranks[i];
         RankSums& sum = sums[i];
         auto steps = static_cast<double>(sum.lengths.size());
         auto mean = [&](DurNs value) {

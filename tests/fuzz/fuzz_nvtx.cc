@@ -11,8 +11,8 @@
 namespace gpuprof::fuzz {
 namespace {
 
-using spool::NvtxEvent;
-using spool::NvtxOp;
+using spool::HostEvent;
+using spool::HostEventOp;
 using spool::StreamCall;
 using spool::StreamCallKind;
 using spool::TextKind;
@@ -25,10 +25,10 @@ void append(std::string& out, const T& value) {
 }
 
 // A call about streams with what was chosen for an event.
-StreamCall call_like(const NvtxEvent& event) {
+StreamCall call_like(const HostEvent& event) {
     StreamCall call{};
     call.bytes = sizeof call;
-    call.op = NvtxOp::stream_call;
+    call.op = HostEventOp::stream_call;
     call.kind = static_cast<StreamCallKind>(event.detail % 6u);
     call.time = event.time, call.end = event.time + event.text;
     call.event = event.range;
@@ -49,8 +49,8 @@ MadeEvents events_of(Choices& choices) {
     while (!choices.empty()) {
         std::uint32_t what = choices.byte(), who = choices.byte();
         std::string_view text = choices.take(choices.byte() % 16u);
-        NvtxEvent event{};
-        event.op = static_cast<NvtxOp>(what % kOps);
+        HostEvent event{};
+        event.op = static_cast<HostEventOp>(what % kOps);
         event.text_kind = static_cast<TextKind>(what / kOps % 4);
         event.detail = static_cast<std::uint16_t>(who >> 5u);
         event.time = time += choices.byte();
@@ -59,7 +59,7 @@ MadeEvents events_of(Choices& choices) {
         event.text = event.text_kind == TextKind::inline_text ? text.size() : choices.byte() % 8u;
         event.bytes = static_cast<std::uint32_t>(sizeof event + (text.size() + 7) / 8 * 8);
         std::string& payload = made.payloads[who % kThreads];
-        if (event.op == NvtxOp::stream_call) {
+        if (event.op == HostEventOp::stream_call) {
             append(payload, call_like(event));
             payload.resize((payload.size() + 3) / 8 * 8 + 4);
             continue;
@@ -67,7 +67,7 @@ MadeEvents events_of(Choices& choices) {
         append(payload, event);
         payload += text;
         payload.resize((payload.size() + 3) / 8 * 8 + 4);
-        made.ranges += event.op == NvtxOp::push || event.op == NvtxOp::start || event.op == NvtxOp::mark;
+        made.ranges += event.op == HostEventOp::push || event.op == HostEventOp::start || event.op == HostEventOp::mark;
     }
     return made;
 }

@@ -42,7 +42,7 @@ std::map<std::int32_t, Raw> gather(const Facts& facts) {
 
 // Sorted, one value per time.
 template <class Value>
-void settle(std::vector<Value>& values) {
+void sort_and_unique(std::vector<Value>& values) {
     auto earlier = [](const Value& a, const Value& b) { return a.time < b.time; };
     if (!std::is_sorted(values.begin(), values.end(), earlier)) std::stable_sort(values.begin(), values.end(), earlier);
     auto same = [](const Value& a, const Value& b) { return a.time == b.time; };
@@ -98,7 +98,7 @@ PowerSeriesOfDevices PowerSeriesOfDevices::make(const Facts& facts) {
     for (auto& [device, raw] : gather(facts)) {
         PowerSeries& series = all.devices.emplace_back();
         series.device = device;
-        settle(raw.power), settle(raw.counter);
+        sort_and_unique(raw.power), sort_and_unique(raw.counter);
         series.power = std::move(raw.power);
         series.counter_readings = raw.counter.size();
         series.reset = cut_at_resets(raw.counter);

@@ -33,7 +33,7 @@ public:
         pieces_.push_back({dur, recording, name, thread, cause});
     }
     // Sets the gap's main cause and host activity; adds the pieces to the device's totals.
-    void settle(IdleGap& gap, DeviceIdle& device) const {
+    void add_to(IdleGap& gap, DeviceIdle& device) const {
         std::array<DurNs, kIdleCauses> by_cause{};
         for (const Piece& piece : pieces_) by_cause[static_cast<std::size_t>(piece.cause)] += piece.dur;
         gap.cause = IdleCause{};

@@ -43,7 +43,7 @@ public:
                 pieces_.add(IdleCause::profiler, overhead_name_, kNoString, part);
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
-        pieces_.settle(gap, device);
+        pieces_.add_to(gap, device);
         device.queued += std::exchange(queued_ns_, 0);
         if (is_drained(gap))
             pieces_.add_to(device.drained);

@@ -27,7 +27,7 @@ MathPath path_of(const KernelTraits& traits, MathType operands) {
     return {operands == MathType::fp32 || operands == MathType::fp64 ? MathUnit::unknown : MathUnit::tensor, operands};
 }
 
-void hold_against(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
+void add_shares_of_peak(const std::optional<DevicePeaks>& peaks, OpRate& rate) {
     if (!peaks || rate.device_ns <= 0) return;
     auto seconds = static_cast<double>(rate.device_ns) * 1e-9;
     if (std::optional<double> peak = peaks->tflops(rate.path); peak && rate.flops)
@@ -71,7 +71,7 @@ public:
             auto count = static_cast<double>(rate.count);
             if (rate.flops) *rate.flops *= count;
             if (rate.bytes) *rate.bytes *= count;
-            hold_against(peaks_of(trace_, device_), rate);
+            add_shares_of_peak(peaks_of(trace_, device_), rate);
         }
         order();
     }

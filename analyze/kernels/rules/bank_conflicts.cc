@@ -11,7 +11,7 @@ namespace {
 
 using enum KernelMetric;
 
-constexpr double kManyConflicts = 10;          // percent of the passes
+constexpr double kLeastConflictsPct = 10;      // percent of the passes
 constexpr double kMinBankConflictGainPct = 3;  // percent of the duration
 
 KernelRuling look_for_bank_conflicts(const KernelProfile& profile) {
@@ -22,7 +22,7 @@ KernelRuling look_for_bank_conflicts(const KernelProfile& profile) {
     if (!conflicts) conflicts = sum_of(profile.kernel, load_conflicts, store_conflicts);
     if (!passes || !conflicts)
         return KernelRuling::abstain("passes through shared memory and bank conflicts were not collected");
-    if (!(*passes > 0) || 100 * *conflicts < kManyConflicts * *passes) return KernelRuling::silent();
+    if (!(*passes > 0) || 100 * *conflicts < kLeastConflictsPct * *passes) return KernelRuling::silent();
     std::optional<double> busy = profile[part_l1_wavefronts];
     if (!busy) return KernelRuling::abstain("throughput of L1 was not collected");
     double share = 100 * std::min(1.0, *conflicts / *passes);

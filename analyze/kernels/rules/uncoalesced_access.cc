@@ -8,7 +8,7 @@
 namespace gpuprof::inline kernels {
 namespace {
 
-constexpr double kManyExcess = 20;       // percent of the sectors
+constexpr double kLeastExcessPct = 20;   // percent of the sectors
 constexpr double kMinAccessGainPct = 3;  // percent of the duration
 
 // What the excess of one kind of access costs: its share of the busiest level that carries it. Loads whose neighbours
@@ -38,7 +38,7 @@ KernelRuling look_for_uncoalesced_access(const KernelProfile& profile) {
                     : KernelRuling::abstain(
                           "sectors, requests and bytes per sector of global accesses were not collected");
     }
-    if (*accesses.excess_pct < kManyExcess) return KernelRuling::silent();
+    if (*accesses.excess_pct < kLeastExcessPct) return KernelRuling::silent();
     if (!profile.memory) return KernelRuling::abstain("throughput of the memory system was not collected");
     KernelFinding finding;
     double loads = accesses.loads ? cost(profile, *accesses.loads, true) : 0,

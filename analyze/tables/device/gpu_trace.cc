@@ -91,11 +91,11 @@ struct Head {
     const Table& table;
     std::int64_t only;
     Row row = 0;
-    bool settle() {
+    bool find_next() {
         while (row < table.rows && only >= 0 && table.device.value_or(row, -1) != only) ++row;
         return row < table.rows;
     }
-    TimeNs start() { return settle() ? table.start[row] : INT64_MAX; }
+    TimeNs start() { return find_next() ? table.start[row] : INT64_MAX; }
 };
 
 Result<ResultTable> gpu_trace_table(const Facts& facts) {
@@ -106,11 +106,11 @@ Result<ResultTable> gpu_trace_table(const Facts& facts) {
     Head<KernelTable> kernels{trace.kernel(), only};
     Head<MemcpyTable> copies{trace.memcpy(), only};
     Head<MemsetTable> fills{trace.memset(), only};
-    while (kernels.settle() | copies.settle() | fills.settle()) {
+    while (kernels.find_next() | copies.find_next() | fills.find_next()) {
         TimeNs kernel = kernels.start(), copy = copies.start(), fill = fills.start();
-        if (kernels.settle() && kernel <= copy && kernel <= fill)
+        if (kernels.find_next() && kernel <= copy && kernel <= fill)
             rows.add(DeviceOp::kernel, kernels.row++);
-        else if (copies.settle() && copy <= fill)
+        else if (copies.find_next() && copy <= fill)
             rows.add(DeviceOp::memcpy, copies.row++);
         else
             rows.add(DeviceOp::memset, fills.row++);

@@ -12,7 +12,7 @@
 namespace gpuprof::inject {
 namespace {
 
-using spool::NvtxOp;
+using spool::HostEventOp;
 using spool::TextKind;
 
 std::atomic<std::uint64_t> next_handle{1};
@@ -32,8 +32,8 @@ bool replace(std::uint64_t from, std::uint64_t to) noexcept {
 // A forked child begins its own recording at its first annotation.
 EventRing* ring() noexcept { return recording() || start_collector() ? EventRing::of_this_thread() : nullptr; }
 
-spool::NvtxEvent event_of(NvtxOp op, std::uint64_t domain, std::uint64_t range) noexcept {
-    spool::NvtxEvent event{};
+spool::HostEvent event_of(HostEventOp op, std::uint64_t domain, std::uint64_t range) noexcept {
+    spool::HostEvent event{};
     event.op = op;
     event.time = static_cast<std::uint64_t>(realtime_ns());
     event.domain = domain;
@@ -46,22 +46,22 @@ void note_opening(EventRing& to) noexcept {
     std::uint32_t opening = window().openings();
     if (to.opening == opening) return;
     if (to.opening != 0) {
-        spool::NvtxEvent event = event_of(NvtxOp::reset, 0, 0);
+        spool::HostEvent event = event_of(HostEventOp::reset, 0, 0);
         event.time = static_cast<std::uint64_t>(window().closed_at());
         to.add(event, {});
     }
     to.opening = opening;
 }
 
-void add(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range, const Annotation& what) noexcept {
+void add(EventRing& to, HostEventOp op, std::uint64_t domain, std::uint64_t range, const Annotation& what) noexcept {
     note_opening(to);
     if (what.category != 0 || what.payload_type != 0) {
-        spool::NvtxEvent about = event_of(NvtxOp::attributes, domain, what.payload);
+        spool::HostEvent about = event_of(HostEventOp::attributes, domain, what.payload);
         about.detail = what.payload_type;
         about.text = what.category;
         to.add(about, {});
     }
-    spool::NvtxEvent event = event_of(op, domain, range);
+    spool::HostEvent event = event_of(op, domain, range);
     if (what.registered != 0) {
         event.text_kind = TextKind::registered;
         event.text = what.registered;
@@ -72,10 +72,10 @@ void add(EventRing& to, NvtxOp op, std::uint64_t domain, std::uint64_t range, co
 }
 
 // Names are kept even while the window is closed.
-void add_name(NvtxOp op, std::uint64_t domain, std::uint64_t id, std::string_view text) noexcept {
+void add_name(HostEventOp op, std::uint64_t domain, std::uint64_t id, std::string_view text) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
-    spool::NvtxEvent event = event_of(op, domain, id);
+    spool::HostEvent event = event_of(op, domain, id);
     event.text_kind = TextKind::inline_text;
     to->add(event, text);
     name_log().add(event, text.substr(0, EventRing::kMaxTextBytes));
@@ -100,7 +100,7 @@ int push_range(std::uint64_t domain, const Annotation& what) noexcept {
     SampledOverheadTimer timed(to->calls);
     if (to->window_depth < 0 && opens_window(domain, what)) to->window_depth = to->depth;
     if (is_step(domain, what)) step_watch().push(to->step, thread_of(*to), to->depth);
-    if (window().open()) add(*to, NvtxOp::push, domain, 0, what);
+    if (window().open()) add(*to, HostEventOp::push, domain, 0, what);
     return to->depth++;
 }
 
@@ -108,7 +108,7 @@ int pop_range(std::uint64_t domain) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return 0;
     SampledOverheadTimer timed(to->calls);
-    if (window().open()) add(*to, NvtxOp::pop, domain, 0, {});
+    if (window().open()) add(*to, HostEventOp::pop, domain, 0, {});
     if (to->depth == 0) return -2;  // NVTX's return value for a pop without a push
     if (--to->depth == to->window_depth) {
         to->window_depth = -1;
@@ -125,7 +125,7 @@ std::uint64_t start_range(std::uint64_t domain, const Annotation& what) noexcept
     SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) replace(0, range);
     if (is_step(domain, what)) step_watch().begin_range(to->step, thread_of(*to), range);
-    if (window().open()) add(*to, NvtxOp::start, domain, range, what);
+    if (window().open()) add(*to, HostEventOp::start, domain, range, what);
     return range;
 }
 
@@ -133,7 +133,7 @@ void end_range(std::uint64_t domain, std::uint64_t range) noexcept {
     EventRing* to = ring();
     if (to == nullptr) return;
     SampledOverheadTimer timed(to->calls);
-    if (window().open()) add(*to, NvtxOp::end, domain, range, {});
+    if (window().open()) add(*to, HostEventOp::end, domain, range, {});
     if (window().watches_annotations() && range != 0 && replace(range, 0)) window().end();
     if (step_watch().wanted()) step_watch().end_range(to->step, range, window().open());
 }
@@ -144,7 +144,7 @@ void mark(std::uint64_t domain, const Annotation& what) noexcept {
     SampledOverheadTimer timed(to->calls);
     if (opens_window(domain, what)) window().end();  // a mark has no duration; it may be an iteration
     if (is_step(domain, what)) step_watch().mark(to->step, thread_of(*to));
-    if (window().open()) add(*to, NvtxOp::mark, domain, 0, what);
+    if (window().open()) add(*to, HostEventOp::mark, domain, 0, what);
 }
 
 void step() noexcept {
@@ -155,24 +155,24 @@ void step() noexcept {
 
 std::uint64_t make_domain(std::string_view name) noexcept {
     std::uint64_t domain = annotation_name().domain_handle(next_handle.fetch_add(1, std::memory_order_relaxed), name);
-    add_name(NvtxOp::domain_name, 0, domain, name);
+    add_name(HostEventOp::domain_name, 0, domain, name);
     return domain;
 }
 
 std::uint64_t register_string(std::uint64_t domain, std::string_view text) noexcept {
     std::uint64_t string = annotation_name().text_handle(next_handle.fetch_add(1, std::memory_order_relaxed), text);
-    add_name(NvtxOp::string_name, domain, string, text);
+    add_name(HostEventOp::string_name, domain, string, text);
     return string;
 }
 
 void name_thread(std::uint32_t thread, std::string_view name) noexcept {
-    add_name(NvtxOp::thread_name, 0, thread, name);
+    add_name(HostEventOp::thread_name, 0, thread, name);
 }
 void name_category(std::uint64_t domain, std::uint32_t category, std::string_view name) noexcept {
-    add_name(NvtxOp::category_name, domain, category, name);
+    add_name(HostEventOp::category_name, domain, category, name);
 }
 void name_stream(std::uint32_t stream, std::string_view name) noexcept {
-    add_name(NvtxOp::stream_name, 0, stream, name);
+    add_name(HostEventOp::stream_name, 0, stream, name);
 }
 
 }  // namespace gpuprof::inject

@@ -99,7 +99,7 @@ void EventRing::publish(const char* event, std::size_t size) noexcept {
     head_.store(head + padding + size, std::memory_order_release);
 }
 
-void EventRing::add(spool::NvtxEvent event, std::string_view text) noexcept {
+void EventRing::add(spool::HostEvent event, std::string_view text) noexcept {
     if (text.size() > kMaxTextBytes) {
         text = text.substr(0, kMaxTextBytes);
         cut_.fetch_add(1, std::memory_order_relaxed);

@@ -38,7 +38,7 @@ public:
     static void forget_all() noexcept;
 
     // Appends an event and its text.
-    void add(spool::NvtxEvent event, std::string_view text) noexcept;
+    void add(spool::HostEvent event, std::string_view text) noexcept;
     void add(const spool::StreamCall& call) noexcept;
     // Passes everything since the last call to take(bytes, size), in one or two pieces of whole events.
     template <class Take>

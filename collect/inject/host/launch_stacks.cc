@@ -138,8 +138,8 @@ bool is_new(std::uint64_t& id, std::atomic<std::uint64_t>*& slot) noexcept {
     return false;
 }
 
-spool::NvtxEvent event_of(spool::NvtxOp op, std::uint64_t stack) noexcept {
-    spool::NvtxEvent event{};
+spool::HostEvent event_of(spool::HostEventOp op, std::uint64_t stack) noexcept {
+    spool::HostEvent event{};
     event.op = op;
     event.time = static_cast<std::uint64_t>(realtime_ns());
     event.range = stack;
@@ -169,7 +169,7 @@ struct LaunchReader {
         text.clear();
         text.add(frames);
         add_native(text, native, count);
-        spool::NvtxEvent event = event_of(spool::NvtxOp::stack_name, id);
+        spool::HostEvent event = event_of(spool::HostEventOp::stack_name, id);
         event.text_kind = spool::TextKind::inline_text;
         std::uint64_t dropped = ring.dropped();
         ring.add(event, text.view());
@@ -201,7 +201,7 @@ void enter_launch(const CallbackData& call, std::uint32_t domain, std::uint32_t 
         without_stack.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    spool::NvtxEvent event = event_of(spool::NvtxOp::launch_stack, stack);
+    spool::HostEvent event = event_of(spool::HostEventOp::launch_stack, stack);
     event.domain = call.correlation;
     ring->add(event, {});
 }

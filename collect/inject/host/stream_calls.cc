@@ -71,7 +71,7 @@ void leave_stream_call(const Cupti& cupti, const StreamFunction& function, const
     SampledOverheadTimer timed(ring->calls);
     spool::StreamCall record{};
     record.bytes = sizeof record;
-    record.op = spool::NvtxOp::stream_call;
+    record.op = spool::HostEventOp::stream_call;
     record.kind = function.kind;
     record.time = entered_stream_call_at;
     record.end = static_cast<std::uint64_t>(realtime_ns());

@@ -87,7 +87,7 @@ bool newer_than_driver(int code) noexcept { return code == kCuptiNotInitialized 
 
 // Registers our buffers. A CUPTI that is newer than the driver may refuse only the first kind, so one with few records is
 // switched on, unless the program uses this CUPTI itself, which leaves no choice. It stays on: switching it off may block.
-int take_hold(const Cupti& cupti) noexcept {
+int register_buffers(const Cupti& cupti) noexcept {
     constexpr std::uint32_t kSystemThreadIds = 1, kZeroedBuffers = 5;
     constexpr auto kTried = static_cast<std::uint32_t>(Kind::overhead);
     if (cupti.cuptiSetThreadIdType != nullptr) cupti.cuptiSetThreadIdType(kSystemThreadIds);
@@ -140,10 +140,10 @@ bool Activity::start() noexcept {
         refuse_for_holder();
         return false;
     }
-    int code = take_hold(*cupti_);
+    int code = register_buffers(*cupti_);
     for (const Cupti* next = cupti_; newer_than_driver(code) && next != nullptr;) {
         next = cupti_multiplexer().next_library();
-        if (next != nullptr) code = take_hold(*next);
+        if (next != nullptr) code = register_buffers(*next);
     }
     if (cupti_->cuptiGetVersion(&version_) != kCuptiSuccess) version_ = 0;
     if (code != kCuptiSuccess) {

@@ -105,7 +105,7 @@ void write_facts(Collector& c) noexcept {
 void write_names_so_far(Collector& c) noexcept {
     c.events.clear();
     c.events.add(std::uint32_t{0});
-    name_log().each([&](spool::NvtxEvent event, std::string_view text) {
+    name_log().each([&](spool::HostEvent event, std::string_view text) {
         std::size_t padding = (8 - text.size() % 8) % 8;
         event.bytes = static_cast<std::uint32_t>(sizeof event + text.size() + padding);
         bool whole = c.events.add(&event, sizeof event) && c.events.add(text.data(), text.size()) &&

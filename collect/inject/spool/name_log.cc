@@ -12,7 +12,7 @@ constinit NameLog shared_name_log;
 
 NameLog& name_log() noexcept { return shared_name_log; }
 
-void NameLog::add(const spool::NvtxEvent& event, std::string_view text) noexcept {
+void NameLog::add(const spool::HostEvent& event, std::string_view text) noexcept {
     void* memory = arena_.room((sizeof(Entry) + text.size() + 7) / 8 * 8);
     if (memory == nullptr) return;  // later files lack this name
     auto* entry = new (memory) Entry{{nullptr}, event};
@@ -27,7 +27,8 @@ void NameLog::adopt_in_child() noexcept {
     Entry* last = nullptr;
     for (Entry* entry = first_.load(std::memory_order_relaxed); entry != nullptr;
          entry = entry->next.load(std::memory_order_relaxed)) {
-        bool of_parent = entry->event.op == spool::NvtxOp::thread_name || entry->event.op == spool::NvtxOp::stream_name;
+        bool of_parent =
+            entry->event.op == spool::HostEventOp::thread_name || entry->event.op == spool::HostEventOp::stream_name;
         if (of_parent) entry->event.time = 0;
         last = entry;
     }

@@ -13,7 +13,7 @@ namespace gpuprof::inject {
 
 class NameLog {
 public:
-    void add(const spool::NvtxEvent& event, std::string_view text) noexcept;
+    void add(const spool::HostEvent& event, std::string_view text) noexcept;
     // Calls visit(event, text) for each name, in order. A name that is being added may be missed.
     template <class Visit>
     void each(Visit&& visit) const noexcept {
@@ -29,7 +29,7 @@ public:
 private:
     struct Entry {
         std::atomic<Entry*> next;
-        spool::NvtxEvent event;  // `text` is the length of the text that follows
+        spool::HostEvent event;  // `text` is the length of the text that follows
         const char* text() const noexcept { return reinterpret_cast<const char*>(this + 1); }
     };
 

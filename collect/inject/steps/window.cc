@@ -15,11 +15,11 @@ void Window::start(Switch on_switch, std::int64_t now) noexcept {
     delayed_.store(delay_until_ != 0, std::memory_order_relaxed);
     switch_ = on_switch;
     if (range_ == CaptureRange::always) reasons_.store(1, std::memory_order_relaxed);
-    settle();
+    open_or_close();
 }
 
 // Aligns the window with the reasons to be open.
-void Window::settle() noexcept {
+void Window::open_or_close() noexcept {
     pthread_mutex_lock(&lock_);
     bool should = reasons_.load(std::memory_order_relaxed) > 0 && !delayed_.load(std::memory_order_relaxed) &&
                   !over_.load(std::memory_order_relaxed);
@@ -51,32 +51,32 @@ void Window::log(bool opens, std::int64_t now) noexcept {
 
 void Window::change_reasons(int change) noexcept {
     reasons_.fetch_add(change, std::memory_order_relaxed);
-    settle();
+    open_or_close();
 }
 
 void Window::tick(std::int64_t now) noexcept {
     if (delayed_.load(std::memory_order_relaxed) && now >= delay_until_) {
         delayed_.store(false, std::memory_order_relaxed);
-        settle();
+        open_or_close();
     }
     std::int64_t opened = opened_at_.load(std::memory_order_relaxed);
     if (duration_ > 0 && opened > 0 && now - opened >= duration_ && !over_.load(std::memory_order_relaxed)) {
         over_.store(true, std::memory_order_relaxed);
-        settle();
+        open_or_close();
     }
 }
 
 void Window::shut() noexcept {
-    if (!over_.exchange(true, std::memory_order_relaxed)) settle();
+    if (!over_.exchange(true, std::memory_order_relaxed)) open_or_close();
 }
 
 void Window::call_start() noexcept {
     reasons_.store(1, std::memory_order_relaxed);
-    settle();
+    open_or_close();
 }
 void Window::call_stop() noexcept {
     reasons_.store(0, std::memory_order_relaxed);
-    settle();
+    open_or_close();
 }
 
 void Window::step() noexcept {

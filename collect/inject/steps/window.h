@@ -61,7 +61,7 @@ private:
     static constexpr std::size_t kLogged = 64;
     void change_reasons(int change) noexcept;
     void log(bool opens, std::int64_t now) noexcept;
-    void settle() noexcept;
+    void open_or_close() noexcept;
 
     CaptureRange range_ = CaptureRange::always;
     std::int64_t delay_until_ = 0, duration_ = 0;

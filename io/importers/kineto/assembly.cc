@@ -188,7 +188,7 @@ void Assembly::accept(Block& block) {
         append_tables(rest_.tables, block.late.tables, rest_.strings.merge(block.late.strings));
     }
     for (const LaunchNote& note : block.notes) notes_.emplace(note.correlation, note);
-    for (NameFact& fact : block.names) names_.push_back(std::move(fact));
+    for (NameRecord& fact : block.names) names_.push_back(std::move(fact));
     if (block.profiler_span) profiler_span_ = block.profiler_span;
     if (block.base_time) base_time_ = block.base_time;
     if (block.rank) rank_ = block.rank;
@@ -311,7 +311,7 @@ void Assembly::finish_flows() {
 
 // Names of processes and threads that have host events; Kineto names its pseudo-processes for devices too.
 void Assembly::finish_names() {
-    for (const NameFact& fact : names_) {
+    for (const NameRecord& fact : names_) {
         if (fact.thread.empty() && process_events_.contains(fact.process)) {
             ProcessTable& process = rest_.tables.process;
             Row row = process.add();

@@ -49,7 +49,7 @@ private:
     Batch rest_;  // rows created or completed here
     std::unordered_map<std::int64_t, LaunchNote> notes_;
     std::unordered_map<std::int64_t, FlowEnd> open_flows_[2];  // by whether they begin; threads are of rest_.strings
-    std::vector<NameFact> names_;
+    std::vector<NameRecord> names_;
     std::map<std::string, std::uint64_t, std::less<>> process_events_;  // host events by process key
     std::set<std::string, std::less<>> threads_;
     std::optional<ProfilerSpan> profiler_span_;

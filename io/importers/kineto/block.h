@@ -24,7 +24,7 @@ struct FlowEnd {
 };
 
 // The name that a metadata event gives a process or thread.
-struct NameFact {
+struct NameRecord {
     std::string process, thread;  // keys; thread is empty for a process
     std::string name;
 };
@@ -52,7 +52,7 @@ struct Block {
     Batch rows;
     Batch late;  // device ops whose events lack size or shape, and all collectives: their groups may be described later
     std::vector<FlowEnd> flow_ends;
-    std::vector<NameFact> names;
+    std::vector<NameRecord> names;
     std::vector<std::uint64_t> process_events;  // host events by the StringId of the process key
     std::vector<LaunchNote> notes;
     std::vector<GroupEntry> groups;

@@ -170,7 +170,7 @@ void RowWriter::write_name(const Event& event) {
     std::string_view what = event.text(Field::name);
     bool thread = what == "thread_name";
     if ((!thread && what != "process_name") || !event.has(Field::label_name)) return;
-    NameFact fact;
+    NameRecord fact;
     fact.process = event.text(Field::pid);
     if (thread) fact.thread = fact.process + "/" + std::string(event.text(Field::tid));
     std::string_view name = decoded(event, Field::label_name);

@@ -38,45 +38,45 @@ StringId named(const std::unordered_map<std::uint64_t, StringId>& names, std::ui
 
 }  // namespace
 
-void SpoolAnnotations::add(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text) {
-    using spool::NvtxOp;
+void SpoolAnnotations::add(std::uint32_t thread, const spool::HostEvent& event, std::string_view text) {
+    using spool::HostEventOp;
     auto time = static_cast<TimeNs>(event.time);
     bool registered = event.text_kind == spool::TextKind::registered;
     Open open{time, text.empty() ? kNoString : batch_.intern(text), registered ? event.text : 0, event.domain,
               std::exchange(about_next_[thread], Attributes{})};
     auto id = static_cast<std::uint32_t>(event.range);
     switch (event.op) {
-        case NvtxOp::push: stacks_[{thread, event.domain}].push_back(open); break;
-        case NvtxOp::pop:
+        case HostEventOp::push: stacks_[{thread, event.domain}].push_back(open); break;
+        case HostEventOp::pop:
             if (std::vector<Open>& stack = stacks_[{thread, event.domain}]; !stack.empty()) {
                 close(thread, stack.back(), time);
                 stack.pop_back();
             }
             break;
-        case NvtxOp::start:
+        case HostEventOp::start:
             // The end of the previous one with this id was lost; it was over by now.
             if (auto same = started_.find(event.range); same != started_.end())
                 close(same->second.first, same->second.second, time);
             started_[event.range] = {thread, open};
             started_by_[thread].push_back(event.range);
             break;
-        case NvtxOp::end:
+        case HostEventOp::end:
             if (auto started = started_.find(event.range); started != started_.end()) {
                 close(started->second.first, started->second.second, time);
                 started_.erase(started);
             }
             break;
-        case NvtxOp::mark: close(thread, open, time); break;
-        case NvtxOp::string_name: texts_[event.range] = open.text; break;
-        case NvtxOp::domain_name: domains_[event.range] = open.text; break;
-        case NvtxOp::thread_name: thread_names_[id] = open.text; break;
-        case NvtxOp::category_name: categories_[{event.domain, event.range}] = open.text; break;
-        case NvtxOp::stream_name: stream_names_[id] = open.text; break;
-        case NvtxOp::attributes: about_next_[thread] = {event.text, payload_of(event.detail, event.range)}; break;
-        case NvtxOp::reset: reset(thread, time); break;
-        case NvtxOp::stream_call:
-        case NvtxOp::stack_name:
-        case NvtxOp::launch_stack: break;  // not an annotation
+        case HostEventOp::mark: close(thread, open, time); break;
+        case HostEventOp::string_name: texts_[event.range] = open.text; break;
+        case HostEventOp::domain_name: domains_[event.range] = open.text; break;
+        case HostEventOp::thread_name: thread_names_[id] = open.text; break;
+        case HostEventOp::category_name: categories_[{event.domain, event.range}] = open.text; break;
+        case HostEventOp::stream_name: stream_names_[id] = open.text; break;
+        case HostEventOp::attributes: about_next_[thread] = {event.text, payload_of(event.detail, event.range)}; break;
+        case HostEventOp::reset: reset(thread, time); break;
+        case HostEventOp::stream_call:
+        case HostEventOp::stack_name:
+        case HostEventOp::launch_stack: break;  // not an annotation
     }
 }
 

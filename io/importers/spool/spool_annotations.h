@@ -21,7 +21,7 @@ namespace gpuprof::inline importers {
 class SpoolAnnotations {
 public:
     explicit SpoolAnnotations(Batch& batch) : batch_(batch) {}
-    void add(std::uint32_t thread, const spool::NvtxEvent& event, std::string_view text);
+    void add(std::uint32_t thread, const spool::HostEvent& event, std::string_view text);
     // Ends what is open on all threads at `time`: what follows was recorded later, after a stretch that is gone.
     void interrupt(TimeNs time);
     // Ends open annotations at `last` and creates the rows. `thread_key` returns the key of a thread.

@@ -57,7 +57,7 @@ void SpoolDecoder::take(const RawChunk& chunk) {
     else if (chunk.header.is(ChunkKind::spool_names))
         sound = take_names(payload);
     else if (chunk.header.is(ChunkKind::spool_nvtx))
-        sound = take_nvtx(payload);
+        sound = take_host_events(payload);
     else if (chunk.header.is(ChunkKind::spool_clock))
         sound = take_clock(payload);
     else if (chunk.header.is(ChunkKind::spool_lost))
@@ -132,7 +132,7 @@ bool SpoolDecoder::take_names(std::string_view payload) {
     return cursor.ok();
 }
 
-bool SpoolDecoder::take_nvtx(std::string_view payload) {
+bool SpoolDecoder::take_host_events(std::string_view payload) {
     ByteCursor cursor(payload);
     std::uint32_t thread = cursor.u32();
     bool sound = true;
@@ -142,11 +142,11 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
         if (bytes < 8) return false;
         std::string_view whole = cursor.take(bytes);
         if (!cursor.ok()) return false;
-        spool::NvtxEvent event{};
+        spool::HostEvent event{};
         if (bytes < sizeof event) continue;  // padding
         std::memcpy(&event, whole.data(), sizeof event);
         if (event.time == 0) continue;
-        if (event.op == spool::NvtxOp::stream_call) {
+        if (event.op == spool::HostEventOp::stream_call) {
             sound = take_stream_call(whole) && sound;
             continue;
         }
@@ -156,11 +156,11 @@ bool SpoolDecoder::take_nvtx(std::string_view payload) {
             if (event.text > bytes - sizeof event) return false;
             text = whole.substr(sizeof event, event.text);
         }
-        if (event.op != spool::NvtxOp::reset) seen(static_cast<TimeNs>(event.time));
-        if (event.op == spool::NvtxOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
-        if (event.op == spool::NvtxOp::stack_name)
+        if (event.op != spool::HostEventOp::reset) seen(static_cast<TimeNs>(event.time));
+        if (event.op == spool::HostEventOp::thread_name) thread_key(static_cast<std::uint32_t>(event.range));
+        if (event.op == spool::HostEventOp::stack_name)
             launch_stacks_.add_stack(event, text);
-        else if (event.op == spool::NvtxOp::launch_stack)
+        else if (event.op == spool::HostEventOp::launch_stack)
             launch_stacks_.add_launch(event);
         else
             annotations_.add(thread, event, text);

@@ -42,7 +42,7 @@ private:
     void continue_with(std::uint64_t part);
     bool take_activity(std::string_view payload);
     bool take_names(std::string_view payload);
-    bool take_nvtx(std::string_view payload);
+    bool take_host_events(std::string_view payload);
     bool take_stream_call(std::string_view bytes);
     bool take_clock(std::string_view payload);
     bool take_facts(std::string_view payload);

@@ -51,9 +51,9 @@ std::string launch_stack_text(std::string_view stack, NativeNames& names) {
     return text;
 }
 
-void SpoolLaunchStacks::add_stack(const spool::NvtxEvent& event, std::string_view text) { stacks_[event.range] = text; }
+void SpoolLaunchStacks::add_stack(const spool::HostEvent& event, std::string_view text) { stacks_[event.range] = text; }
 
-void SpoolLaunchStacks::add_launch(const spool::NvtxEvent& event) {
+void SpoolLaunchStacks::add_launch(const spool::HostEvent& event) {
     launches_[static_cast<std::int64_t>(event.domain)] = event.range;
 }
 

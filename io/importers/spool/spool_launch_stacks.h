@@ -1,4 +1,4 @@
-// Stacks of launches (NvtxOp::launch_stack of core/format/spool.h) as texts: Python's frames, and below them the native
+// Stacks of launches (HostEventOp::launch_stack of core/format/spool.h) as texts: Python's frames, and below them the native
 // ones between Python and the launch. Frames of the recorder, of CUPTI, of the driver and the runtime, of the interpreter,
 // and of the C library's start of a thread are omitted.
 #pragma once
@@ -17,8 +17,8 @@ namespace gpuprof::inline importers {
 
 class SpoolLaunchStacks {
 public:
-    void add_stack(const spool::NvtxEvent& event, std::string_view text);
-    void add_launch(const spool::NvtxEvent& event);
+    void add_stack(const spool::HostEvent& event, std::string_view text);
+    void add_launch(const spool::HostEvent& event);
     // Of the calls in the rows from `first`.
     void finish(Batch& batch, Row first, NativeNames names) const;
 
@@ -27,7 +27,7 @@ private:
     std::unordered_map<std::int64_t, std::uint64_t> launches_;  // ids by correlation id
 };
 
-// The text of one stack, for stack_sample and api_call. `stack` as in NvtxOp::stack_name.
+// The text of one stack, for stack_sample and api_call. `stack` as in HostEventOp::stack_name.
 std::string launch_stack_text(std::string_view stack, NativeNames& names);
 
 }  // namespace gpuprof::importers

@@ -6,13 +6,14 @@
 namespace gpuprof {
 namespace {
 
-using spool::NvtxOp;
+using spool::HostEventOp;
 
 // What threads annotated, and the ranges that it became.
 class Annotated {
 public:
-    void add(std::uint32_t thread, NvtxOp op, std::uint64_t time, std::uint64_t range, std::string_view name = "") {
-        spool::NvtxEvent event{};
+    void add(std::uint32_t thread, HostEventOp op, std::uint64_t time, std::uint64_t range,
+             std::string_view name = "") {
+        spool::HostEvent event{};
         event.op = op;
         event.time = time;
         event.range = range;
@@ -31,9 +32,9 @@ private:
 
 TEST(SpoolAnnotations, ARangeWhoseEndWasLostEndsWhereItsIdBeginsAgain) {
     Annotated annotated;
-    annotated.add(1, NvtxOp::start, 100, 7, "first");
-    annotated.add(1, NvtxOp::start, 150, 7, "second");
-    annotated.add(1, NvtxOp::end, 180, 7);
+    annotated.add(1, HostEventOp::start, 100, 7, "first");
+    annotated.add(1, HostEventOp::start, 150, 7, "second");
+    annotated.add(1, HostEventOp::end, 180, 7);
     const RangeTable& table = annotated.finish(500);
     ASSERT_EQ(table.rows, 2u);
     EXPECT_EQ(annotated.name(table.name[0]), "first");
@@ -44,11 +45,11 @@ TEST(SpoolAnnotations, ARangeWhoseEndWasLostEndsWhereItsIdBeginsAgain) {
 
 TEST(SpoolAnnotations, APauseEndsWhatItsThreadHadOpen) {
     Annotated annotated;
-    annotated.add(1, NvtxOp::push, 100, 0, "a");
-    annotated.add(1, NvtxOp::start, 110, 7, "b");
-    annotated.add(2, NvtxOp::start, 120, 8, "c");
-    annotated.add(1, NvtxOp::reset, 150, 0);
-    annotated.add(1, NvtxOp::reset, 160, 0);
+    annotated.add(1, HostEventOp::push, 100, 0, "a");
+    annotated.add(1, HostEventOp::start, 110, 7, "b");
+    annotated.add(2, HostEventOp::start, 120, 8, "c");
+    annotated.add(1, HostEventOp::reset, 150, 0);
+    annotated.add(1, HostEventOp::reset, 160, 0);
     const RangeTable& table = annotated.finish(500);
     ASSERT_EQ(table.rows, 3u);
     EXPECT_EQ(std::vector({table.dur[0], table.dur[1], table.dur[2]}), (std::vector<DurNs>{50, 40, 380}));
@@ -58,8 +59,8 @@ TEST(SpoolAnnotations, APauseEndsWhatItsThreadHadOpen) {
 TEST(SpoolAnnotations, ManyPausesAmongManyOpenRangesCostEachRangeOnce) {
     constexpr std::uint64_t kMany = 100'000;
     Annotated annotated;
-    for (std::uint64_t i = 0; i < kMany; ++i) annotated.add(1, NvtxOp::start, i + 1, i, "open");
-    for (std::uint64_t i = 0; i < kMany; ++i) annotated.add(2, NvtxOp::reset, kMany + i, 0);
+    for (std::uint64_t i = 0; i < kMany; ++i) annotated.add(1, HostEventOp::start, i + 1, i, "open");
+    for (std::uint64_t i = 0; i < kMany; ++i) annotated.add(2, HostEventOp::reset, kMany + i, 0);
     EXPECT_EQ(annotated.finish(3 * kMany).rows, kMany);
 }
 

@@ -41,8 +41,8 @@ TEST(LaunchStackText, CodeInNoFileAndDamage) {
     EXPECT_EQ(text_of(""), "");
 }
 
-spool::NvtxEvent event(std::uint64_t id, std::uint64_t correlation = 0) {
-    spool::NvtxEvent made{};
+spool::HostEvent event(std::uint64_t id, std::uint64_t correlation = 0) {
+    spool::HostEvent made{};
     made.range = id, made.domain = correlation;
     return made;
 }

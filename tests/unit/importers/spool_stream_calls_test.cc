@@ -18,7 +18,7 @@ StreamCall call(StreamCallKind kind, std::uint64_t time, std::uint32_t stream, s
                 std::uint32_t correlation) {
     StreamCall made{};
     made.bytes = sizeof made;
-    made.op = spool::NvtxOp::stream_call;
+    made.op = spool::HostEventOp::stream_call;
     made.kind = kind;
     made.time = time, made.end = time + 5;
     made.event = event;

@@ -10,9 +10,9 @@ namespace {
 
 constexpr const char* kNowhere = "/nonexistent";
 
-class Job {
+class Work {
 public:
-    explicit Job(std::int64_t keep, std::uint64_t ring_bytes = 0) {
+    explicit Work(std::int64_t keep, std::uint64_t ring_bytes = 0) {
         steps.start(keep, 0);
         EXPECT_TRUE(ring.start(ring_bytes));
     }
@@ -43,7 +43,7 @@ public:
 };
 
 TEST(PartRing, TheDiskHoldsTheKeptStepsAndTheLastOnes) {
-    Job job(3);
+    Work job(3);
     for (int i = 1; i <= 20'000; ++i)
         job.step(i % 1000 == 0 ? (50 + i / 1000) * kMillisecond : 10 * kMillisecond, 10 * kMillisecond);
     // Each kept step with its second of delivery is in at most 4 parts, and so are the last steps.
@@ -52,14 +52,14 @@ TEST(PartRing, TheDiskHoldsTheKeptStepsAndTheLastOnes) {
 }
 
 TEST(PartRing, AStepOfADayHasFewerThanAHundredParts) {
-    Job job(1);
+    Work job(1);
     job.step(86'400 * kSecond, 100 * kMillisecond);
     EXPECT_LT(job.most, 100u);
     EXPECT_GT(job.most, 50u);
 }
 
 TEST(PartRing, SixtyFourStepsOfADayFit) {
-    Job job(64);
+    Work job(64);
     for (int i = 0; i < 100; ++i) job.step((86'400 + i) * kSecond, 60 * kSecond);
     EXPECT_LT(job.most, PartRing::kMaxParts);
     EXPECT_EQ(job.steps.kept(), 64u);
@@ -67,7 +67,7 @@ TEST(PartRing, SixtyFourStepsOfADayFit) {
 
 TEST(PartRing, AStepThatIsTooLargeLosesItsBeginningAndSaysSo) {
     constexpr std::uint64_t kMebibyte = 1 << 20;
-    Job job(1, 100 * kMebibyte);
+    Work job(1, 100 * kMebibyte);
     for (int i = 0; i < 20; ++i) job.step(10 * kMillisecond, 10 * kMillisecond, kMebibyte);
     job.step(60 * kSecond, 10 * kMillisecond, 10 * kMebibyte);
     ASSERT_EQ(job.steps.kept(), 1u);
@@ -77,7 +77,7 @@ TEST(PartRing, AStepThatIsTooLargeLosesItsBeginningAndSaysSo) {
 }
 
 TEST(PartRing, WhatAKeptStepNeedsStays) {
-    Job job(1, 1);
+    Work job(1, 1);
     for (int i = 0; i < 20; ++i) job.step(10 * kMillisecond, 10 * kMillisecond, 1000);
     job.step(2 * kSecond, 10 * kMillisecond, 1000);
     std::size_t parts = job.ring.parts();

@@ -38,7 +38,7 @@ protected:
     }
     // Of each sync: the ranks of its instance, its own first.
     std::vector<std::int32_t> members(std::uint32_t sync) {
-        const RankJob& job = facts_->get<RankJob>();
+        const Job& job = facts_->get<Job>();
         const MatchedJob& matched = facts_->get<MatchedJob>();
         std::vector<std::int32_t> found;
         if (matched.instance_of[sync] == kNone) return found;
@@ -80,7 +80,7 @@ TEST_F(Exchange, ALateRankDelaysOthersOnlyAsFarAsItIsPassedOn) {
     const JobReplay& replay = facts().get<JobReplay>();
     JobTimes late = replay.recorded;
     late.own[4] += 50 * kMillisecond;  // rank 2 before its first one
-    ReplayOrder order = replay.order_with(facts_->get<RankJob>(), facts_->get<MatchedJob>(), late);
+    ReplayOrder order = replay.order_with(facts_->get<Job>(), facts_->get<MatchedJob>(), late);
     std::size_t arrivals = 0, ends = 0;
     for (const ReplayOrder::Node& node : order.nodes) {
         arrivals += node.what == ReplayOrder::What::arrival;
@@ -143,9 +143,9 @@ TEST_F(Exchange, WhoComesAfterTheEndWasNotWaitedFor) {
         for (std::int64_t seq = 1; seq <= 8; ++seq)
             rows_.sync(rank, seq, seq * 100 * kMillisecond, seq * 100 * kMillisecond + 10, 0);
     facts();
-    const RankJob& job = facts_->get<RankJob>();
+    const Job& job = facts_->get<Job>();
     std::vector<DurNs> waits, transfers;
-    for (const JobRank& rank : job.ranks) {
+    for (const Job::Rank& rank : job.ranks) {
         waits.push_back(facts_->get<RankWaits>().wait[rank.first]);
         transfers.push_back(facts_->get<JobReplay>().recorded.transfer[rank.first]);
     }
@@ -175,8 +175,7 @@ TEST_F(Exchange, ExchangesBoundTheDifferenceOfTwoClocks) {
             rows_.batch(2, step, third, end, turn, of(2));
         }
     facts();
-    std::vector<ClockBracket> brackets =
-        clock_brackets(facts_->get<RankJob>(), facts_->get<MatchedJob>(), {0, 1, 0}, 0);
+    std::vector<ClockBracket> brackets = clock_brackets(facts_->get<Job>(), facts_->get<MatchedJob>(), {0, 1, 0}, 0);
     std::size_t of_both = 0;
     for (const ClockBracket& each : brackets) {
         if (each.a != 0 || each.b != 1) continue;

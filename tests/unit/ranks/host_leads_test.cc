@@ -18,7 +18,7 @@ TEST_F(HostLeads, CountFromTheCollectiveThatEndedBeforeTheHostStoppedWaiting) {
     range("main", 105, 145, kLoader);
     call(150, 155, "cudaLaunchKernel", 2), reduce(160, 200, 2);
     call(156, 160, "cudaLaunchKernel", 3), reduce(210, 300, 3);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].waited_for, kFollowsNothing);
     EXPECT_EQ(found[1].waited_for, 1U);
@@ -39,7 +39,7 @@ TEST_F(HostLeads, ALaunchWaitsForRoomInTheQueue) {
     call(0, 5, "cudaLaunchKernel", 1), reduce(10, 100, 1);
     call(6, 120, "cudaLaunchKernel", 2), reduce(130, 190, 2);
     call(121, 125, "cudaLaunchKernel", 3), reduce(200, 290, 3);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     EXPECT_EQ(found[1].waited_for, kFollowsNothing);
     EXPECT_EQ(found[2].waited_for, 2U);
     EXPECT_EQ(found[2].lead, 21 * kUs);
@@ -48,7 +48,7 @@ TEST_F(HostLeads, ALaunchWaitsForRoomInTheQueue) {
 TEST_F(HostLeads, WithoutLaunchesThereAreNone) {
     call(20, 105, "cudaStreamSynchronize", 9);
     reduce(10, 100, 1), reduce(160, 200, 2);
-    for (const SyncPoint& point : points()) EXPECT_EQ(point.waited_for, kFollowsNothing);
+    for (const RankCollective& point : points()) EXPECT_EQ(point.waited_for, kFollowsNothing);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace gpuprof {
 namespace {
 
-TEST(RankJob, CollectivesOfAllRanksAreOneInstance) {
+TEST(Job, CollectivesOfAllRanksAreOneInstance) {
     Trace trace = even_job(8, 3, 500'000, 10);
     Facts facts(trace, {});
     const MatchedJob& matched = facts.get<MatchedJob>();
@@ -25,7 +25,7 @@ TEST(RankJob, CollectivesOfAllRanksAreOneInstance) {
     }
 }
 
-TEST(RankJob, AReplayOfTheRecordingIsTheRecording) {
+TEST(Job, AReplayOfTheRecordingIsTheRecording) {
     Trace trace = even_job(8, 3, 0, 10);
     Facts facts(trace, {});
     const JobReplay& replay = facts.get<JobReplay>();
@@ -34,7 +34,7 @@ TEST(RankJob, AReplayOfTheRecordingIsTheRecording) {
     EXPECT_EQ(ends[9] - ends[0], 9 * 1'100'000);
 }
 
-TEST(RankJob, ContradictingKindsAreNotOneCollective) {
+TEST(Job, ContradictingKindsAreNotOneCollective) {
     JobRows rows;
     for (std::int32_t rank : {0, 1}) {
         rows.rank(rank);
@@ -46,7 +46,7 @@ TEST(RankJob, ContradictingKindsAreNotOneCollective) {
     EXPECT_EQ(facts.get<MatchedJob>().mismatched, 1U);
 }
 
-TEST(RankJob, ImpossibleRowsAreSkippedAndCounted) {
+TEST(Job, ImpossibleRowsAreSkippedAndCounted) {
     JobRows rows;
     rows.rank(0);
     rows.group(0, 7, "0,1");
@@ -57,14 +57,14 @@ TEST(RankJob, ImpossibleRowsAreSkippedAndCounted) {
     rows.step(0, 1, INT64_MAX, INT64_MIN);
     Trace trace = rows.trace();
     Facts facts(trace, {});
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     EXPECT_EQ(job.unusable, 4U);
     ASSERT_EQ(job.syncs.size(), 1U);
     EXPECT_EQ(job.syncs[0].follows, kNone);
     EXPECT_FALSE(facts.get<Stragglers>().reason.empty());
 }
 
-TEST(RankJob, NumbersOfSteps) {
+TEST(Job, NumbersOfSteps) {
     EXPECT_EQ(number_of_step("ProfilerStep#12"), 12);
     EXPECT_EQ(number_of_step("step"), -1);
     EXPECT_EQ(number_of_step(""), -1);
@@ -72,7 +72,7 @@ TEST(RankJob, NumbersOfSteps) {
     EXPECT_EQ(number_of_step("step 99999999999999999999"), -1);
 }
 
-TEST(RankJob, LengthsOfStepsThatOverlap) {
+TEST(Job, LengthsOfStepsThatOverlap) {
     EXPECT_EQ(lengths_of({10, 30, 25, 40}, {0, 0, 0, 0}), (std::vector<DurNs>{10, 20, 0, 10}));
     EXPECT_EQ(lengths_of({10, 90, 100}, {0, 70, 0}), (std::vector<DurNs>{10, 20, 10}));  // one was not read
     EXPECT_TRUE(lengths_of({}, {}).empty());

@@ -21,7 +21,7 @@ TEST_F(KindsByRange, AKernelOfSeveralKindsIsWhatItsRangeSays) {
     range("main", 0, 50, "nccl:all_to_all"), launched(10, kSendRecv, 1);
     range("main", 100, 150, "nccl:_all_gather_base"), launched(110, kGeneric, 2);
     range("main", 200, 250, "nccl:send 0->1"), launched(210, kSendRecv, 3);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_EQ(found[0].message.kind, CollectiveKind::all_to_all);
     EXPECT_EQ(found[1].message.kind, CollectiveKind::all_gather);
@@ -37,7 +37,7 @@ TEST_F(KindsByRange, RangesOfOtherThreadsTimesAndLibrariesSayNothing) {
     range("other", 0, 50, "nccl:all_to_all"), launched(10, kGeneric, 1);
     range("main", 60, 70, "nccl:all_to_all"), launched(80, kGeneric, 2);
     range("main", 100, 150, "all_to_all of my layer"), launched(110, kGeneric, 3);
-    for (const SyncPoint& point : points()) EXPECT_EQ(point.message.kind, CollectiveKind::unknown);
+    for (const RankCollective& point : points()) EXPECT_EQ(point.message.kind, CollectiveKind::unknown);
 }
 
 }  // namespace

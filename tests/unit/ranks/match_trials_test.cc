@@ -34,7 +34,7 @@ struct Outcome {
 };
 
 void check_matches(const Facts& facts, const PlantedJob& planted, Outcome& found) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
     found.records = job.syncs.size();
     for (const Instance& instance : matched.instances) {
@@ -52,7 +52,7 @@ void check_matches(const Facts& facts, const PlantedJob& planted, Outcome& found
 // A clock is covered if its stated error is not exceeded at either end of the recording. What all clocks of an island have in
 // common does not matter.
 void check_clocks(const Facts& facts, const PlantedJob& planted, Outcome& found) {
-    const RankJob& job = facts.get<RankJob>();
+    const Job& job = facts.get<Job>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     std::map<std::uint32_t, std::vector<std::size_t>> islands;
     for (std::size_t i = 0; i < job.clocks.size(); ++i)

@@ -12,7 +12,7 @@ constexpr TimeNs kMachineMs = 1'000'000;
 
 // Ranks with one clock each; their collectives end at the same times, but for what `add` says.
 struct Machines {
-    RankJob job;
+    Job job;
     std::size_t ends = 5;
     TimeNs pause = 10 * kMachineMs;
 
@@ -20,13 +20,13 @@ struct Machines {
     void add(std::int32_t rank, std::int32_t device, TimeNs later = 0,
              CollectiveKind kind = CollectiveKind::all_reduce) {
         auto index = static_cast<std::uint32_t>(job.ranks.size());
-        JobRank& added = job.ranks.emplace_back();
+        Job::Rank& added = job.ranks.emplace_back();
         added.rank = rank, added.device = device, added.clock = index;
         added.first = static_cast<std::uint32_t>(job.syncs.size());
         added.syncs = static_cast<std::uint32_t>(ends);
         job.clocks.push_back({"rank " + std::to_string(rank), false, {index}});
         for (std::size_t i = 0; i < ends; ++i) {
-            JobSync& sync = job.syncs.emplace_back();
+            Job::Collective& sync = job.syncs.emplace_back();
             TimeNs end = static_cast<TimeNs>(i + 1) * pause + later;
             sync.rank = index, sync.group = 0, sync.kind = kind, sync.span = {end - kMachineMs, end};
         }
@@ -34,7 +34,7 @@ struct Machines {
     std::vector<std::string> names() {
         join_clocks(job);
         std::vector<std::string> found;
-        for (const JobClock& clock : job.clocks) found.push_back(clock.name);
+        for (const Job::Clock& clock : job.clocks) found.push_back(clock.name);
         return found;
     }
 };

@@ -7,7 +7,7 @@
 
 #include "analyze/facts/facts.h"
 #include "core/base/large_vector.h"
-#include "ranks/match/sync_points.h"
+#include "ranks/match/collectives_of_rank.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -31,9 +31,9 @@ protected:
         trace_ = draft_.finish();
         return Facts(trace_, {});
     }
-    LargeVector<SyncPoint> points() {
+    LargeVector<RankCollective> points() {
         Facts found = facts();
-        return sync_points(found, RankSteps::make(found));
+        return collectives_of_rank(found, RankSteps::make(found));
     }
 
     Draft draft_;

@@ -76,7 +76,7 @@ private:
 TEST_F(HostCollectives, FollowTheOneOfTheStepBeforeWhoseThreadNotesItsEndLate) {
     step(10, 0, 10'000), step(11, 10'000, 20'000);
     reduce(2'000, 12'000), reduce(11'000, 19'000);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[1].follows, 1U);
     EXPECT_EQ(found[1].own.known(), 0);
@@ -85,7 +85,7 @@ TEST_F(HostCollectives, FollowTheOneOfTheStepBeforeWhoseThreadNotesItsEndLate) {
 TEST_F(HostCollectives, DoNotFollowOneOfTheirOwnStepThatIsStillUnderWay) {
     step(10, 0, 20'000);
     reduce(2'000, 12'000), reduce(10'000, 19'000);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[1].follows, kFollowsNothing);
 }
@@ -94,7 +94,7 @@ TEST_F(HostCollectives, ComeAfterInputAndOtherWorkOfTheHost) {
     step(10, 0, 10'000), step(11, 10'000, 30'000);
     range("main", 10'000, 16'000, kLoader);
     reduce(2'000, 9'000), reduce(20'000, 29'000);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[1].own.input, 6'000 * kUs);
     EXPECT_EQ(found[1].own.host, 5'000 * kUs);

@@ -21,7 +21,7 @@ TEST_F(WorkBeside, IsThatOfKernelsLaunchedBefore) {
     launch(2, 2), kernel(10, 40, "gemm", 2);
     launch(4, 3), reduce(110, 150, 3);
     launch(6, 4), kernel(40, 60, "gemm", 4);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 2U);
     EXPECT_EQ(found[0].beside, 0);
     EXPECT_EQ(found[1].follows, 1U);
@@ -32,7 +32,7 @@ TEST_F(WorkBeside, IsAllOfItWithoutLaunchesUnlessItWasQueued) {
     reduce(10, 110, 1), kernel(10, 40, "gemm", 2);
     reduce(110, 250, 3), kernel(150, 190, "gemm", 4), kernel(260, 300, "gemm", 5);
     reduce(310, 350, 6);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 3U);
     EXPECT_TRUE(found[1].queued);
     EXPECT_EQ(found[1].beside, 0);
@@ -44,7 +44,7 @@ TEST_F(WorkBeside, BeforeTheFirstCollectiveWorkCountsFromTheStep) {
     range("main", 0, 400, "ProfilerStep#3");
     launch(50, 1), kernel(60, 90, "gemm", 1);
     launch(95, 2), reduce(100, 200, 2);
-    LargeVector<SyncPoint> found = points();
+    LargeVector<RankCollective> found = points();
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].follows, kFollowsNothing);
     EXPECT_EQ(found[0].own.compute, 30 * kUs);

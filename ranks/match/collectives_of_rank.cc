@@ -1,4 +1,4 @@
-#include "ranks/match/sync_points.h"
+#include "ranks/match/collectives_of_rank.h"
 
 #include <algorithm>
 #include <map>
@@ -48,7 +48,7 @@ public:
         for (Row row = 0; row < ranges.rows && !by_external.empty(); ++row) {
             auto record = by_external.find(ranges.external_id.value_or(row, -1));
             if (record == by_external.end()) continue;
-            SyncPoint& point = points_.emplace_back();
+            RankCollective& point = points_.emplace_back();
             point.record = record->second;
             point.span = {ranges.start[row], ranges.start[row] + ranges.dur[row]};
             point.step = steps_.at(point.span.start);
@@ -60,7 +60,7 @@ public:
         });
     }
     bool empty() const { return points_.empty(); }
-    LargeVector<SyncPoint> take() && {
+    LargeVector<RankCollective> take() && {
         name_kinds_by_range(facts_.trace(), points_);
         return std::move(points_);
     }
@@ -68,7 +68,7 @@ public:
 private:
     void add(Row row, std::int32_t device) {
         const KernelTable& kernels = facts_.trace().kernel();
-        SyncPoint& point = points_.emplace_back();
+        RankCollective& point = points_.emplace_back();
         point.kernel = row;
         point.device = device;
         point.stream = kernels.stream.value_or(row, -1);
@@ -98,7 +98,7 @@ private:
         std::vector<std::size_t> in_flight;           // points that may end before a later one begins
         std::optional<std::size_t> waited_for;
         for (std::size_t i = first; i < points_.size(); ++i) {
-            SyncPoint& point = points_[i];
+            RankCollective& point = points_[i];
             std::erase_if(in_flight, [&](std::size_t other) {
                 if (points_[other].span.end > point.span.start + tolerance(points_[other], point)) return false;
                 bool later = !waited_for || points_[other].span.end >= points_[*waited_for].span.end;
@@ -123,7 +123,7 @@ private:
     }
     // Recorders that read the host's clock let one collective end after the next one began. On the CPU, its thread may be
     // late to note the end, while another one goes on with the next step.
-    static DurNs tolerance(const SyncPoint& of, const SyncPoint& next) {
+    static DurNs tolerance(const RankCollective& of, const RankCollective& next) {
         DurNs half = of.span.length() / 2;
         return of.device < 0 && of.step < next.step ? half : std::min(kMostOverlap, half);
     }
@@ -136,12 +136,12 @@ private:
     const RankSteps& steps_;
     CallsOfKernels calls_;
     std::map<StringId, bool> collective_;
-    LargeVector<SyncPoint> points_;
+    LargeVector<RankCollective> points_;
 };
 
 }  // namespace
 
-LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps) {
+LargeVector<RankCollective> collectives_of_rank(const Facts& facts, const RankSteps& steps) {
     Points points(facts, steps);
     const std::vector<DeviceActivity>& devices = facts.get<Activity>().devices;
     for (std::size_t i = 0; i < devices.size(); ++i) points.add(devices[i], facts.get<DeviceOwnTimes>().devices[i]);

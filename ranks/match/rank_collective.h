@@ -1,4 +1,4 @@
-// A collective of one rank (sync_points.h).
+// A collective of one rank (collectives_of_rank.h).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace gpuprof::inline ranks {
 
 inline constexpr std::uint32_t kFollowsNothing = 0;
 
-struct SyncPoint {
+struct RankCollective {
     Row kernel = kNoRow;       // kNoRow: executed by the CPU
     Row record = kNoRow;       // of table collective; kNoRow: not recorded
     std::int32_t device = -1;  // -1: the CPU

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "core/base/large_vector.h"
-#include "ranks/match/sync_point.h"
+#include "ranks/match/rank_collective.h"
 #include "ranks/reduce/rank_steps.h"
 
 namespace gpuprof::inline ranks {
 
 // Those of the CPU, if no device has any; else by device, then start.
-LargeVector<SyncPoint> sync_points(const Facts& facts, const RankSteps& steps);
+LargeVector<RankCollective> collectives_of_rank(const Facts& facts, const RankSteps& steps);
 
 }  // namespace gpuprof::ranks
