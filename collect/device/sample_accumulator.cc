@@ -40,7 +40,6 @@ void SampleAccumulator::on_poll(const PollResult& polled) {
         Device* device = find(reading.device);
         if (device == nullptr) continue;
         any_reading_ = true;
-        last_reading_ = std::max(last_reading_, reading.time);
         if (device->last != 0) device->gap += gap_between(std::max(device->last, statistics_from_), reading.time);
         device->last = reading.time;
         device->series.add(reading, immediate_ ? INT64_MIN : statistics_from_);

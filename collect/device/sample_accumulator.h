@@ -21,7 +21,6 @@ public:
     void note(const std::string& sentence);
 
     bool any_reading() const { return any_reading_; }
-    TimeNs last_reading() const { return last_reading_; }
     const std::string& backend() const { return backend_; }
     std::vector<SampledDevice> devices() const;
     std::vector<Reading> samples(std::size_t index) const;
@@ -45,7 +44,6 @@ private:
     TimeNs statistics_from_;
     std::string backend_ = "none";
     bool immediate_ = false, any_reading_ = false;
-    TimeNs last_reading_ = 0;
     std::vector<Device> devices_;
     struct Note {
         std::string sentence;

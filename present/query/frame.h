@@ -32,7 +32,6 @@ struct FrameColumn {
     bool has(Row row) const {
         return values != nullptr && (validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1u) != 0);
     }
-    bool is_integer() const { return type != FrameType::f64 && type != FrameType::text; }
     // Value of a row that has one.
     std::int64_t integer(Row row) const {
         if (type == FrameType::i32) return static_cast<const std::int32_t*>(values)[row];

@@ -58,8 +58,7 @@ public:
     // From the first to the last value of the sensors.
     Interval sampled() const;
     std::int32_t device() const { return series_->device; }
-    // Power that the board exceeds or stays below only where nothing shows it, in W.
-    double least_w() const { return least_w_; }
+    // Power that the board exceeds only where nothing shows it, in W.
     double most_w() const { return most_w_; }
 
 private:

@@ -60,7 +60,6 @@ public:
     bool anyone_wants(std::uint32_t kind) const noexcept;
     // The name of the tool that subscribed first, if that was not us; "" if it has none.
     const char* holder() const noexcept;
-    bool allows_others() const noexcept { return allows_others_; }
 
     // The functions of V1, for one client. The other client's subscription begins with its first call and ends when it
     // finalizes.
