@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/base/ids.h"
+
 namespace gpuprof::inject {
 namespace {
 
