@@ -9,7 +9,7 @@
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
 #include "core/base/text/readable.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline rules {
 namespace {
@@ -20,7 +20,7 @@ constexpr double kMinHostIdlePct = 10;  // percent of the window that is idle fo
 // unknown.
 Ruling unknown_cost(const Facts& facts) {
     const std::string& tool = facts.trace().origin().recorder_of_work();
-    bool known = tool.empty() || tool == "torch.profiler" || tool == fact::kRecorderTool;
+    bool known = tool.empty() || tool == "torch.profiler" || tool == meta_key::kRecorderTool;
     if (known || facts.get<Shares>().pct(facts.get<ProfilerCost>().host_idle) < kMinHostIdlePct)
         return Ruling::silent();
     return Ruling::abstain(

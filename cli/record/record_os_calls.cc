@@ -24,8 +24,8 @@
 #include "core/base/host_name.h"
 #include "core/base/whole_file.h"
 #include "core/format/capture_part.h"
-#include "core/schema/os_call_facts.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
+#include "core/schema/os_call_meta_keys.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -72,7 +72,7 @@ std::string bytes_of(const std::string& file) {
     return bytes.ok() ? std::move(*bytes) : std::string();
 }
 
-std::string share_of(const std::string& folder) { return folder + "/" + fact::kOsCallShare; }
+std::string share_of(const std::string& folder) { return folder + "/" + meta_key::kOsCallShare; }
 
 // What was counted without a log.
 void read_share(const std::string& bytes, CapturePart& part, Sums& sums) {
@@ -84,7 +84,7 @@ void read_share(const std::string& bytes, CapturePart& part, Sums& sums) {
     using os_calls::SharedCounts;
     if (bytes.size() != os_calls::kSharedBytes || number(offsetof(SharedCounts, magic)) != os_calls::kLogMagic ||
         number(offsetof(SharedCounts, build)) != os_calls::build_of_log())
-        return part.add_loss("unread_file", 1, fact::kOsCallShare);
+        return part.add_loss("unread_file", 1, meta_key::kOsCallShare);
     sums.least_ns = std::max(sums.least_ns, number(offsetof(SharedCounts, least_ns)));
     sums.dropped += number(offsetof(SharedCounts, dropped));
     if (number(offsetof(SharedCounts, programs)) == 0)
@@ -100,10 +100,10 @@ void read_share(const std::string& bytes, CapturePart& part, Sums& sums) {
 }
 
 void add_facts(CapturePart& part, const Sums& sums) {
-    part.add_fact(fact::kOsCallsLeastNs, std::to_string(sums.least_ns));
+    part.add_fact(meta_key::kOsCallsLeastNs, std::to_string(sums.least_ns));
     for (std::size_t i = 0; i < kFunctions; ++i)
         if (const Sums::Short& calls = sums.short_calls[i]; calls.count > 0)
-            part.add_fact(fmt::format("{}{}", fact::kShortOsCalls, kFunctionNames[i]),
+            part.add_fact(fmt::format("{}{}", meta_key::kShortOsCalls, kFunctionNames[i]),
                           fmt::format("{} {}", calls.count, calls.ns));
     if (sums.dropped > 0)
         part.add_loss("recorder_loss", static_cast<std::int64_t>(sums.dropped), "calls of the operating system");
@@ -177,12 +177,12 @@ void OsCallShare::tell(RecorderSettings& settings) const {
 }
 
 Status write_os_calls(const std::string& folder) {
-    std::vector<std::string> logs = files_in(folder, fact::kOsCallLogSuffix);
+    std::vector<std::string> logs = files_in(folder, meta_key::kOsCallLogSuffix);
     std::string share = share_of(folder);
     bool shared = ::access(share.c_str(), F_OK) == 0;
     if (logs.empty() && !shared) return {};
     Result<std::unique_ptr<CapturePart>> opened =
-        CapturePart::open(companion_part(folder, "os_calls"), fact::kRecorderTool, CapturePart::Publish::at_close);
+        CapturePart::open(companion_part(folder, "os_calls"), meta_key::kRecorderTool, CapturePart::Publish::at_close);
     if (!opened.ok()) return opened.error();
     CapturePart& part = **opened;
     Sums sums;

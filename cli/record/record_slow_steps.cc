@@ -9,7 +9,7 @@
 #include "core/base/text/shell_words.h"
 #include "core/model/build/kept_steps.h"
 #include "core/model/meta_values.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -102,8 +102,8 @@ Status apply_slow_steps(const SlowStepArguments& arguments, InjectionOptions& op
 
 std::vector<std::string> about_slow_steps(const Trace& trace, const std::string& file, bool wanted) {
     std::vector<std::string> lines;
-    for (std::string_view sentence : meta_values(trace, fact::kSlowSteps)) lines.emplace_back(sentence);
-    std::vector<std::string_view> without = meta_values(trace, fact::kNoSteps);
+    for (std::string_view sentence : meta_values(trace, meta_key::kSlowSteps)) lines.emplace_back(sentence);
+    std::vector<std::string_view> without = meta_values(trace, meta_key::kNoSteps);
     if (lines.empty() && without.empty()) {
         if (wanted) lines.emplace_back("no process reported its steps, so what was kept is unknown");
         return lines;

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "core/base/ownership.h"
 #include "core/base/text/shell_words.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/exporters/exporter.h"
 #include "io/importers/formats.h"
 #include "io/importers/importer.h"
@@ -23,7 +23,7 @@ constexpr const char* kPrefix = "beside-";
 constexpr const char* kLauncher = "launcher";
 
 Origin origin_of(const std::string& name) {
-    return {.file = shell_quoted_file(name), .importer = "capture", .tool = fact::kRecorderTool};
+    return {.file = shell_quoted_file(name), .importer = "capture", .tool = meta_key::kRecorderTool};
 }
 
 // The launcher counts samplers that were killed at once.

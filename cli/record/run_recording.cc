@@ -33,7 +33,7 @@
 #include "core/format/counter_plan.h"
 #include "core/schema/debug_env.h"
 #include "core/schema/job_place.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -238,8 +238,8 @@ Batch own_facts(const RecordedRun& run) {
     Batch facts;
     MetaTable& meta = facts.tables.meta;
     Row row = meta.add();
-    meta.key.set(row, facts.intern(fact::kTool));
-    meta.value.set(row, facts.intern(fact::kRecorderTool));
+    meta.key.set(row, facts.intern(meta_key::kTool));
+    meta.value.set(row, facts.intern(meta_key::kRecorderTool));
     auto add = [&](const char* key, const std::string& value) {
         Row fact = meta.add();
         meta.key.set(fact, facts.intern(key));

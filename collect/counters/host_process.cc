@@ -27,7 +27,7 @@
 #include "core/format/capture_part.h"
 #include "core/format/counter_plan.h"
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::counters {
 namespace {
@@ -226,7 +226,7 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
         return Error{ExitCode::empty,
                      fmt::format("the counters were measured with CUPTI {}, but {} is {}; set GPUPROF_CUPTI to {}",
                                  plan->cupti_version, api->path, api->version, plan->cupti)};
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     Evaluator evaluator(*api, *plan, request, **part, totals);
     if (request.skip == 0 && !request.beside_trace && !spooled.measurements.empty()) evaluator.add_device();

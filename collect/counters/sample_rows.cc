@@ -13,7 +13,7 @@
 #include "core/base/text/readable.h"
 #include "core/format/capture_part.h"
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/cubin/cubin.h"
 #include "io/cubin/line_table.h"
 
@@ -174,7 +174,7 @@ private:
 
     void tell_losses(std::uint32_t device, const SampleTotals& totals) {
         if (!period_told_)
-            part_.add_fact(fact::kStallPeriod, fmt::format("{}", std::uint64_t{1} << (totals.period & 31)));
+            part_.add_fact(meta_key::kStallPeriod, fmt::format("{}", std::uint64_t{1} << (totals.period & 31)));
         period_told_ = true;
         std::string gpu = fmt::format("GPU {}", device);
         std::string dropped = fmt::format("the hardware dropped {} of {} warp samples", count_of(totals.dropped),
@@ -227,7 +227,7 @@ std::string process_in_trace(const std::vector<TracedProcess>& processes, std::i
 }
 
 Result<SampleReport> write_samples(const SpooledSamples& spooled, const SampleRequest& request) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     SampleReport report = Writer(spooled, request, **part).write();
     if (Status closed = (*part)->close(); !closed) return closed.error();

@@ -8,8 +8,8 @@
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
-#include "core/schema/cpu_facts.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/cpu_meta_keys.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline cpu {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::int64_t kFlushInterval = 1'000'000'000;
 }  // namespace
 
 Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(const std::string& file, std::string mark, bool commands) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(*part), std::move(mark), commands));
 }
@@ -99,9 +99,9 @@ void ProcessWatch::add_facts() {
     part_->add_fact("cpu.longest_interval_ns", std::to_string(cost_.max_wait_ns));
     if (!ended_) limits_.end();
     if (std::optional<QuotaPeriods> quota = limits_.quota())
-        part_->add_fact(fact::kCpuQuotaPeriods, fmt::format("{} of {}", quota->throttled, quota->all));
+        part_->add_fact(meta_key::kCpuQuotaPeriods, fmt::format("{} of {}", quota->throttled, quota->all));
     if (std::optional<CpuTicks> ticks = limits_.ticks(); ticks && ticks->stolen > 0)
-        part_->add_fact(fact::kCpuSteal,
+        part_->add_fact(meta_key::kCpuSteal,
                         fmt::format("{} {}", ticks->stolen * ns_per_tick(), ticks->all * ns_per_tick()));
 }
 

@@ -19,7 +19,7 @@
 #include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline cpu {
 namespace {
@@ -129,7 +129,7 @@ Result<std::unique_ptr<SchedulingRecorder>> SchedulingRecorder::open(const std::
     if (Status opened = recorder->open_cpus(); !opened) return opened.error();
     recorder->wake_ = eventfd(0, EFD_CLOEXEC);
     if (recorder->wake_ < 0) return refusal(errno, recorder->system_);
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     recorder->part_ = std::move(*part);
     return recorder;

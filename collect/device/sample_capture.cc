@@ -1,7 +1,7 @@
 #include "collect/device/sample_capture.h"
 
 #include "core/base/caught.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline device {
 namespace {
@@ -11,7 +11,7 @@ constexpr std::size_t kRowsPerFlush = 16'384;
 }  // namespace
 
 Result<std::unique_ptr<SampleCapture>> SampleCapture::open(const std::string& file, CapturePart::Publish named) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kSamplerTool, named);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, meta_key::kSamplerTool, named);
     if (!part.ok()) return part.error();
     return std::unique_ptr<SampleCapture>(new SampleCapture(std::move(*part)));
 }

@@ -11,12 +11,12 @@
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/host/launch_stacks.h"
 #include "collect/inject/switch_lock.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inject {
 namespace {
 
-constexpr const char* kRecorded = fact::kStreamCallsRecorded;
+constexpr const char* kRecorded = meta_key::kStreamCallsRecorded;
 
 // Libraries that look up CUPTI's functions in libcupti itself, so that their calls do not arrive here, and that need
 // the subscription to profile: Proton of Triton stops the program without it, XLA's profiler leaves out the GPU.

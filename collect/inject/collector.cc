@@ -17,7 +17,7 @@
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/host/event_ring.h"
 #include "collect/inject/overhead_timer.h"
-#include "collect/inject/process_facts.h"
+#include "collect/inject/process_meta.h"
 #include "collect/inject/spool/buffers.h"
 #include "collect/inject/spool/chunks.h"
 #include "collect/inject/spool/name_log.h"
@@ -95,7 +95,7 @@ void note_slow_start(Collector& c, std::int64_t now) noexcept {
 
 void begin_part(Collector& c) noexcept {
     const PartNumber* part = c.keeper != nullptr ? &c.keeper->part() : nullptr;
-    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_facts(c.file, part);
+    for (int i = 0; i < kMaxTries && c.file.empty(); ++i) write_process_meta(c.file, part);
     write_clock(c);
     write_facts(c);  // the reader knows our thread from now on
     write_names_so_far(c);
@@ -273,7 +273,7 @@ bool begin() noexcept {
     collector->steps.start();
     collector->keeper = collector->steps.wanted() ? StepKeeper::make(collector->file) : nullptr;
     // At once: a program that is killed now leaves a truncated part, not nothing.
-    write_process_facts(collector->file, collector->keeper != nullptr ? &collector->keeper->part() : nullptr);
+    write_process_meta(collector->file, collector->keeper != nullptr ? &collector->keeper->part() : nullptr);
     if (settings().keep_slow > 0 && collector->keeper == nullptr)
         collector->file.write(ChunkKind::spool_refused, "keeping only some steps: out of memory; everything is kept");
     return true;

@@ -17,12 +17,12 @@
 #include "core/base/caught.h"
 #include "core/base/files/names_in.h"
 #include "core/base/files/path_search.h"
-#include "core/schema/os_call_facts.h"
+#include "core/schema/os_call_meta_keys.h"
 
 namespace gpuprof::inline launch {
 namespace {
 
-constexpr std::string_view kSuffixes[] = {".gpuprof", fact::kOsCallLogSuffix};  // of what processes write
+constexpr std::string_view kSuffixes[] = {".gpuprof", meta_key::kOsCallLogSuffix};  // of what processes write
 
 std::string absolute(const std::string& path) {
     if (!path.empty() && path[0] == '/') return path;
@@ -85,7 +85,7 @@ SpoolFolder::~SpoolFolder() {
 
 void SpoolFolder::remove() const {
     unlink((path_ + "/full").c_str());
-    unlink((path_ + "/" + fact::kOsCallShare).c_str());
+    unlink((path_ + "/" + meta_key::kOsCallShare).c_str());
     unlink((path_ + "/counters.plan").c_str());  // core/format/counter_plan.h
     std::error_code failed;
     std::filesystem::remove_all(path_ + "/logs", failed);  // cli/record/debug_environment.h; follows no links

@@ -18,7 +18,7 @@
 #include "core/base/text/utf8.h"
 #include "core/format/capture_part.h"
 #include "core/schema/debug_env.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::logs {
 namespace {
@@ -217,7 +217,7 @@ void LogWatch::look() {
 
 Result<std::size_t> write_logs(const std::string& folder, const std::string& path, LogWindow window,
                                const std::map<std::string, Growth>& growth) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(path, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(path, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     LogWriter writer(**part, window);
     std::size_t files = 0;

@@ -14,7 +14,7 @@
 
 #include "collect/inject/process_status.h"
 #include "collect/inject/settings.h"
-#include "core/schema/os_call_facts.h"
+#include "core/schema/os_call_meta_keys.h"
 
 namespace gpuprof::os_calls {
 
@@ -104,7 +104,7 @@ LogHeader* map_log(OwnPage* page, std::size_t capacity) noexcept {
     if (is_full(page)) return nullptr;
     Path path(page);
     path.add("/"), path.add(static_cast<std::uint64_t>(page->process)), path.add("-");
-    path.add(static_cast<std::uint64_t>(realtime_ns())), path.add(fact::kOsCallLogSuffix);
+    path.add(static_cast<std::uint64_t>(realtime_ns())), path.add(meta_key::kOsCallLogSuffix);
     long file = call(SYS_openat, AT_FDCWD, word(path.text()), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return nullptr;
     std::size_t bytes = log_bytes(capacity);
@@ -155,7 +155,7 @@ std::int32_t thread_id() noexcept {
 // The launcher's file: by its path, which another user cannot read, or by the descriptor, which some programs close.
 void share_counts(OwnPage* page) noexcept {
     Path path(page);
-    path.add("/"), path.add(fact::kOsCallShare);
+    path.add("/"), path.add(meta_key::kOsCallShare);
     long file = call(SYS_openat, AT_FDCWD, word(path.text()), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     bool opened = file >= 0;
     struct stat about {};

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::pm {
 
 Result<std::unique_ptr<CounterCapture>> CounterCapture::open(const std::string& file) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<CounterCapture>(new CounterCapture(std::move(*part)));
 }

@@ -11,7 +11,7 @@
 #include "core/base/clock.h"
 #include "core/base/host_name.h"
 #include "core/base/ids.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::python {
 namespace {
@@ -30,7 +30,7 @@ constexpr std::array<Address, 2> kThreadIdOffsets = {720, 208};
 }  // namespace
 
 Result<std::unique_ptr<StackSampler>> StackSampler::open(const std::string& file, std::string mark, double hz) {
-    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, fact::kRecorderTool);
+    Result<std::unique_ptr<CapturePart>> part = CapturePart::open(file, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     return std::unique_ptr<StackSampler>(new StackSampler(std::move(*part), std::move(mark), hz));
 }

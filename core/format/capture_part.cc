@@ -9,7 +9,7 @@
 #include <new>
 
 #include "core/base/caught.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline format {
 namespace {
@@ -112,7 +112,7 @@ Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, 
     if (!sink.ok()) return sink.error();
     std::unique_ptr<CapturePart> part(new CapturePart(std::move(*sink), named == Publish::at_open));
     part->status_ = part->writer_.begin();
-    part->add_fact(fact::kTool, tool);
+    part->add_fact(meta_key::kTool, tool);
     (void)part->flush();
     return part;
 }

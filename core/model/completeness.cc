@@ -15,7 +15,7 @@
 #include "core/model/build/links.h"
 #include "core/model/interval.h"
 #include "core/model/tables.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
 namespace {
@@ -104,12 +104,12 @@ private:
             missing -= less;
             return by - less;
         };
-        std::uint64_t nodes = reduce(without_work(Submission::kernel), counted(fact::kCountedKernels));
+        std::uint64_t nodes = reduce(without_work(Submission::kernel), counted(meta_key::kCountedKernels));
         reduce(found_.nodes_missing, nodes);
-        reduce(without_work(Submission::graph), counted(fact::kCountedGraphs));
-        std::uint64_t fills = reduce(without_work(Submission::copy), counted(fact::kCountedCopies));
+        reduce(without_work(Submission::graph), counted(meta_key::kCountedGraphs));
+        std::uint64_t fills = reduce(without_work(Submission::copy), counted(meta_key::kCountedCopies));
         reduce(without_work(Submission::fill), fills);
-        reduce(found_.ops_without_call, counted(fact::kCountedCalls));
+        reduce(found_.ops_without_call, counted(meta_key::kCountedCalls));
     }
 
     // What calls of each name submit, and which calls begin and end captures.

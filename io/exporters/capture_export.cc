@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/exporters/column_views.h"
 #include "io/exporters/exporter.h"
 
@@ -41,7 +41,7 @@ Status write_meta(CaptureWriter& writer, const Trace& trace) {
     const MetaTable& known = trace.tables().meta;
     for (Row row = 0; row < known.rows; ++row)
         if (known.key.has(row) && known.value.has(row)) add(trace.text(known.key[row]), trace.text(known.value[row]));
-    if (trace.meta(fact::kTool).empty() && !trace.origin().tool.empty()) add(fact::kTool, trace.origin().tool);
+    if (trace.meta(meta_key::kTool).empty() && !trace.origin().tool.empty()) add(meta_key::kTool, trace.origin().tool);
     if (trace.meta("importer").empty()) add("importer", trace.origin().importer);
     return write_table(writer, MetaTable::spec(), meta, strings);
 }

@@ -22,7 +22,7 @@
 #include "core/format/chunk_reader.h"
 #include "core/format/table_chunk.h"
 #include "core/model/build/trace_builder.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/formats.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/spool/spool_import.h"
@@ -343,7 +343,7 @@ private:
         batch_.tables.close();
         const MetaTable& meta = batch_.tables.meta;
         for (Row row = 0; row < meta.rows; ++row)
-            if (meta.key.has(row) && meta.value.has(row) && batch_.strings[meta.key[row]] == fact::kTool) {
+            if (meta.key.has(row) && meta.value.has(row) && batch_.strings[meta.key[row]] == meta_key::kTool) {
                 builder_.set_tool(std::string(batch_.strings[meta.value[row]]));
                 break;
             }

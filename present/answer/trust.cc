@@ -14,7 +14,7 @@
 #include "core/model/meta_values.h"
 #include "core/schema/debug_env.h"
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline answer {
 namespace {
@@ -137,17 +137,17 @@ RecorderFacts recorder_facts(const Trace& trace) {
             std::from_chars(value.data(), value.data() + value.size(), parsed);
             return std::clamp<std::int64_t>(parsed, 0, std::int64_t{1} << 60);
         };
-        if (key == fact::kOnProgramThreads) said.known = true, said.on_program_threads += number();
-        if (key == fact::kOnOwnThread) said.on_own_thread += number();
-        if (key == fact::kGivenToOther) said.given += number();
-        if (key == fact::kOtherSubscriptions) said.subscriptions += number();
-        if (key == fact::kFirstSubscriber) said.first_subscriber = value;
-        if (key == fact::kKeptOut) said.kept_out = value;
-        if (key == fact::kYielded) said.yielded = true;
-        if (key == fact::kStreamCalls && value != fact::kStreamCallsRecorded &&
+        if (key == meta_key::kOnProgramThreads) said.known = true, said.on_program_threads += number();
+        if (key == meta_key::kOnOwnThread) said.on_own_thread += number();
+        if (key == meta_key::kGivenToOther) said.given += number();
+        if (key == meta_key::kOtherSubscriptions) said.subscriptions += number();
+        if (key == meta_key::kFirstSubscriber) said.first_subscriber = value;
+        if (key == meta_key::kKeptOut) said.kept_out = value;
+        if (key == meta_key::kYielded) said.yielded = true;
+        if (key == meta_key::kStreamCalls && value != meta_key::kStreamCallsRecorded &&
             std::find(said.no_stream_calls.begin(), said.no_stream_calls.end(), value) == said.no_stream_calls.end())
             said.no_stream_calls.push_back(value);
-        if (key == fact::kDeviceClock && value.find(fact::kClockMoved) != std::string_view::npos)
+        if (key == meta_key::kDeviceClock && value.find(meta_key::kClockMoved) != std::string_view::npos)
             said.clocks.push_back(value);
     }
     return said;
@@ -200,9 +200,9 @@ void add_debug_env(const Trace& trace, Trust& trust) {
 
 // Steps that were chosen while recording, and the gaps between them.
 void add_kept_steps(const Trace& trace, Trust& trust) {
-    std::vector<std::string_view> said = meta_values(trace, fact::kSlowSteps);
+    std::vector<std::string_view> said = meta_values(trace, meta_key::kSlowSteps);
     for (std::string_view sentence : said) trust.statements.push_back({false, std::string(sentence)});
-    bool any = !said.empty() || !trace.meta(fact::kNoSteps).empty();
+    bool any = !said.empty() || !trace.meta(meta_key::kNoSteps).empty();
     if (any && trace.range().rows == 0 && trace.kernel().rows == 0 && trace.api_call().rows == 0)
         trust.statements.push_back({true, "no step was kept, so the program's work is not in this recording"});
     if (any && !trace.is_part() && kept_steps(trace).size() > 1)

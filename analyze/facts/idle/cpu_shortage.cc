@@ -9,7 +9,7 @@
 #include "analyze/facts/facts.h"
 #include "core/base/text/readable.h"
 #include "core/model/trace.h"
-#include "core/schema/cpu_facts.h"
+#include "core/schema/cpu_meta_keys.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -56,7 +56,7 @@ std::string quota_sentence(Part quota) {
 
 std::vector<std::string> cpu_shortage_notes(const Facts& facts, const std::optional<CpuShortage>& launcher) {
     const Trace& trace = facts.trace();
-    Part quota = sum_of(trace, fact::kCpuQuotaPeriods), stolen = sum_of(trace, fact::kCpuSteal);
+    Part quota = sum_of(trace, meta_key::kCpuQuotaPeriods), stolen = sum_of(trace, meta_key::kCpuSteal);
     if (launcher && launcher->ready >= kMinReadyNs && Part{launcher->ready, launcher->seen}.at_least(kMinReady)) {
         std::string cause = quota.at_least(kMinThrottled)
                                 ? quota_sentence(quota)

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/model/meta_values.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -32,8 +32,9 @@ std::vector<DurNs> values_of(const Trace& trace, std::string_view key) {
 RecorderPrice RecorderPrice::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     RecorderPrice found{record_price(trace.origin().recorder_of_work())};
-    std::vector<DurNs> low = values_of(trace, fact::kCallRecordLowNs), central = values_of(trace, fact::kCallRecordNs),
-                       high = values_of(trace, fact::kCallRecordHighNs);
+    std::vector<DurNs> low = values_of(trace, meta_key::kCallRecordLowNs),
+                       central = values_of(trace, meta_key::kCallRecordNs),
+                       high = values_of(trace, meta_key::kCallRecordHighNs);
     if (low.empty() || central.empty() || high.empty()) return found;
     EstimatedNs call{low.front(), central[central.size() / 2], high.back()};
     if (call.low > call.central || call.central > call.high) return found;

@@ -5,7 +5,7 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "core/model/build/kept_steps.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -81,7 +81,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     if (std::optional<Interval> busy = busy_part(trace)) {
         // Only our own recorder starts with the program; with other recorders, the time outside the busy part must
         // exceed a pause.
-        bool from_start = trace.origin().recorder_of_work() == fact::kRecorderTool;
+        bool from_start = trace.origin().recorder_of_work() == meta_key::kRecorderTool;
         if (from_start || 2 * busy->length() < whole.length()) return {*busy};
     }
     // Without steps, the time before the first device op is assumed to be setup.

@@ -13,7 +13,7 @@
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"
 #include "core/model/meta_values.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline tables {
 namespace {
@@ -90,10 +90,10 @@ StringId longest(const Trace& trace, const Stack& stack) {
 }
 
 void add_notes(const Trace& trace, const StackSums& sums, ResultTable& table) {
-    for (std::string_view why : meta_values(trace, fact::kLaunchStacks))
-        if (why != fact::kStreamCallsRecorded)
+    for (std::string_view why : meta_values(trace, meta_key::kLaunchStacks))
+        if (why != meta_key::kStreamCallsRecorded)
             table.notes.push_back(fmt::format("Stacks were not recorded in a process: {}.", why));
-    for (std::string_view why : meta_values(trace, fact::kNoPythonFrames))
+    for (std::string_view why : meta_values(trace, meta_key::kNoPythonFrames))
         table.notes.push_back(fmt::format("Python frames are missing in a process: {}.", why));
     if (sums.stacks.empty())
         table.notes.push_back(

@@ -11,7 +11,7 @@
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"
-#include "core/schema/os_call_facts.h"
+#include "core/schema/os_call_meta_keys.h"
 
 namespace gpuprof::inline tables {
 namespace {
@@ -53,9 +53,9 @@ OsCallRecording recording_of(const Trace& trace) {
     for (Row row = 0; row < meta.rows; ++row) {
         std::string_view key = trace.text(meta.key.value_or(row, kNoString)),
                          value = trace.text(meta.value.value_or(row, kNoString));
-        if (key == fact::kOsCallsLeastNs) recording.least_ns = std::max(recording.least_ns, take_number(value));
-        if (!key.starts_with(fact::kShortOsCalls)) continue;
-        key.remove_prefix(std::string_view(fact::kShortOsCalls).size());
+        if (key == meta_key::kOsCallsLeastNs) recording.least_ns = std::max(recording.least_ns, take_number(value));
+        if (!key.starts_with(meta_key::kShortOsCalls)) continue;
+        key.remove_prefix(std::string_view(meta_key::kShortOsCalls).size());
         ShortCalls& calls = by_name[key];
         calls.name = key;
         calls.count += take_number(value), calls.ns += take_number(value);

@@ -12,7 +12,7 @@
 #include "collect/inject/spool/buffers.h"
 #include "collect/inject/spool/name_log.h"
 #include "core/base/clock.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inject {
 
@@ -72,32 +72,32 @@ void write_facts(Collector& c) noexcept {
         text("cupti_path", cupti_multiplexer().cupti()->path);
         number("cupti_version", c.activity.version());
         text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
-        if (*c.activity.callbacks().state() != '\0') text(fact::kStreamCalls, c.activity.callbacks().state());
+        if (*c.activity.callbacks().state() != '\0') text(meta_key::kStreamCalls, c.activity.callbacks().state());
         if (settings().launch_stacks) {
-            text(fact::kLaunchStacks, c.activity.callbacks().state());
-            if (*python_refusal() != '\0') text(fact::kNoPythonFrames, python_refusal());
+            text(meta_key::kLaunchStacks, c.activity.callbacks().state());
+            if (*python_refusal() != '\0') text(meta_key::kNoPythonFrames, python_refusal());
         }
-        text(fact::kCuptiInterface, cupti_multiplexer().separate() ? "V2" : "V1");
-        if (std::uint32_t given = cupti_v2().given()) number(fact::kOtherSubscriptions, given);
+        text(meta_key::kCuptiInterface, cupti_multiplexer().separate() ? "V2" : "V1");
+        if (std::uint32_t given = cupti_v2().given()) number(meta_key::kOtherSubscriptions, given);
         if (cupti_multiplexer().separate() && *cupti_v2().holder() != '\0')
-            text(fact::kFirstSubscriber, cupti_v2().holder());
-        if (c.activity.callbacks().kept_out() != nullptr) text(fact::kKeptOut, c.activity.callbacks().kept_out());
-        if (c.yielded.load(std::memory_order_relaxed)) text(fact::kYielded, "1");
-        if (std::uint64_t given = other_client().copied()) number(fact::kGivenToOther, given);
+            text(meta_key::kFirstSubscriber, cupti_v2().holder());
+        if (c.activity.callbacks().kept_out() != nullptr) text(meta_key::kKeptOut, c.activity.callbacks().kept_out());
+        if (c.yielded.load(std::memory_order_relaxed)) text(meta_key::kYielded, "1");
+        if (std::uint64_t given = other_client().copied()) number(meta_key::kGivenToOther, given);
         if (std::uint64_t refused = other_client().refused()) number("records_other_client_had_no_room_for", refused);
     }
     if (const RecordCostNs* cost = c.activity.record_cost().result()) {
-        number(fact::kCallRecordLowNs, cost->low > 0 ? static_cast<std::uint64_t>(cost->low) : 0);
-        number(fact::kCallRecordNs, static_cast<std::uint64_t>(cost->central));
-        number(fact::kCallRecordHighNs, static_cast<std::uint64_t>(cost->high));
+        number(meta_key::kCallRecordLowNs, cost->low > 0 ? static_cast<std::uint64_t>(cost->low) : 0);
+        number(meta_key::kCallRecordNs, static_cast<std::uint64_t>(cost->central));
+        number(meta_key::kCallRecordHighNs, static_cast<std::uint64_t>(cost->high));
     } else if (*c.activity.record_cost().refusal() != '\0') {
-        text(fact::kCallRecordUnknown, c.activity.record_cost().refusal());
+        text(meta_key::kCallRecordUnknown, c.activity.record_cost().refusal());
     }
-    number(fact::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
-    number(fact::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
-    number(fact::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
+    number(meta_key::kRecorderThread, static_cast<std::uint64_t>(c.thread.load(std::memory_order_relaxed)));
+    number(meta_key::kOnProgramThreads, collector_overhead_ns.load(std::memory_order_relaxed));
+    number(meta_key::kOnOwnThread, static_cast<std::uint64_t>(clock_ns(CLOCK_THREAD_CPUTIME_ID)));
     if (c.window.closed_at() != 0 && !c.window.open())
-        number(fact::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
+        number(meta_key::kWindowClosedAt, static_cast<std::uint64_t>(c.window.closed_at()));
     c.file.write(ChunkKind::spool_facts, c.facts.view());
 }
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "collect/inject/process_facts.h"
+#include "collect/inject/process_meta.h"
 #include "collect/inject/spool/spool_file.h"
 #include "core/format/spool.h"
 
@@ -18,7 +18,7 @@ public:
     bool open(const char* folder) noexcept {
         Turn turn(lock_);
         if (!file_.open(folder)) return false;
-        write_process_facts(file_);
+        write_process_meta(file_);
         return true;
     }
     // In a forked child: the file belongs to the parent.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "collect/inject/process_facts.h"
+#include "collect/inject/process_meta.h"
 #include "collect/inject/spool/part_ring.h"
 #include "collect/inject/spool/scratch.h"
 #include "collect/inject/spool/spool_file.h"

@@ -7,7 +7,7 @@
 
 #include "core/base/text/readable.h"
 #include "core/model/meta_values.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
 namespace {
@@ -75,7 +75,7 @@ void sort_slowest_first(std::vector<KeptStepFact>& steps) {
 std::vector<KeptStepFact> kept_steps(const Trace& trace) {
     std::vector<KeptStepFact> steps;
     Interval whole = trace.full_window();
-    for (std::string_view value : meta_values(trace, fact::kKeptStep)) {
+    for (std::string_view value : meta_values(trace, meta_key::kKeptStep)) {
         std::optional<KeptStepFact> step = decode_kept_step(value);
         if (step && step->span.start < whole.end && step->span.end > whole.start) steps.push_back(*step);
     }

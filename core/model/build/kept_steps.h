@@ -23,7 +23,7 @@ struct KeptStepFact {
     std::string thread;  // "" if the process has steps on one thread only
 };
 
-// The value of fact::kKeptStep, and the reverse; absent if it is none.
+// The value of meta_key::kKeptStep, and the reverse; absent if it is none.
 std::string encode_kept_step(const KeptStepFact& step);
 std::optional<KeptStepFact> decode_kept_step(std::string_view value);
 

@@ -12,7 +12,7 @@
 #include "core/model/processes.h"
 #include "core/model/time_of_day.h"
 #include "core/schema/losses.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
 
@@ -185,8 +185,8 @@ void name_facts(Batch& rows, std::string_view file) {
     for (Row row = 0; row < keys.size(); ++row) {
         if (!keys.has(row)) continue;
         std::string key(rows.strings[keys[row]]);
-        bool of_process = std::find(std::begin(fact::kProcessFacts), std::end(fact::kProcessFacts), key) !=
-                          std::end(fact::kProcessFacts);
+        bool of_process = std::find(std::begin(meta_key::kProcessFacts), std::end(meta_key::kProcessFacts), key) !=
+                          std::end(meta_key::kProcessFacts);
         if (!of_process) keys.change(row, rows.intern(fmt::format("{}: {}", file, key)));
     }
 }

@@ -5,30 +5,30 @@
 #include <unordered_map>
 
 #include "core/model/build/merge_traces.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
 namespace {
 
 // Facts that are kept; all others, such as metadata added by the program, are removed.
-constexpr std::string_view kOpenFacts[] = {fact::kTool,
-                                           fact::kOnProgramThreads,
-                                           fact::kOnOwnThread,
-                                           fact::kGivenToOther,
-                                           fact::kYielded,
-                                           fact::kCuptiInterface,
-                                           fact::kOtherSubscriptions,
-                                           fact::kKeptOut,
-                                           fact::kStreamCalls,
-                                           fact::kCallRecordNs,
-                                           fact::kCallRecordLowNs,
-                                           fact::kCallRecordHighNs,
-                                           fact::kCallRecordUnknown,
-                                           fact::kWindowClosedAt,
-                                           fact::kDeviceClock,
-                                           fact::kKeptStep,
-                                           fact::kSlowSteps,
-                                           fact::kNoSteps,
+constexpr std::string_view kOpenFacts[] = {meta_key::kTool,
+                                           meta_key::kOnProgramThreads,
+                                           meta_key::kOnOwnThread,
+                                           meta_key::kGivenToOther,
+                                           meta_key::kYielded,
+                                           meta_key::kCuptiInterface,
+                                           meta_key::kOtherSubscriptions,
+                                           meta_key::kKeptOut,
+                                           meta_key::kStreamCalls,
+                                           meta_key::kCallRecordNs,
+                                           meta_key::kCallRecordLowNs,
+                                           meta_key::kCallRecordHighNs,
+                                           meta_key::kCallRecordUnknown,
+                                           meta_key::kWindowClosedAt,
+                                           meta_key::kDeviceClock,
+                                           meta_key::kKeptStep,
+                                           meta_key::kSlowSteps,
+                                           meta_key::kNoSteps,
                                            "importer",
                                            "record.full_after_ns",
                                            "debug_env",

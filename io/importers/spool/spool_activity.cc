@@ -5,7 +5,7 @@
 
 #include "core/format/bytes.h"
 #include "core/model/cuda_memory.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/spool/cupti_names.h"
 #include "io/importers/spool/spool_import.h"
 
@@ -131,7 +131,7 @@ bool SpoolDecoder::has_times(const cupti::Record& record, cupti::Field<std::uint
 }
 
 void SpoolDecoder::add_kernel(const cupti::Record& record) {
-    if (!has_times(record, k::start, k::end, fact::kCountedKernels)) return;
+    if (!has_times(record, k::start, k::end, meta_key::kCountedKernels)) return;
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kKernelFields, process_key_);
     seen(table.start[row]);
@@ -152,7 +152,7 @@ void SpoolDecoder::add_kernel(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy(const cupti::Record& record) {
-    if (!has_times(record, c::start, c::end, fact::kCountedCopies)) return;
+    if (!has_times(record, c::start, c::end, meta_key::kCountedCopies)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kMemcpyFields, process_key_);
     if (std::string_view kind = cuda::copy_kind(record.get(c::copy_kind)); !kind.empty())
@@ -163,7 +163,7 @@ void SpoolDecoder::add_memcpy(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
-    if (!has_times(record, p::start, p::end, fact::kCountedCopies)) return;
+    if (!has_times(record, p::start, p::end, meta_key::kCountedCopies)) return;
     MemcpyTable& table = batch_.tables.memcpy;
     Row row = add_device_op(table, record, kPeerFields, process_key_);
     table.kind.set(row, batch_.intern("PtoP"));
@@ -173,7 +173,7 @@ void SpoolDecoder::add_memcpy_p2p(const cupti::Record& record) {
 }
 
 void SpoolDecoder::add_memset(const cupti::Record& record) {
-    if (!has_times(record, s::start, s::end, fact::kCountedCopies)) return;
+    if (!has_times(record, s::start, s::end, meta_key::kCountedCopies)) return;
     MemsetTable& table = batch_.tables.memset;
     Row row = add_device_op(table, record, kMemsetFields, process_key_);
     table.kind.set(row, batch_.intern(cuda::memory_kind(record.get(s::memory_kind))));
@@ -186,7 +186,7 @@ void SpoolDecoder::add_api(const cupti::Record& record, NameSpace space, std::st
         ++recorder_calls_;
         return;
     }
-    if (!has_times(record, a::start, a::end, fact::kCountedCalls)) return;
+    if (!has_times(record, a::start, a::end, meta_key::kCountedCalls)) return;
     ApiCallTable& table = batch_.tables.api_call;
     Row row = add_span(table, record, a::start, a::end);
     seen(static_cast<TimeNs>(record.get(a::end)));
@@ -254,7 +254,7 @@ void SpoolDecoder::add_jit(const cupti::Record& record) {
 
 // At graph level, only the whole launch of a graph is known: one row that spans it.
 void SpoolDecoder::add_graph(const cupti::Record& record) {
-    if (!has_times(record, g::start, g::end, fact::kCountedGraphs)) return;
+    if (!has_times(record, g::start, g::end, meta_key::kCountedGraphs)) return;
     KernelTable& table = batch_.tables.kernel;
     Row row = add_device_op(table, record, kGraphFields, process_key_);
     seen(table.start[row]);

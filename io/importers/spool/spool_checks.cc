@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/base/text/readable.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
@@ -14,8 +14,9 @@ namespace {
 // The error of a device's clock in words: the range between its bounds.
 std::string stated(const DeviceClock& clock) {
     DurNs moved = clock.move();
-    std::string text = fmt::format("device {}: {}", clock.device,
-                                   moved == 0 ? "as recorded" : fmt::format("{} by {} ns", fact::kClockMoved, moved));
+    std::string text =
+        fmt::format("device {}: {}", clock.device,
+                    moved == 0 ? "as recorded" : fmt::format("{} by {} ns", meta_key::kClockMoved, moved));
     if (!clock.min_error || !clock.max_error) return text + ", error not bounded on both sides";
     if (*clock.min_error > *clock.max_error)
         return text + fmt::format(", error up to {} ns: its clock drifts",
@@ -34,7 +35,7 @@ void SpoolDecoder::settle_clocks() {
         if (clock.move() != 0) move_device(batch_.tables, first_, clock);
         MetaTable& table = batch_.tables.meta;
         Row row = table.add();
-        table.key.set(row, batch_.intern(fact::kDeviceClock));
+        table.key.set(row, batch_.intern(meta_key::kDeviceClock));
         table.value.set(row, batch_.intern(stated(clock)));
     }
 }

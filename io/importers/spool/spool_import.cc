@@ -8,7 +8,7 @@
 
 #include "core/base/text/function_name.h"
 #include "core/format/bytes.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/spool/cupti_names.h"
 
 namespace gpuprof::inline importers {
@@ -201,7 +201,7 @@ bool SpoolDecoder::take_facts(std::string_view payload) {
         std::string_view key = text_of(cursor), value = text_of(cursor);
         if (!cursor.ok()) break;
         facts_[std::string(key)] = value;
-        if (key == fact::kRecorderThread)
+        if (key == meta_key::kRecorderThread)
             recorder_thread_ = static_cast<std::uint32_t>(std::strtoul(std::string(value).c_str(), nullptr, 10));
     }
     return cursor.ok();
@@ -209,11 +209,11 @@ bool SpoolDecoder::take_facts(std::string_view payload) {
 
 // Facts of the recording become facts of the trace; those of several processes are listed together.
 void SpoolDecoder::add_facts() {
-    facts_.erase(fact::kRecorderThread);  // has no rows
-    if (facts_.count(fact::kCallRecordNs) != 0 && recorder_calls_ == 0) {
-        for (const char* key : {fact::kCallRecordNs, fact::kCallRecordLowNs, fact::kCallRecordHighNs})
+    facts_.erase(meta_key::kRecorderThread);  // has no rows
+    if (facts_.count(meta_key::kCallRecordNs) != 0 && recorder_calls_ == 0) {
+        for (const char* key : {meta_key::kCallRecordNs, meta_key::kCallRecordLowNs, meta_key::kCallRecordHighNs})
             facts_.erase(key);
-        facts_[fact::kCallRecordUnknown] = "the records of the calls that were timed are missing";
+        facts_[meta_key::kCallRecordUnknown] = "the records of the calls that were timed are missing";
     }
     MetaTable& table = batch_.tables.meta;
     for (const auto& [key, value] : facts_) {
@@ -255,7 +255,7 @@ bool SpoolDecoder::take_lost(std::string_view payload) {
 
 void SpoolDecoder::finish() {
     TimeNs last = last_time_;
-    if (auto closed = facts_.find(fact::kWindowClosedAt); closed != facts_.end())
+    if (auto closed = facts_.find(meta_key::kWindowClosedAt); closed != facts_.end())
         last = std::min<TimeNs>(last, std::strtoll(closed->second.c_str(), nullptr, 10));
     keep_only_steps();
     annotations_.finish(last, [this](std::uint32_t thread) { return thread_key(thread); });

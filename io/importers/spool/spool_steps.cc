@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "core/base/text/readable.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline importers {
 namespace {
@@ -188,7 +188,7 @@ void SpoolSteps::add_facts(Batch& batch, const std::string& process) const {
         table.value.set(row, batch.intern(value));
     };
     for (const KeptStep& step : kept_) {
-        add(fact::kKeptStep, encode_kept_step(fact_of(step)));
+        add(meta_key::kKeptStep, encode_kept_step(fact_of(step)));
         if (step.missing > 0)
             batch.lose(Loss::recorder_loss, fmt::format("{}: {}: its data exceeded what is kept of one step", process,
                                                         kept_step_text(fact_of(step))));
@@ -200,7 +200,7 @@ void SpoolSteps::add_facts(Batch& batch, const std::string& process) const {
         (killed ? " did not finish its recording (killed, exec, or a full disk); at its last report: " : ": ");
     text += (any || !kept_.empty() ? what_was_kept() : nothing_ended()) + remarks();
     text += killed ? "; its last records are kept too" : any || !kept_.empty() ? "" : "; nothing of it was kept";
-    add(any || !kept_.empty() ? fact::kSlowSteps : fact::kNoSteps, text);
+    add(any || !kept_.empty() ? meta_key::kSlowSteps : meta_key::kNoSteps, text);
 }
 
 void SpoolSteps::add_ranges(Batch& batch, const std::function<StringId(std::uint32_t)>& thread_key) const {

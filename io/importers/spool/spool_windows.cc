@@ -8,7 +8,7 @@
 #include <unordered_set>
 
 #include "core/format/bytes.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/importers/spool/spool_import.h"
 
 namespace gpuprof::inline importers {
@@ -61,7 +61,7 @@ void SpoolDecoder::leave_out_what_is_outside() {
         keep_rows(table, first, [&](Row row) {
             if (launched.count(table.correlation[row]) != 0) return true;
             bool kept = in_window(table.start[row], table.dur[row]);
-            if (kept) ++left_out_[fact::kCountedCalls];  // submitted outside the windows
+            if (kept) ++left_out_[meta_key::kCountedCalls];  // submitted outside the windows
             return kept;
         });
     };

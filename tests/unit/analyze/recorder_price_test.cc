@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyze/replay/changes.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "tests/unit/analyze/draft.h"
 
 namespace gpuprof {
@@ -20,11 +20,11 @@ RecorderPrice price_of(const std::vector<std::pair<std::string, std::string>>& f
         Row row = meta.add();
         meta.key.set(row, draft.intern(key)), meta.value.set(row, draft.intern(value));
     }
-    Trace trace = draft.finish(fact::kRecorderTool);
+    Trace trace = draft.finish(meta_key::kRecorderTool);
     return Facts(trace, {}).get<RecorderPrice>();
 }
 
-constexpr EstimatedNs kConstant = record_price(fact::kRecorderTool).call;
+constexpr EstimatedNs kConstant = record_price(meta_key::kRecorderTool).call;
 
 TEST(RecorderPrice, IsThatOfTheToolIfTheRecordingHasNone) {
     RecorderPrice found = price_of({});
@@ -33,23 +33,24 @@ TEST(RecorderPrice, IsThatOfTheToolIfTheRecordingHasNone) {
 }
 
 TEST(RecorderPrice, OfARecordingReplacesThatOfTheToolForCallsOnly) {
-    RecorderPrice found = price_of({{fact::kCallRecordLowNs, "180"},
-                                    {fact::kCallRecordNs, "210"},
-                                    {fact::kCallRecordHighNs, "290"},
-                                    {fact::kCallRecordLowNs, "150"},
-                                    {fact::kCallRecordNs, "230"},
-                                    {fact::kCallRecordHighNs, "260"}});
+    RecorderPrice found = price_of({{meta_key::kCallRecordLowNs, "180"},
+                                    {meta_key::kCallRecordNs, "210"},
+                                    {meta_key::kCallRecordHighNs, "290"},
+                                    {meta_key::kCallRecordLowNs, "150"},
+                                    {meta_key::kCallRecordNs, "230"},
+                                    {meta_key::kCallRecordHighNs, "260"}});
     EXPECT_TRUE(found.measured);
     EXPECT_EQ(found.price.call.low, 150);
     EXPECT_EQ(found.price.call.central, 230);
     EXPECT_EQ(found.price.call.high, 290);
-    EXPECT_EQ(found.price.device_op.central, record_price(fact::kRecorderTool).device_op.central);
+    EXPECT_EQ(found.price.device_op.central, record_price(meta_key::kRecorderTool).device_op.central);
 }
 
 TEST(RecorderPrice, ThatMakesNoSenseIsNotTaken) {
     for (const char* value : {"", "-1", "fast", "1000000000000", "90"}) {
-        RecorderPrice found =
-            price_of({{fact::kCallRecordLowNs, "100"}, {fact::kCallRecordNs, value}, {fact::kCallRecordHighNs, "120"}});
+        RecorderPrice found = price_of({{meta_key::kCallRecordLowNs, "100"},
+                                        {meta_key::kCallRecordNs, value},
+                                        {meta_key::kCallRecordHighNs, "120"}});
         EXPECT_FALSE(found.measured) << value;
         EXPECT_EQ(found.price.call.central, kConstant.central) << value;
     }
@@ -58,7 +59,7 @@ TEST(RecorderPrice, ThatMakesNoSenseIsNotTaken) {
 // Host code of 20 us between calls, whose records cost `ns` each.
 DurNs removed_at(DurNs ns) {
     Draft draft;
-    for (const char* key : {fact::kCallRecordLowNs, fact::kCallRecordNs, fact::kCallRecordHighNs}) {
+    for (const char* key : {meta_key::kCallRecordLowNs, meta_key::kCallRecordNs, meta_key::kCallRecordHighNs}) {
         MetaTable& meta = draft.tables().meta;
         Row row = meta.add();
         meta.key.set(row, draft.intern(key)), meta.value.set(row, draft.intern(std::to_string(ns)));
@@ -67,7 +68,7 @@ DurNs removed_at(DurNs ns) {
         draft.call("main", i * 30'000, i * 30'000 + 10'000, "cudaLaunchKernel", i + 1);
         draft.kernel(0, 7, i * 30'000 + 12'000, i * 30'000 + 15'000, "gemm", i + 1);
     }
-    Trace trace = draft.finish(fact::kRecorderTool);
+    Trace trace = draft.finish(meta_key::kRecorderTool);
     Facts facts(trace, {});
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);

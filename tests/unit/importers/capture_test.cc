@@ -3,7 +3,7 @@
 
 #include "core/format/bytes.h"
 #include "core/format/chunk.h"
-#include "core/schema/recording_facts.h"
+#include "core/schema/meta_keys.h"
 #include "io/exporters/capture_export.h"
 #include "io/importers/importer.h"
 #include "tests/unit/exporters/same_tables.h"
@@ -199,15 +199,16 @@ TEST(CaptureImport, DoesNotDependOnThreads) {
 TEST(CaptureImport, TheFirstToolSpeaksForAll) {
     TraceBuilder builder(Origin{});
     Batch facts;
-    for (const char* tool : {fact::kRecorderTool, fact::kSamplerTool, fact::kRecorderTool, fact::kSamplerTool}) {
+    for (const char* tool :
+         {meta_key::kRecorderTool, meta_key::kSamplerTool, meta_key::kRecorderTool, meta_key::kSamplerTool}) {
         Row row = facts.tables.meta.add();
-        facts.tables.meta.key.set(row, facts.intern(fact::kTool));
+        facts.tables.meta.key.set(row, facts.intern(meta_key::kTool));
         facts.tables.meta.value.set(row, facts.intern(tool));
     }
     builder.append(std::move(facts));
     StringSink sink;
     ASSERT_TRUE(write_capture(std::move(builder).finish(), sink, {}).ok());
-    EXPECT_EQ(imported(sink.text()).origin().tool, fact::kRecorderTool);
+    EXPECT_EQ(imported(sink.text()).origin().tool, meta_key::kRecorderTool);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Keys of the `meta` table that one part of gpu-profile writes and another reads. All other keys are only displayed.
 #pragma once
 
-namespace gpuprof::inline schema::fact {
+namespace gpuprof::inline schema::meta_key {
 
 // The tool that wrote the file. In a file merged from parts, the first entry applies to all.
 inline constexpr const char* kTool = "tool";
@@ -63,4 +63,4 @@ inline constexpr const char* kProcessFacts[] = {
     kCountedGraphs,      kCountedCopies,     kCountedCalls, kCallRecordNs,  kCallRecordLowNs,
     kCallRecordHighNs,   kCallRecordUnknown, kLaunchStacks, kNoPythonFrames};
 
-}  // namespace gpuprof::schema::fact
+}  // namespace gpuprof::schema::meta_key

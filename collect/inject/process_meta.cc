@@ -1,4 +1,4 @@
-#include "collect/inject/process_facts.h"
+#include "collect/inject/process_meta.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ void add_boot_id(Scratch& to) noexcept {
 
 }  // namespace
 
-void write_process_facts(SpoolFile& file, const PartNumber* part) noexcept {
+void write_process_meta(SpoolFile& file, const PartNumber* part) noexcept {
     Scratch facts;
     add_number(facts, "pid", getpid());
     add_number(facts, "ppid", getppid());

@@ -12,6 +12,6 @@ struct PartNumber {
     std::uint64_t number;  // from 0
     std::int64_t first;    // when the first one was created, CLOCK_REALTIME: an exec'd program starts over
 };
-void write_process_facts(SpoolFile& file, const PartNumber* part = nullptr) noexcept;
+void write_process_meta(SpoolFile& file, const PartNumber* part = nullptr) noexcept;
 
 }  // namespace gpuprof::inject

@@ -1,7 +1,7 @@
 // What `record --os-calls` leaves: keys of the `meta` table, which `os_calls` reads, and until then the logs of processes.
 #pragma once
 
-namespace gpuprof::inline schema::fact {
+namespace gpuprof::inline schema::meta_key {
 
 // The shortest call that became a row, in ns.
 inline constexpr const char* kOsCallsLeastNs = "os_calls.least_ns";
@@ -14,4 +14,4 @@ inline constexpr const char* kOsCallLogSuffix = ".oscalls";
 // What all processes share (SharedCounts), in the same folder.
 inline constexpr const char* kOsCallShare = "os_calls.shared";
 
-}  // namespace gpuprof::schema::fact
+}  // namespace gpuprof::schema::meta_key

@@ -1,7 +1,7 @@
 // What `record` knows about the CPUs besides the use of threads: keys of the `meta` table, which `cpu` reads.
 #pragma once
 
-namespace gpuprof::inline schema::fact {
+namespace gpuprof::inline schema::meta_key {
 
 // Periods in which a CPU quota of the command's control group, or of one that contains it, stopped the command's threads,
 // and periods in which the quota applied: "412 of 600".
@@ -10,4 +10,4 @@ inline constexpr const char* kCpuQuotaPeriods = "cpu.quota_throttled_periods";
 // "1200000 40000000".
 inline constexpr const char* kCpuSteal = "cpu.steal_ns";
 
-}  // namespace gpuprof::schema::fact
+}  // namespace gpuprof::schema::meta_key
