@@ -258,7 +258,7 @@ def test_os_exit_in_the_region(tmp_path):
     name, value = marker.split("=")
     code = """
         import os, sys
-        sys.path.insert(0, sys.argv[2])
+        sys.path[:0] = [sys.argv[2], os.path.dirname(sys.argv[2])]
         from test_monitor_faults import processes_with
         from gpu_profile import GpuMonitor
         with GpuMonitor(backend=sys.argv[1], interval_s=0.01):
