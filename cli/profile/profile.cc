@@ -162,7 +162,8 @@ struct Records {
         if (live) closed[0] = caught([&] { live->clear(); });
         if (capture) closed[1] = capture->close();
         if (csv) closed[2] = caught([&] { return csv->close(); });
-        capture.reset(), csv.reset();
+        capture.reset();
+        csv.reset();
         return closed;
     }
 };

@@ -27,18 +27,12 @@ CaptureWriter::CaptureWriter(Sink& sink, WriterOptions options)
 
 template <class Step>
 Status CaptureWriter::guarded(Step&& step) noexcept {
-    try {
+    Status status = caught([&]() -> Status {
         if (failed_) return failure("cannot write the capture: an earlier chunk failed");
-        Status status = step();
-        failed_ = !status.ok();
-        return status;
-    } catch (const std::bad_alloc&) {
-        failed_ = true;
-        return out_of_memory();
-    } catch (...) {
-        failed_ = true;
-        return internal_error();
-    }
+        return step();
+    });
+    failed_ = failed_ || !status.ok();
+    return status;
 }
 
 Status CaptureWriter::begin() noexcept {

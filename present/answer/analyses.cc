@@ -9,11 +9,13 @@ namespace gpuprof::inline answer {
 namespace {
 
 #define GPUPROF_ANALYSIS_ADDRESS(Name) &k##Name,
-constexpr const Analysis* kAnalyses[] = {GPUPROF_ANALYSES_OF_WORK(GPUPROF_ANALYSIS_ADDRESS)
-                                                 GPUPROF_ANALYSES_OF_JOBS(GPUPROF_ANALYSIS_ADDRESS)
-                                                     GPUPROF_ANALYSES_OF_MEASUREMENTS(GPUPROF_ANALYSIS_ADDRESS) &
-                                             kFindings,
-                                         &kSummary};
+// clang-format off
+constexpr const Analysis* kAnalyses[] = {
+    GPUPROF_ANALYSES_OF_WORK(GPUPROF_ANALYSIS_ADDRESS)
+    GPUPROF_ANALYSES_OF_JOBS(GPUPROF_ANALYSIS_ADDRESS)
+    GPUPROF_ANALYSES_OF_MEASUREMENTS(GPUPROF_ANALYSIS_ADDRESS)
+    &kFindings, &kSummary};
+// clang-format on
 
 // Whether `word` is one of the space-separated words of `list`.
 bool has_word(std::string_view list, std::string_view word) {

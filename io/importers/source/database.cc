@@ -310,7 +310,10 @@ std::optional<double> Scan::real(Field field) {
 std::string_view Scan::text(Field field) {
     if (!field) return {};
     const unsigned char* text = sqlite3_column_text(statement_.get(), field.place);
-    if (text == nullptr) return throw_if_short_of_memory(database_.handle()), std::string_view();
+    if (text == nullptr) {
+        throw_if_short_of_memory(database_.handle());
+        return {};
+    }
     return {reinterpret_cast<const char*>(text),
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }
@@ -318,7 +321,10 @@ std::string_view Scan::text(Field field) {
 std::string_view Scan::bytes(Field field) {
     if (!field) return {};
     const void* bytes = sqlite3_column_blob(statement_.get(), field.place);
-    if (bytes == nullptr) return throw_if_short_of_memory(database_.handle()), std::string_view();
+    if (bytes == nullptr) {
+        throw_if_short_of_memory(database_.handle());
+        return {};
+    }
     return {static_cast<const char*>(bytes),
             static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), field.place))};
 }
