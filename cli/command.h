@@ -12,13 +12,6 @@
 
 namespace gpuprof::inline cli {
 
-// The accepted words of an argument, for completion: an option ("--format") or a positional by its name ("ANALYSIS").
-struct Choices {
-    std::string_view argument;
-    std::vector<std::string_view> words;
-    bool kernels = false;  // handles of kernels (k-1) of the recording on the command line are accepted as well
-};
-
 struct Command {
     std::string_view name;
     std::string_view group;     // heading of the command in the help
@@ -26,7 +19,6 @@ struct Command {
     std::string_view doc;
     // Declares the arguments on `line`; returns the function to run after parsing.
     std::function<Result<ExitCode>()> (*declare)(CommandLine& line);
-    std::vector<Choices> (*choices)() = [] { return std::vector<Choices>(); };
     // The positional that takes the words after `--` unchanged, and an option that takes all words up to the next
     // option unchanged (CLI11 would split [1, 2]); "" for none.
     const char* words_after_dashes = "";

@@ -89,10 +89,15 @@ DeclaredOption& DeclaredOption::nanoseconds() {
     return option_->transform(CLI::Validator(read, "")), *this;
 }
 DeclaredOption& DeclaredOption::one_of(const std::vector<std::string>& words) {
+    suggest(words);
     return check([words](const std::string& text) {
         if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
         return unknown_choice("value", text, {words.begin(), words.end()}).message;
     });
+}
+DeclaredOption& DeclaredOption::suggest_kernels() {
+    completion_->kernels = true;
+    return *this;
 }
 DeclaredOption& DeclaredOption::check(const std::function<std::string(const std::string&)>& complaint) {
     return option_->check(CLI::Validator([complaint](std::string& text) { return complaint(text); }, "")), *this;
@@ -112,7 +117,7 @@ DeclaredOption& DeclaredOption::group(const char* heading) { return option_->gro
 
 template <class T>
 DeclaredOption CommandLine::option(const std::string& name, T& into, const std::string& doc) {
-    return DeclaredOption(app_.add_option(name, into, doc));
+    return declared(app_.add_option(name, into, doc));
 }
 
 #define GPUPROF_OPTION_INTO(...) \
@@ -131,16 +136,16 @@ GPUPROF_OPTION_INTO(std::optional<double>)
 
 DeclaredOption CommandLine::text_option(const std::string& name, const std::function<void(const std::string&)>& take,
                                         const std::string& doc) {
-    return DeclaredOption(app_.add_option_function<std::string>(name, take, doc));
+    return declared(app_.add_option_function<std::string>(name, take, doc));
 }
 DeclaredOption CommandLine::list_option(const std::string& name,
                                         const std::function<void(const std::vector<std::string>&)>& take,
                                         const std::string& doc) {
-    return DeclaredOption(app_.add_option_function<std::vector<std::string>>(name, take, doc)->type_size(1));
+    return declared(app_.add_option_function<std::vector<std::string>>(name, take, doc)->type_size(1));
 }
 DeclaredOption CommandLine::number_option(const std::string& name, const std::function<void(double)>& take,
                                           const std::string& doc) {
-    return DeclaredOption(app_.add_option_function<double>(name, take, doc));
+    return declared(app_.add_option_function<double>(name, take, doc));
 }
 void CommandLine::flag(const std::string& name, bool& into, const std::string& doc) { app_.add_flag(name, into, doc); }
 void CommandLine::flag(const std::string& name, const std::function<void()>& given, const std::string& doc) {
@@ -162,5 +167,11 @@ bool CommandLine::given(const std::string& name) const {
     return false;
 }
 std::vector<std::string> CommandLine::remaining() const { return app_.remaining(); }
+
+const CompletionWords& CommandLine::completion(const CLI::Option& option) const {
+    static const CompletionWords kNone;
+    auto found = completions_.find(&option);
+    return found == completions_.end() ? kNone : found->second;
+}
 
 }  // namespace gpuprof::cli

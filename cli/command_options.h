@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,10 +21,16 @@ class Option;
 
 namespace gpuprof::inline cli {
 
+// What a shell offers for an argument.
+struct CompletionWords {
+    std::vector<std::string> words;
+    bool kernels = false;  // handles of kernels (k-1) of the recording on the command line as well
+};
+
 // A declared argument; each call refines it and returns it.
 class DeclaredOption {
 public:
-    explicit DeclaredOption(CLI::Option* option) : option_(option) {}
+    DeclaredOption(CLI::Option* option, CompletionWords& completion) : option_(option), completion_(&completion) {}
 
     DeclaredOption& required();
     DeclaredOption& value(const char* name);  // name of the value in the help; "" for none
@@ -32,8 +40,15 @@ public:
     DeclaredOption& integer_range(std::int64_t low, std::int64_t high);
     // A time in seconds, or a number with a unit (464ms, 20us, 300ns); converted to seconds.
     DeclaredOption& seconds(double low, double high);
-    DeclaredOption& nanoseconds();  // the same in ns, whole
-    DeclaredOption& one_of(const std::vector<std::string>& words);
+    DeclaredOption& nanoseconds();                                  // the same in ns, whole
+    DeclaredOption& one_of(const std::vector<std::string>& words);  // which completion offers
+    // Offers the words of a list, although other texts may be accepted as well.
+    template <class List>
+    DeclaredOption& suggest(const List& words) {
+        completion_->words.assign(std::begin(words), std::end(words));
+        return *this;
+    }
+    DeclaredOption& suggest_kernels();
     // `complaint` returns what is wrong with a text, "" if nothing is.
     DeclaredOption& check(const std::function<std::string(const std::string&)>& complaint);
     DeclaredOption& transform(const std::function<void(std::string&)>& text);  // before any check
@@ -45,6 +60,7 @@ public:
 
 private:
     CLI::Option* option_;
+    CompletionWords* completion_;
 };
 
 class CommandLine {
@@ -81,8 +97,13 @@ public:
     bool given(const std::string& name) const;
     std::vector<std::string> remaining() const;
 
+    const CompletionWords& completion(const CLI::Option& option) const;
+
 private:
+    DeclaredOption declared(CLI::Option* option) { return {option, completions_[option]}; }
+
     CLI::App& app_;
+    std::map<const CLI::Option*, CompletionWords> completions_;
 };
 
 }  // namespace gpuprof::cli

@@ -1,4 +1,4 @@
-// `completions`: shell scripts generated from the declared options, positionals and choices, so that no option is
+// `completions`: shell scripts generated from the declared options, positionals and their words, so that no option is
 // missing. One writer per shell.
 #include <fmt/format.h>
 
@@ -32,30 +32,19 @@ struct Shape {
     std::vector<std::string> positionals;  // words per position; an empty entry is a file; the last one repeats
 };
 
-std::string words_of(const Command& command, const std::string& argument) {
-    for (const Choices& choices : command.choices())
-        if (choices.argument == argument) return joined(choices.words, " ");
-    return {};
-}
-
 bool is_file(const std::string& value) {
     return value == "FILE" || value == "FILE..." || value == "PATH" || value == "FOLDER" || value == "OUT";
 }
 
-Flag flag_of(const Command& command, const CLI::Option& option) {
+Flag flag_of(const CLI::Option& option, const CompletionWords& completion) {
     Flag flag{.names = {},
               .doc = option.get_description(),
               .takes_value = option.get_items_expected_max() > 0,
               .file = is_file(option.get_type_name()),
-              .words = {},
-              .kernels = false};
+              .words = fmt::format("{}", fmt::join(completion.words, " ")),
+              .kernels = completion.kernels};
     for (const std::string& name : option.get_snames()) flag.names.push_back("-" + name);
-    for (const std::string& name : option.get_lnames()) {
-        flag.names.push_back("--" + name);
-        flag.words += words_of(command, flag.names.back());
-        for (const Choices& choices : command.choices())
-            flag.kernels |= choices.kernels && choices.argument == flag.names.back();
-    }
+    for (const std::string& name : option.get_lnames()) flag.names.push_back("--" + name);
     return flag;
 }
 
@@ -67,10 +56,11 @@ Shape shape_of(const Command& command) {
     command.declare(line);
     for (const CLI::Option* option : app.get_options()) {
         if (option->get_group().empty()) continue;
+        Flag flag = flag_of(*option, line.completion(*option));
         if (option->get_positional())
-            shape.positionals.push_back(words_of(command, option->get_name(true)));
+            shape.positionals.push_back(flag.words);
         else
-            shape.flags.push_back(flag_of(command, *option));
+            shape.flags.push_back(std::move(flag));
     }
     return shape;
 }
@@ -216,7 +206,10 @@ constexpr Shell kShells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish"
 
 std::function<Result<ExitCode>()> declare_completions(CommandLine& line) {
     auto shell = std::make_shared<std::string>();
-    line.option("SHELL", *shell, "Shell to generate the script for: bash, zsh or fish.").required().value("");
+    line.option("SHELL", *shell, "Shell to generate the script for: bash, zsh or fish.")
+        .required()
+        .suggest(names_of(kShells))
+        .value("");
     return [shell]() -> Result<ExitCode> {
         for (const Shell& known : kShells) {
             if (known.name != *shell) continue;
@@ -230,13 +223,7 @@ std::function<Result<ExitCode>()> declare_completions(CommandLine& line) {
 }  // namespace
 
 extern const Command kCompletionsCommand;
-const Command kCompletionsCommand{"completions",
-                                  "Setup and reference",
-                                  "SHELL",
-                                  "Print a completion script for bash, zsh or fish.",
-                                  declare_completions,
-                                  [] {
-                                      return std::vector<Choices>{{"SHELL", names_of(kShells)}};
-                                  }};
+const Command kCompletionsCommand{"completions", "Setup and reference", "SHELL",
+                                  "Print a completion script for bash, zsh or fish.", declare_completions};
 
 }  // namespace gpuprof::cli

@@ -9,6 +9,7 @@ void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
     line.option("--fail-on", texts,
                 "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%'.")
         .one_value_per_use()
+        .suggest(names_of(compare::kMetrics))
         .value("METRIC>PCT");
 }
 

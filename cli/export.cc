@@ -133,7 +133,7 @@ std::function<Result<ExitCode>()> declare_export(CommandLine& line) {
     for (const Exporter& exporter : all_exporters())
         choices += fmt::format("{}{}: {}", choices.empty() ? "" : " ", exporter.name, exporter.doc);
     choices += fmt::format(" {}: {}", kHtml, kHtmlDoc);
-    line.option("FORMAT", arguments->format, choices).required().value("");
+    line.option("FORMAT", arguments->format, choices).required().suggest(formats()).value("");
     line.option("FILE", arguments->files, kRecordingsDoc).required().value("");
     line.option("--base", arguments->base, fmt::format("html: {}", kBaseDoc)).value("FILE");
     line.option("--sources", arguments->sources, fmt::format("html: {}", kSourcesDoc)).value("DIR");
@@ -145,13 +145,7 @@ std::function<Result<ExitCode>()> declare_export(CommandLine& line) {
 }  // namespace
 
 extern const Command kExportCommand;
-const Command kExportCommand{"export",
-                             "Analyse recordings",
-                             "FORMAT FILE... [-o OUT]",
-                             "Convert a recording to another format.",
-                             declare_export,
-                             [] {
-                                 return std::vector<Choices>{{"FORMAT", formats()}};
-                             }};
+const Command kExportCommand{"export", "Analyse recordings", "FORMAT FILE... [-o OUT]",
+                             "Convert a recording to another format.", declare_export};
 
 }  // namespace gpuprof::cli

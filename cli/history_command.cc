@@ -143,6 +143,7 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
     line.option("ACTION", arguments->action,
                 "What to do: add a recording, list the runs, or check a recording against earlier ones.")
         .required()
+        .suggest(kHistoryActions)
         .value("");
     line.option("FILE", arguments->file, "Recording to add or to check.").value("");
     line.option("--label", arguments->label, "Name of what is measured; only runs with the same label are compared.")
@@ -156,6 +157,7 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
         .value("N");
     declare_conditions(line, arguments->fail_on);
     line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
@@ -171,16 +173,7 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
 }  // namespace
 
 extern const Command kHistoryCommand;
-const Command kHistoryCommand{"history",
-                              "Analyse recordings",
-                              "add|list|check [FILE] [--label L]",
-                              "Keep summaries of runs, and check a new run against them.",
-                              declare_history,
-                              [] {
-                                  return std::vector<Choices>{
-                                      {"ACTION", {std::begin(kHistoryActions), std::end(kHistoryActions)}},
-                                      {"--format", names_of(report_formats())},
-                                      {"--fail-on", names_of(compare::kMetrics)}};
-                              }};
+const Command kHistoryCommand{"history", "Analyse recordings", "add|list|check [FILE] [--label L]",
+                              "Keep summaries of runs, and check a new run against them.", declare_history};
 
 }  // namespace gpuprof::cli

@@ -104,7 +104,7 @@ void declare_passed(CommandLine& line, std::span<const PassedOption> options,
         if (option.kind == PassedOption::whole) added.integer_range(1, kMaxValue);
         if (option.kind == PassedOption::share) added.fraction();
         if (option.kind == PassedOption::seconds) added.seconds(0, 1e6);
-        added.value(std::string(option.value).c_str()).append_each_use();
+        added.value(std::string(option.value).c_str()).append_each_use().suggest(option.words);
     }
 }
 

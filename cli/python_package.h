@@ -27,6 +27,7 @@ Error become_python(const std::string& command, std::vector<std::string> words);
 struct PassedOption {
     std::string_view flag, value, doc;  // an empty value name: a flag
     enum Kind { text, number, whole, share, seconds } kind = text;
+    std::span<const std::string_view> words = {};  // that completion offers
 
     // From a declaration that several languages share.
     static PassedOption of(const OptionSpec& spec);

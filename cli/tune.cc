@@ -44,6 +44,8 @@ Result<ExitCode> tune(const TuneArguments& arguments, const CommandLine& line) {
     return become_python("tune", std::move(*words));
 }
 
+constexpr std::string_view kTuneFormats[] = {"text", "json"};
+
 constexpr PassedOption kPassedByTune[] = {
     {"--folder", "FOLDER", "Folder of the investigation (default: tune)."},
     {"--project", "FILE", "JSON file with the command and options; a new investigation takes them from it."},
@@ -58,7 +60,7 @@ constexpr PassedOption kPassedByTune[] = {
     {"--inputs", "FILE", "trial: inputs for the evaluation, as for evaluate."},
     {"--because", "TEXT", "accept, reject: the reason."},
     {"--yes", "", "trial, again: run the command of an investigation that you did not begin, without a question."},
-    {"--format", "FORMAT", "status, next: text or json (default: text)."},
+    {"--format", "FORMAT", "status, next: text or json (default: text).", PassedOption::text, kTuneFormats},
 };
 
 std::function<Result<ExitCode>()> declare_tune(CommandLine& line) {
@@ -66,6 +68,7 @@ std::function<Result<ExitCode>()> declare_tune(CommandLine& line) {
     line.option("WHAT", arguments->words,
                 "A new investigation (-- CMD..., or begin with --recording), a trial (trial NOTE), status, next, "
                 "again (measure what is kept anew), report, or a decision of your own (accept N, reject N).")
+        .suggest(kTuneWords)
         .value("");
     declare_passed(line, kPassedByTune, arguments->passed);
     return [arguments, &line] { return tune(*arguments, line); };
@@ -79,10 +82,6 @@ const Command kTuneCommand{"tune",
                            "-- CMD... | trial NOTE | status | next | again | report",
                            "Keep an investigation: noise, what to try, what each change gave, what was kept.",
                            declare_tune,
-                           [] {
-                               return std::vector<Choices>{{"WHAT", {std::begin(kTuneWords), std::end(kTuneWords)}},
-                                                           {"--format", {"text", "json"}}};
-                           },
                            "WHAT"};
 
 }  // namespace gpuprof::cli

@@ -27,8 +27,12 @@ std::function<Result<ExitCode>()> declare_whatif(CommandLine& line) {
                     "What to change: {}, k-N=FACTOR or kernel:REGEX=FACTOR; may be repeated (default: each of them).",
                     fmt::join(usual_change_names(), ", ")))
         .append_each_use()
+        .suggest(usual_change_names())
+        .suggest_kernels()
         .value("CHANGE");
-    line.option("--format", request->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("--format", request->format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
+        .value("FORMAT");
     line.option("-o,--output", request->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, request->options);
     declare_read_limits(line, request->limits);
@@ -42,14 +46,7 @@ std::function<Result<ExitCode>()> declare_whatif(CommandLine& line) {
 }  // namespace
 
 extern const Command kWhatIfCommand;
-const Command kWhatIfCommand{
-    "whatif",
-    "Analyse recordings",
-    "FILE [OPTIONS]",
-    "Predict the step time with something changed.",
-    declare_whatif,
-    [] {
-        return std::vector<Choices>{{"--format", names_of(report_formats())}, {"--change", usual_change_names(), true}};
-    }};
+const Command kWhatIfCommand{"whatif", "Analyse recordings", "FILE [OPTIONS]",
+                             "Predict the step time with something changed.", declare_whatif};
 
 }  // namespace gpuprof::cli

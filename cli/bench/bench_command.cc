@@ -336,6 +336,7 @@ std::function<Result<ExitCode>()> declare_bench(CommandLine& line) {
     declare_passed(line, stopping_options(), arguments->rules);
     declare_program(line, arguments->program);
     line.option("--format", arguments->format, "Output format: text, csv, json or nvbench (default: text).")
+        .suggest(kBenchFormats)
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     line.option("--nvbench-json", arguments->nvbench_json, "Write the result to this file as nvbench JSON as well.")
@@ -358,16 +359,12 @@ std::function<Result<ExitCode>()> declare_bench(CommandLine& line) {
 }  // namespace
 
 extern const Command kBenchCommand;
-const Command kBenchCommand{
-    "bench",
-    "Benchmark",
-    "FILE.py[:FUNCTION] | -- CMD... | compare A B",
-    "Benchmark functions or a program; compare two results.",
-    declare_bench,
-    [] {
-        return std::vector<Choices>{{"--format", {std::begin(kBenchFormats), std::end(kBenchFormats)}}};
-    },
-    "WHAT",
-    "--args"};
+const Command kBenchCommand{"bench",
+                            "Benchmark",
+                            "FILE.py[:FUNCTION] | -- CMD... | compare A B",
+                            "Benchmark functions or a program; compare two results.",
+                            declare_bench,
+                            "WHAT",
+                            "--args"};
 
 }  // namespace gpuprof::cli

@@ -124,7 +124,9 @@ std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {
     auto arguments = std::make_shared<CompareArguments>();
     line.option("BASE", arguments->base, "Recording of the program before the change.").required().value("");
     line.option("NEW", arguments->next, "Recording of the program after the change.").required().value("");
-    line.option("ANALYSIS", arguments->analyses, "Tables to show (default: metrics and attribution).").value("");
+    line.option("ANALYSIS", arguments->analyses, "Tables to show (default: metrics and attribution).")
+        .suggest(comparison_tables())
+        .value("");
     line.option("--repeat-base", arguments->base_repeats,
                 "Further recordings of the same state as BASE, to measure noise.")
         .value("FILE...");
@@ -132,7 +134,9 @@ std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {
                 "Further recordings of the same state as NEW, to measure noise.")
         .value("FILE...");
     declare_conditions(line, arguments->fail_on);
-    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
@@ -143,15 +147,7 @@ std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {
 }  // namespace
 
 extern const Command kCompareCommand;
-const Command kCompareCommand{"compare",
-                              "Analyse recordings",
-                              "BASE NEW [ANALYSIS...]",
-                              "Compare two recordings: faster or slower beyond the noise, and why.",
-                              declare_compare,
-                              [] {
-                                  return std::vector<Choices>{{"ANALYSIS", comparison_tables()},
-                                                              {"--format", names_of(report_formats())},
-                                                              {"--fail-on", names_of(compare::kMetrics)}};
-                              }};
+const Command kCompareCommand{"compare", "Analyse recordings", "BASE NEW [ANALYSIS...]",
+                              "Compare two recordings: faster or slower beyond the noise, and why.", declare_compare};
 
 }  // namespace gpuprof::cli

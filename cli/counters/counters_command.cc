@@ -256,6 +256,13 @@ void declare_limits(CommandLine& line, MeasurementOptions& options) {
         .value("S");
 }
 
+std::vector<std::string_view> set_names() {
+    std::vector<std::string_view> names;
+    for (const counters::MetricSet& set : counters::metric_sets()) names.push_back(set.name);
+    names.push_back(counters::kSourceSet);
+    return names;
+}
+
 std::function<Result<ExitCode>()> declare_counters(CommandLine& line) {
     auto arguments = std::make_shared<CountersArguments>();
     MeasurementOptions& options = arguments->options;
@@ -263,6 +270,7 @@ std::function<Result<ExitCode>()> declare_counters(CommandLine& line) {
     line.option("-o,--output", arguments->output, "Capture to write (default: counters.gpuprof).").value("FILE");
     line.option("--set", options.set,
                 "Set of counters, or metrics separated by commas (default: sol); --list-sets lists the sets.")
+        .suggest(set_names())
         .value("SET");
     line.option("--kernel", options.kernel, "Measure only kernels whose names match this regular expression.")
         .value("REGEX");
@@ -294,26 +302,11 @@ std::function<Result<ExitCode>()> declare_counters(CommandLine& line) {
     };
 }
 
-std::vector<std::string_view> set_names() {
-    std::vector<std::string_view> names;
-    for (const counters::MetricSet& set : counters::metric_sets()) names.push_back(set.name);
-    names.push_back(counters::kSourceSet);
-    return names;
-}
-
 }  // namespace
 
 extern const Command kCountersCommand;
-const Command kCountersCommand{"counters",
-                               "Record a program",
-                               "[--set SET] -- CMD...",
-                               "Measure hardware counters of the kernels of CMD.",
-                               declare_counters,
-                               [] {
-                                   return std::vector<Choices>{{"--set", set_names()},
-                                                               {"--cache", {"warm", "flush"}},
-                                                               {"--clock", {"none", "base", "boost"}}};
-                               },
-                               "command"};
+const Command kCountersCommand{
+    "counters",       "Record a program", "[--set SET] -- CMD...", "Measure hardware counters of the kernels of CMD.",
+    declare_counters, "command"};
 
 }  // namespace gpuprof::cli

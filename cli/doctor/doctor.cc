@@ -92,20 +92,16 @@ Result<ExitCode> run_doctor(const DoctorArguments& arguments) {
 
 std::function<Result<ExitCode>()> declare_doctor(CommandLine& line) {
     auto arguments = std::make_shared<DoctorArguments>();
-    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
+        .value("FORMAT");
     return [arguments] { return run_doctor(*arguments); };
 }
 
 }  // namespace
 
 extern const Command kDoctorCommand;
-const Command kDoctorCommand{"doctor",
-                             "Setup and reference",
-                             "",
-                             "Check what works on this machine, and how to fix the rest.",
-                             declare_doctor,
-                             [] {
-                                 return std::vector<Choices>{{"--format", names_of(report_formats())}};
-                             }};
+const Command kDoctorCommand{"doctor", "Setup and reference", "",
+                             "Check what works on this machine, and how to fix the rest.", declare_doctor};
 
 }  // namespace gpuprof::cli

@@ -73,15 +73,16 @@ Result<ExitCode> help(const std::string& topic) {
 
 std::function<Result<ExitCode>()> declare_help(CommandLine& line) {
     auto topic = std::make_shared<std::string>();
-    line.option("TOPIC", *topic, "A command or a page (default: list all topics).").value("");
+    line.option("TOPIC", *topic, "A command or a page (default: list all topics).")
+        .suggest(names_of(help_pages()))
+        .value("");
     return [topic] { return help(*topic); };
 }
 
 }  // namespace
 
 extern const Command kHelpCommand;
-const Command kHelpCommand{"help",       "Setup and reference",
-                           "[TOPIC]",    "Show a page of the documentation, or list all pages.",
-                           declare_help, [] { return std::vector<Choices>{{"TOPIC", names_of(help_pages())}}; }};
+const Command kHelpCommand{"help", "Setup and reference", "[TOPIC]",
+                           "Show a page of the documentation, or list all pages.", declare_help};
 
 }  // namespace gpuprof::cli

@@ -328,7 +328,9 @@ std::function<Result<ExitCode>()> declare_kernel_info(CommandLine& line) {
     line.option("--limit", arguments->limit, "Rows shown; 0 shows all (default: 20).")
         .integer_range(0, kMaxRows)
         .value("N");
-    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_read_limits(line, arguments->limits);
     return [arguments] { return run_kernel_info(*arguments); };
@@ -337,13 +339,8 @@ std::function<Result<ExitCode>()> declare_kernel_info(CommandLine& line) {
 }  // namespace
 
 extern const Command kKernelInfoCommand;
-const Command kKernelInfoCommand{"kernel-info",
-                                 "Analyse compiled kernels",
-                                 "FILE.cubin... [OPTIONS]",
+const Command kKernelInfoCommand{"kernel-info", "Analyse compiled kernels", "FILE.cubin... [OPTIONS]",
                                  "Show what compiled kernels need: registers, shared memory, spills, occupancy.",
-                                 declare_kernel_info,
-                                 [] {
-                                     return std::vector<Choices>{{"--format", names_of(report_formats())}};
-                                 }};
+                                 declare_kernel_info};
 
 }  // namespace gpuprof::cli

@@ -291,7 +291,6 @@ const Command kProfileCommand{"profile",
                               "[OPTIONS] -- CMD...",
                               "Sample the GPUs while CMD runs; the word profile may be omitted.",
                               declare_profile,
-                              [] { return std::vector<Choices>(); },
                               "command"};
 
 }  // namespace gpuprof::cli

@@ -242,7 +242,9 @@ std::function<Result<ExitCode>()> declare_query(CommandLine& line) {
                 "terminal). "
                 "Existing files before it are further recordings of the job.")
         .value("");
-    line.option("--format", arguments->format, "Output format: text, csv or json (default: text).").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv or json (default: text).")
+        .suggest(names_of(answer_formats()))
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
@@ -260,10 +262,7 @@ std::function<Result<ExitCode>()> declare_query(CommandLine& line) {
 }  // namespace
 
 extern const Command kQueryCommand;
-const Command kQueryCommand{
-    "query",         "Analyse recordings",
-    "FILE... [SQL]", "Run SQL over all tables and analyses of a recording.",
-    declare_query,   [] {
-        return std::vector<Choices>{{"--format", names_of(answer_formats())}}; }};
+const Command kQueryCommand{"query", "Analyse recordings", "FILE... [SQL]",
+                            "Run SQL over all tables and analyses of a recording.", declare_query};
 
 }  // namespace gpuprof::cli

@@ -271,8 +271,10 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
                 "Folders with one file of each rank, or such files, and the tables to show; `ranks view PATH` shows "
                 "the job in the browser, and `ranks reduce FILE -o SUMMARY` makes the summary of one file.")
         .required()
+        .suggest(table_names())
         .value("");
     line.option("--format", arguments->request.format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->request.output, "Write to this file instead of standard output.")
         .value("FILE");
@@ -284,6 +286,7 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
             "Exit with 1 if the job loses more than this: cost>PCT (one straggler), uneven>PCT (all of them), lost>N "
             "(ranks without a whole recording).")
         .one_value_per_use()
+        .suggest(names_of(std::span(kJobMetrics)))
         .value("METRIC>PCT");
     line.option(
             "--memory", arguments->memory,
@@ -311,15 +314,7 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
 }  // namespace
 
 extern const Command kRanksCommand;
-const Command kRanksCommand{"ranks",
-                            "Analyse recordings",
-                            "PATH... [TABLE...]",
-                            "Show who holds a distributed job up, and what it costs.",
-                            declare_ranks,
-                            [] {
-                                return std::vector<Choices>{{"PATH", table_names()},
-                                                            {"--format", names_of(report_formats())},
-                                                            {"--fail-on", names_of(std::span(kJobMetrics))}};
-                            }};
+const Command kRanksCommand{"ranks", "Analyse recordings", "PATH... [TABLE...]",
+                            "Show who holds a distributed job up, and what it costs.", declare_ranks};
 
 }  // namespace gpuprof::cli

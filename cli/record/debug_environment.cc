@@ -88,10 +88,9 @@ void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments) {
             "Set variables for debugging in CMD's environment, and record the logs that libraries write then, "
             "by group, separated by commas: sync (CUDA_LAUNCH_BLOCKING), torch, cudnn, cublas, nccl (default: all).")
         .optional_value()
+        .suggest(kGroups)
         .value("GROUPS");
 }
-
-std::vector<std::string_view> debug_group_names() { return {std::begin(kGroups), std::end(kGroups)}; }
 
 Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments) {
     std::vector<std::string> groups;

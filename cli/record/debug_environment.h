@@ -19,7 +19,6 @@ struct DebugEnvArguments {
 };
 void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments);
 
-std::vector<std::string_view> debug_group_names();
 // The names of the groups, each once; an error lists the choices. Empty if the option was not given.
 Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments);
 

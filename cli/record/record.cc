@@ -228,6 +228,7 @@ std::function<Result<ExitCode>()> declare_record(CommandLine& line) {
             "0.1). Or pm[:SET][@HZ]: hardware counters over time, with set default, memory or sm, at 1-50000 Hz. "
             "May be given once for each.")
         .one_value_per_use()
+        .suggest(std::vector{"pm", "pm:memory", "pm:sm"})
         .value("S|pm");
     line.option("--counters", arguments->counters.set,
                 "Measure these counters of the first launches of each kernel instead of recording device work: a set "
@@ -270,14 +271,6 @@ const Command kRecordCommand{"record",
                              "[-o FILE] -- CMD...",
                              "Record kernels, copies, CUDA calls and NVTX ranges of CMD.",
                              declare_record,
-                             [] {
-                                 return std::vector<Choices>{{"--api", {"selected", "all"}},
-                                                             {"--graph", {"node", "graph"}},
-                                                             {"--trace", {"cuda", "nvtx", "cpu", "memory"}},
-                                                             {"--cupti", {"share", "own", "yield"}},
-                                                             {"--debug-env", debug_group_names()},
-                                                             {"--sample", {"pm", "pm:memory", "pm:sm"}}};
-                             },
                              "command"};
 
 }  // namespace gpuprof::cli

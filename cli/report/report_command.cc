@@ -239,8 +239,11 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
                 "Analyses to show (default: the first answer); `gpu-profile schema` lists them. Other arguments that "
                 "name existing "
                 "files are further recordings of the job.")
+        .suggest(names_of(analyses()))
         .value("");
-    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).").value("FORMAT");
+    line.option("--format", arguments->format, "Output format: text, csv, json or md (default: text).")
+        .suggest(names_of(report_formats()))
+        .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     line.option("--from", arguments->from, "Start of the part to analyse, in seconds from the beginning (default: 0).")
         .seconds(0, kMaxTime)
@@ -288,14 +291,7 @@ Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
 }
 
 extern const Command kReportCommand;
-const Command kReportCommand{
-    "report",
-    "Analyse recordings",
-    "FILE... [ANALYSIS...]",
-    "Show where the time went: the first answer, or the named analyses.",
-    declare_report,
-    [] {
-        return std::vector<Choices>{{"ANALYSIS", names_of(analyses())}, {"--format", names_of(report_formats())}};
-    }};
+const Command kReportCommand{"report", "Analyse recordings", "FILE... [ANALYSIS...]",
+                             "Show where the time went: the first answer, or the named analyses.", declare_report};
 
 }  // namespace gpuprof::cli

@@ -87,6 +87,7 @@ std::function<Result<ExitCode>()> declare_schema(CommandLine& line) {
     auto arguments = std::make_shared<SchemaArguments>();
     line.option("--format", arguments->format,
                 "Output format: text, md, json, or json-schema for the JSON Schema of all JSON output (default: text).")
+        .suggest(kSchemaFormats)
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
     return [arguments] { return run_schema(*arguments); };
@@ -95,14 +96,8 @@ std::function<Result<ExitCode>()> declare_schema(CommandLine& line) {
 }  // namespace
 
 extern const Command kSchemaCommand;
-const Command kSchemaCommand{
-    "schema",
-    "Setup and reference",
-    "",
-    "List every table, column, analysis, option, metric, kind of loss and exit code.",
-    declare_schema,
-    [] {
-        return std::vector<Choices>{{"--format", {std::begin(kSchemaFormats), std::end(kSchemaFormats)}}};
-    }};
+const Command kSchemaCommand{"schema", "Setup and reference", "",
+                             "List every table, column, analysis, option, metric, kind of loss and exit code.",
+                             declare_schema};
 
 }  // namespace gpuprof::cli
