@@ -68,8 +68,8 @@ Status show(const RecordArguments& arguments, Trace trace, std::size_t seen) {
                      seen > 0 ? ""
                               : fmt::format("; {}; gpu-profile report {} cpu shows CPU use", nothing_seen(),
                                             shell_quoted_file(arguments.output))));
-    std::vector<std::string> about_steps =
-        about_slow_steps(trace, arguments.output, arguments.slow_steps.wanted() && seen > 0);
+    std::vector<std::string> about_steps = about_slow_steps(
+        trace, arguments.output, arguments.slow_steps.wanted(arguments.injection.recorder) && seen > 0);
     for (const std::string& line : about_steps) note(line);
     bool nothing_kept = !about_steps.empty() && trace.window().length() == 0;
     if (arguments.quiet || seen == 0 || nothing_kept) return {};
@@ -178,7 +178,7 @@ Result<ExitCode> record(RecordArguments arguments) {
     Result<std::int64_t> os_calls = os_calls_least_ns(arguments.os_calls);
     if (!os_calls.ok()) return os_calls.error();
     options->recorder.os_calls_ns = *os_calls;
-    if (arguments.slow_steps.wanted() && !arguments.counters.set.empty())
+    if (arguments.slow_steps.wanted(arguments.injection.recorder) && !arguments.counters.set.empty())
         return Error{ExitCode::usage, "--counters records no steps; --keep-slow and --trigger need a recording"};
     if (Status steps = apply_slow_steps(arguments.slow_steps, *options); !steps) return steps.error();
     Result<std::vector<std::string>> groups = debug_groups(arguments.debug_env);

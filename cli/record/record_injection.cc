@@ -77,6 +77,36 @@ void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const ch
         .value("S");
 }
 
+void declare_setting(CommandLine& line, const SettingOption& option, bool& value) {
+    line.flag(std::string(option.flag), value, std::string(option.doc));
+}
+
+void declare_setting(CommandLine& line, const SettingOption& option, std::int64_t& value) {
+    line.option(std::string(option.flag), value, std::string(option.doc))
+        .integer_range(option.low, option.high)
+        .value(std::string(option.value).c_str());
+}
+
+template <class Other>
+void declare_setting(CommandLine&, const SettingOption&, Other&) {}
+
+// The options of recorder_settings.def.
+void declare_settings(CommandLine& line, RecorderSettings& recorder) {
+    each_setting(recorder, [&](const SettingSpec& setting, auto& value) {
+        if (setting.option.kind != SettingOption::none) declare_setting(line, setting.option, value);
+    });
+}
+
+// The option of a setting that was given although CUDA is not recorded; "" if there is none.
+std::string_view needs_cuda(const RecorderSettings& recorder) {
+    std::string_view flag;
+    each_setting(recorder, [&](const SettingSpec& setting, auto value) {
+        bool given = static_cast<std::int64_t>(value) != setting.initial;
+        if (setting.option.for_cuda && given) flag = setting.option.flag;
+    });
+    return flag;
+}
+
 }  // namespace
 
 bool InjectionArguments::traces(std::string_view what) const {
@@ -99,8 +129,7 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
     line.flag("--no-command-line", recorder.no_command_line,
               "Omit command lines; by default they are kept, with recognised secrets removed.");
     line.flag("--memory", recorder.memory, "Record allocations of device memory.");
-    line.flag("--launch-stacks", recorder.launch_stacks,
-              "Record the stack of each launch: Python functions with lines, and native functions.");
+    declare_settings(line, recorder);
     add_choice<CuptiPolicy>(line, "--cupti", "POLICY", recorder.cupti,
                             {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
                             "If the program contains another profiler: share (both record), own (refuse the other), "
@@ -136,8 +165,8 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
                      fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};
     if (options.recorder.memory && !options.cuda)
         return Error{ExitCode::usage, "--memory needs CUDA; add cuda to --trace"};
-    if (options.recorder.launch_stacks && !options.cuda)
-        return Error{ExitCode::usage, "--launch-stacks needs CUDA; add cuda to --trace"};
+    if (std::string_view flag = needs_cuda(options.recorder); !flag.empty() && !options.cuda)
+        return Error{ExitCode::usage, fmt::format("{} needs CUDA; add cuda to --trace", flag)};
     return options;
 }
 

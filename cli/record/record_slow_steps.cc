@@ -14,7 +14,7 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr std::int64_t kMostKept = 64, kKeptByTrigger = 10;
+constexpr std::int64_t kKeptByTrigger = 10;
 constexpr std::int64_t kMillion = 1'000'000, kLargestFactor = 1000;
 constexpr std::size_t kDecimals = 6, kCommands = 3;
 
@@ -36,10 +36,6 @@ std::string command_for(const KeptStepFact& step, const Trace& trace, const std:
 }  // namespace
 
 void declare_slow_steps(CommandLine& line, SlowStepArguments& arguments) {
-    line.option("--keep-slow", arguments.keep,
-                "Keep only the N slowest steps of each process, 1-64; the disk holds only these and the last ones.")
-        .integer_range(1, kMostKept)
-        .value("N");
     line.text_option(
             "--trigger", [&arguments](const std::string& word) { arguments.trigger = word; },
             "Keep only steps that take longer than a multiple of the median of the steps before them, such as "
@@ -68,10 +64,10 @@ std::optional<std::int64_t> trigger_factor(std::string_view condition) {
 
 Status apply_slow_steps(const SlowStepArguments& arguments, InjectionOptions& options) {
     RecorderSettings& recorder = options.recorder;
-    if (!arguments.wanted() && !arguments.step_range.empty())
+    if (!arguments.wanted(recorder) && !arguments.step_range.empty())
         return Error{ExitCode::usage, "--step-range names the steps of --keep-slow and --trigger; add one of them"};
-    if (!arguments.wanted()) return {};
-    const char* option = arguments.keep > 0 ? "--keep-slow" : "--trigger";
+    if (!arguments.wanted(recorder)) return {};
+    const char* option = recorder.keep_slow > 0 ? "--keep-slow" : "--trigger";
     if (recorder.range != CaptureRange::always)
         return Error{
             ExitCode::usage,
@@ -83,7 +79,7 @@ Status apply_slow_steps(const SlowStepArguments& arguments, InjectionOptions& op
                      fmt::format("{} keeps no samples of warps; record with --stalls without it", option)};
     if (!options.nvtx)
         return Error{ExitCode::usage, fmt::format("{} finds steps by their NVTX ranges; add nvtx to --trace", option)};
-    recorder.keep_slow = arguments.keep > 0 ? arguments.keep : kKeptByTrigger;
+    if (recorder.keep_slow == 0) recorder.keep_slow = kKeptByTrigger;
     if (arguments.trigger) {
         std::optional<std::int64_t> factor = trigger_factor(*arguments.trigger);
         if (!factor)

@@ -15,11 +15,10 @@ namespace gpuprof::inline cli {
 class CommandLine;
 
 struct SlowStepArguments {
-    std::int64_t keep = 0;  // 0: not given
     std::optional<std::string> trigger;
     std::string step_range;
 
-    bool wanted() const { return keep > 0 || trigger.has_value(); }
+    bool wanted(const RecorderSettings& recorder) const { return recorder.keep_slow > 0 || trigger.has_value(); }
 };
 
 void declare_slow_steps(CommandLine& line, SlowStepArguments& arguments);

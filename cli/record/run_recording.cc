@@ -248,6 +248,11 @@ Batch own_facts(const RecordedRun& run) {
     if (run.full_after) add("record.full_after_ns", std::to_string(*run.full_after));
     if (!run.debug_groups.empty()) add(debug_env::kGroups, joined(run.debug_groups));
     if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
+    each_setting(run.settings, [&](const SettingSpec& setting, auto value) {
+        auto number = static_cast<std::int64_t>(value);
+        if (setting.option.kind != SettingOption::none && number != setting.initial)
+            add(fmt::format("record.{}", setting.name).c_str(), std::to_string(number));
+    });
     add_clock_facts(facts, "start", run.clock_at_start);
     add_clock_facts(facts, "end", read_clock_state());
     ProcessTable& process = facts.tables.process;
@@ -324,7 +329,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                        .os_calls = std::move(os_calls),
                        .clock_at_start = std::move(clock),
                        .debug_groups = request.debug_groups,
-                       .launches_block = launches_block()};
+                       .launches_block = launches_block(),
+                       .settings = options.recorder};
 }
 
 }  // namespace gpuprof::cli

@@ -41,6 +41,7 @@ struct RecordedRun {
     ClockState clock_at_start = {};
     std::vector<std::string> debug_groups = {};
     bool launches_block = false;
+    RecorderSettings settings = {};
 };
 
 // Runs it to its end. The target was created before any thread, and keeps its signals blocked.

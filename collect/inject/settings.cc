@@ -46,11 +46,11 @@ static_assert(!is_helper_program("python3.11") && !is_helper_program("") && !is_
 
 // Reads one setting from `words`, a comma-separated list of "NAME=INTEGER".
 template <class Value>
-void take(const char* words, const char* name, Value& value) noexcept {
-    std::size_t length = std::strlen(name);
+void take(const char* words, std::string_view name, Value& value) noexcept {
+    std::size_t length = name.size();
     for (const char* at = words; at != nullptr; at = std::strchr(at, ',')) {
         at += *at == ',';
-        if (std::strncmp(at, name, length) == 0 && at[length] == '=')
+        if (std::strncmp(at, name.data(), length) == 0 && at[length] == '=')
             value = static_cast<Value>(std::strtoll(at + length + 1, nullptr, 10));
     }
 }
@@ -88,7 +88,7 @@ Settings read_settings() noexcept {
     if (getauxval(AT_SECURE) != 0) return settings;
     const char* words = std::getenv("GPUPROF_RECORD");
     each_setting(static_cast<RecorderSettings&>(settings),
-                 [words](const char* name, auto& value) { take(words, name, value); });
+                 [words](const SettingSpec& setting, auto& value) { take(words, setting.name, value); });
     settings.active = copy_variable("GPUPROF_RECORD_DIR", settings.folder) && settings.folder[0] == '/' &&
                       copy_variable("GPUPROF_CUPTI", settings.library) &&
                       copy_variable("GPUPROF_RECORD_RANGE", settings.annotation) && !filtered(settings);

@@ -98,11 +98,12 @@ std::string injected_library() { return installed_file("libgpuprof_inject.so"); 
 
 namespace {
 
-// GPUPROF_RECORD: the settings that differ from their defaults.
+// GPUPROF_RECORD: the settings that do not have their initial values.
 std::string words_of(const RecorderSettings& settings) {
     std::vector<std::string> words;
-    each_setting(settings, [&](const char* name, auto value) {
-        if (value != decltype(value){}) words.push_back(fmt::format("{}={}", name, static_cast<std::int64_t>(value)));
+    each_setting(settings, [&](const SettingSpec& setting, auto value) {
+        auto number = static_cast<std::int64_t>(value);
+        if (number != setting.initial) words.push_back(fmt::format("{}={}", setting.name, number));
     });
     return fmt::format("{}", fmt::join(words, ","));
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "core/schema/recorder_settings.def"
 
@@ -15,15 +17,53 @@ enum class CuptiPolicy { share, own, yield };
 enum class CaptureRange { always, nvtx, profiler_api, iterations, calls };
 
 struct RecorderSettings {
-#define GPUPROF_SETTING_MEMBER(type, name, initial, doc) type name = initial;
+#define GPUPROF_SETTING_MEMBER(type, name, initial, option) type name = initial;
     GPUPROF_RECORDER_SETTINGS(GPUPROF_SETTING_MEMBER)
 #undef GPUPROF_SETTING_MEMBER
 };
 
-// Calls visit(name, value) for each setting; `settings` may be const.
+// How `record` sets a setting: the option, or "" if the launcher finds the value by other means; then `doc` says what the
+// value is.
+struct SettingOption {
+    enum Kind { none, toggle, seconds, count };
+
+    Kind kind = none;
+    std::string_view flag = {}, value = {}, doc = {};  // the name of the option, that of its value, and its help
+    std::int64_t low = 0, high = 0;                    // of a count
+    bool for_cuda = false;                             // it has no effect unless CUDA is recorded
+
+    constexpr SettingOption needing_cuda() const {
+        SettingOption option = *this;
+        option.for_cuda = true;
+        return option;
+    }
+};
+
+namespace setting {
+
+constexpr SettingOption internal(std::string_view doc) { return {.doc = doc}; }
+constexpr SettingOption flag(std::string_view name, std::string_view doc) {
+    return {.kind = SettingOption::toggle, .flag = name, .doc = doc};
+}
+constexpr SettingOption count(std::string_view name, std::string_view value, std::int64_t low, std::int64_t high,
+                              std::string_view doc) {
+    return {.kind = SettingOption::count, .flag = name, .value = value, .doc = doc, .low = low, .high = high};
+}
+
+}  // namespace setting
+
+// A setting as data. `initial` is what it is without the option.
+struct SettingSpec {
+    std::string_view name;
+    std::int64_t initial = 0;
+    SettingOption option;
+};
+
+// Calls visit(spec, value) for each setting; `settings` may be const.
 template <class Settings, class Visit>
 constexpr void each_setting(Settings& settings, Visit&& visit) {
-#define GPUPROF_VISIT_SETTING(type, name, initial, doc) visit(#name, settings.name);
+#define GPUPROF_VISIT_SETTING(type, name, initial, option) \
+    visit(SettingSpec{#name, static_cast<std::int64_t>(initial), setting::option}, settings.name);
     GPUPROF_RECORDER_SETTINGS(GPUPROF_VISIT_SETTING)
 #undef GPUPROF_VISIT_SETTING
 }
