@@ -117,7 +117,7 @@ def record_rows(bench):
     repeat, key = 1500, "recorder_ns_on_program_threads"
     runs = {}
     for times in [1, repeat] * 5:
-        wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={times}", words="all_api=1")
+        wall, spool = bench.timed("--threads", 4, play=f"inline live repeat={times}", words="api=1")
         runs.setdefault(times, []).append((wall, int(facts(spool.files()[0])[key]), spool.files()[0]))
         if len(runs[times]) > 1:
             runs[times][-2][2].unlink()
@@ -238,7 +238,7 @@ def switch_rows(bench):
 
 def slow_step_rows(bench, rounds=5, repeat=1500):
     """Choosing slow steps (--keep-slow), alternating with recording without it."""
-    plain, chosen = "all_api=1", "all_api=1,keep_slow=3"
+    plain, chosen = "api=1", "api=1,keep_slow=3"
     ns, runs = {}, {plain: [], chosen: []}
     for _ in range(rounds):
         for what, event, words in (("alone", ("step", "400"), None), ("another range", ("forward", "400"), ""), ("another range, chosen", ("forward", "400"), chosen),
@@ -273,7 +273,7 @@ def end_rows(bench):
 
 def memory_of(bench, alone):
     spool = bench.spool()
-    environment = spool.environment(words="all_api=1")
+    environment = spool.environment(words="api=1")
     if alone:
         environment = {k: v for k, v in environment.items() if not k.endswith("_INJECTION64_PATH")}
     most, samples = 0, []

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace gpuprof::inline cli {
 namespace {
@@ -54,41 +56,35 @@ bool take_range(std::string_view text, InjectionOptions& options) {
     return text.substr(0, 10) == "iteration:" && take_iterations(text.substr(10), options);
 }
 
-template <class Value>
-using Choice = std::pair<const char*, Value>;
-
-// An option whose words stand for values; the first one is the default.
-template <class Value>
-void add_choice(CommandLine& line, const char* name, const char* type, Value& value,
-                const std::vector<Choice<Value>>& choices, const char* doc) {
-    std::vector<std::string> words;
-    for (const Choice<Value>& choice : choices) words.emplace_back(choice.first);
-    auto take = [&value, choices](const std::string& word) {
-        for (const Choice<Value>& choice : choices)
-            if (word == choice.first) value = choice.second;
-    };
-    line.text_option(name, take, doc).one_of(words).value(type);
-}
-
-void add_seconds(CommandLine& line, const char* name, std::int64_t& ns, const char* doc) {
-    line.number_option(
-            name, [&ns](double s) { ns = std::llround(s * 1e9); }, doc)
-        .seconds(0, 1e6)
-        .value("S");
-}
-
 void declare_setting(CommandLine& line, const SettingOption& option, bool& value) {
     line.flag(std::string(option.flag), value, std::string(option.doc));
 }
 
 void declare_setting(CommandLine& line, const SettingOption& option, std::int64_t& value) {
-    line.option(std::string(option.flag), value, std::string(option.doc))
-        .integer_range(option.low, option.high)
-        .value(std::string(option.value).c_str());
+    constexpr double kNsPerSecond = 1e9, kMaxSeconds = 1e6;
+    std::string name(option.flag), value_name(option.value), doc(option.doc);
+    if (option.kind == SettingOption::seconds)
+        line.number_option(
+                name, [&value](double s) { value = std::llround(s * kNsPerSecond); }, doc)
+            .seconds(0, kMaxSeconds)
+            .value(value_name.c_str());
+    else
+        line.option(name, value, doc).integer_range(option.low, option.high).value(value_name.c_str());
 }
 
-template <class Other>
-void declare_setting(CommandLine&, const SettingOption&, Other&) {}
+template <class Choice>
+requires std::is_enum_v<Choice>
+void declare_setting(CommandLine& line, const SettingOption& option, Choice& value) {
+    if constexpr (requires { words_of(value); }) {
+        static constexpr auto kWords = words_of(Choice{});
+        auto take = [&value](const std::string& word) {
+            value = static_cast<Choice>(std::find(kWords.begin(), kWords.end(), word) - kWords.begin());
+        };
+        line.text_option(std::string(option.flag), take, std::string(option.doc))
+            .one_of({kWords.begin(), kWords.end()})
+            .value(std::string(option.value).c_str());
+    }
+}
 
 // The options of recorder_settings.def.
 void declare_settings(CommandLine& line, RecorderSettings& recorder) {
@@ -119,25 +115,7 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
         .comma_separated()
         .one_of({"cuda", "nvtx", "cpu", "memory"})
         .value("WHAT");
-    RecorderSettings& recorder = arguments.recorder;
-    add_choice<bool>(line, "--api", "WHICH", recorder.all_api, {{"selected", false}, {"all", true}},
-                     "CUDA calls to record: selected (launches, copies, synchronisation, memory, modules) or all "
-                     "(default: selected).");
-    add_choice<bool>(line, "--graph", "LEVEL", recorder.graph_level, {{"node", false}, {"graph", true}},
-                     "Detail of CUDA graphs: node (every kernel) or graph (every launch) (default: node).");
-    line.flag("--all-children", recorder.all_children, "Record shells, compilers and similar child processes as well.");
-    line.flag("--no-command-line", recorder.no_command_line,
-              "Omit command lines; by default they are kept, with recognised secrets removed.");
-    line.flag("--memory", recorder.memory, "Record allocations of device memory.");
-    declare_settings(line, recorder);
-    add_choice<CuptiPolicy>(line, "--cupti", "POLICY", recorder.cupti,
-                            {{"share", CuptiPolicy::share}, {"own", CuptiPolicy::own}, {"yield", CuptiPolicy::yield}},
-                            "If the program contains another profiler: share (both record), own (refuse the other), "
-                            "yield (stop recording) (default: share).");
-    add_seconds(line, "--delay", recorder.delay_ns,
-                "Delay before recording starts in each process, in seconds (default: 0).");
-    add_seconds(line, "--duration", recorder.duration_ns,
-                "Duration of the recording in each process, in seconds; 0 records to the end (default: 0).");
+    declare_settings(line, arguments.recorder);
     line.option(
             "--capture-range", arguments.range,
             "Record only inside this range: nvtx:NAME[@DOMAIN], cudaProfilerApi, iteration:A-B[:NAME] or start-stop.")
@@ -145,8 +123,6 @@ void declare_injection(CommandLine& line, InjectionArguments& arguments) {
     line.option("--steps", arguments.steps,
                 "Record only steps A to B, counted from 1 (the same as --capture-range iteration:A-B).")
         .value("A:B");
-    add_seconds(line, "--keep-last", recorder.keep_last_ns,
-                "Keep only the last part of the recording, at least S seconds; 0 keeps all (default: 0).");
 }
 
 Result<InjectionOptions> injection_options(const InjectionArguments& arguments) {
@@ -163,8 +139,6 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
     if (!take_range(arguments.range, options))
         return Error{ExitCode::usage,
                      fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};
-    if (options.recorder.memory && !options.cuda)
-        return Error{ExitCode::usage, "--memory needs CUDA; add cuda to --trace"};
     if (std::string_view flag = needs_cuda(options.recorder); !flag.empty() && !options.cuda)
         return Error{ExitCode::usage, fmt::format("{} needs CUDA; add cuda to --trace", flag)};
     return options;

@@ -249,9 +249,8 @@ Batch own_facts(const RecordedRun& run) {
     if (!run.debug_groups.empty()) add(debug_env::kGroups, joined(run.debug_groups));
     if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
     each_setting(run.settings, [&](const SettingSpec& setting, auto value) {
-        auto number = static_cast<std::int64_t>(value);
-        if (setting.option.kind != SettingOption::none && number != setting.initial)
-            add(fmt::format("record.{}", setting.name).c_str(), std::to_string(number));
+        bool given = static_cast<std::int64_t>(value) != setting.initial;
+        if (setting.option.kind != SettingOption::none && given) add(meta_name(setting).c_str(), meta_value(value));
     });
     add_clock_facts(facts, "start", run.clock_at_start);
     add_clock_facts(facts, "end", read_clock_state());

@@ -8,6 +8,7 @@
 #include "core/schema/metrics.h"
 #include "core/schema/options.h"
 #include "core/schema/read_limits.h"
+#include "core/schema/recorder_settings.h"
 #include "core/schema/schema.h"
 #include "core/schema/summary_fields.def"
 #include "io/importers/importer.h"
@@ -32,6 +33,9 @@ constexpr ResultColumn kAnalyses[] = {kName, {"aliases", CellType::text, Unit::n
 constexpr ResultColumn kOptionColumns[] = {{"option", CellType::text, Unit::none, "Option on the command line."},
                                            {"default", CellType::text, Unit::none, "Default value."},
                                            kDoc};
+constexpr ResultColumn kSettingColumns[] = {{"option", CellType::text, Unit::none, "Option of record."},
+                                            {"key", CellType::text, Unit::none, "Key in the table meta."},
+                                            kDoc};
 constexpr ResultColumn kLossColumns[] = {
     kName,
     {"severity", CellType::text, Unit::none,
@@ -113,6 +117,18 @@ ResultTable options_table() {
 #define GPUPROF_LIMIT_ROW(name, initial, value, doc) add(#name, value, shown(limits.name), doc);
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_ROW)
 #undef GPUPROF_LIMIT_ROW
+    return table;
+}
+
+ResultTable record_settings_table() {
+    ResultTable table("record_settings", kSettingColumns);
+    RecorderSettings settings;
+    each_setting(settings, [&table](const SettingSpec& setting, auto) {
+        const SettingOption& option = setting.option;
+        if (option.kind == SettingOption::none) return;
+        std::string name = fmt::format("{}{}{}", option.flag, option.value.empty() ? "" : " ", option.value);
+        table.add_row({std::string_view(name), std::string_view(meta_name(setting)), option.doc});
+    });
     return table;
 }
 
@@ -215,6 +231,10 @@ std::vector<Section> reference_sections() {
     for (const Analysis* analysis : analyses())
         out.push_back({2, std::string(analysis->name), std::string(analysis->doc), columns_table(analysis->columns)});
     chapter("Options of analyses", "", options_table());
+    chapter("Settings of a recording",
+            "Options of `gpu-profile record` for the library inside the recorded processes. Those that were given are "
+            "in the table `meta`, times in nanoseconds.",
+            record_settings_table());
     chapter("Report formats", "", named_table("formats", report_formats()));
     chapter("Files that can be read", "The format is detected from the content; gzip and zstd are decompressed.",
             named_table("importers", all_importers()));
@@ -256,6 +276,7 @@ std::vector<ResultTable> reference_tables() {
     ResultTable& analysis_columns = out.emplace_back("analysis_columns", kAnalysisColumns);
     for (const Analysis* analysis : analyses()) add_columns(analysis_columns, analysis->name, analysis->columns);
     out.push_back(options_table());
+    out.push_back(record_settings_table());
     out.push_back(metrics_table());
     out.push_back(pm_counters_table());
     out.push_back(kernel_metrics_table());

@@ -54,7 +54,7 @@ void RecordCost::measure() noexcept {
 // The function stays recorded: programs hardly call it, and switching it off would be one more call of CUPTI.
 const char* RecordCost::try_to_measure() noexcept {
     CuptiMultiplexer& cupti = cupti_multiplexer();
-    if (settings().all_api || cbid_ == 0 || cupti.wants(ClientId::ours, kPricedKind, cbid_) ||
+    if (settings().api == ApiCalls::all || cbid_ == 0 || cupti.wants(ClientId::ours, kPricedKind, cbid_) ||
         cupti.wants(ClientId::other, kPricedKind, cbid_) || (cupti.separate() && cupti_v2().anyone_wants(kPricedKind)))
         return "all calls are recorded, so none shows the time without a record";
     void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);

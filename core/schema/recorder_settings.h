@@ -1,20 +1,28 @@
 // The settings of a recording, shared by launcher and injected library, from recorder_settings.def.
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <span>
+#include <string>
 #include <string_view>
 
 #include "core/schema/recorder_settings.def"
 
 namespace gpuprof::inline schema {
 
+enum class ApiCalls { selected, all };
+enum class GraphDetail { node, graph };
 // Share: both clients record. Own: only ours. Yield: the other one, from the moment it starts.
 enum class CuptiPolicy { share, own, yield };
 
 // When to record: always, inside an annotation, between cudaProfilerStart and cudaProfilerStop, between two iterations,
 // or between gpu_profile.start() and stop().
 enum class CaptureRange { always, nvtx, profiler_api, iterations, calls };
+
+// The words of a choice, in the order of its values.
+constexpr std::array<std::string_view, 2> words_of(ApiCalls) { return {"selected", "all"}; }
+constexpr std::array<std::string_view, 2> words_of(GraphDetail) { return {"node", "graph"}; }
+constexpr std::array<std::string_view, 3> words_of(CuptiPolicy) { return {"share", "own", "yield"}; }
 
 struct RecorderSettings {
 #define GPUPROF_SETTING_MEMBER(type, name, initial, option) type name = initial;
@@ -25,7 +33,7 @@ struct RecorderSettings {
 // How `record` sets a setting: the option, or "" if the launcher finds the value by other means; then `doc` says what the
 // value is.
 struct SettingOption {
-    enum Kind { none, toggle, seconds, count };
+    enum Kind { none, toggle, choice, seconds, count };
 
     Kind kind = none;
     std::string_view flag = {}, value = {}, doc = {};  // the name of the option, that of its value, and its help
@@ -45,6 +53,13 @@ constexpr SettingOption internal(std::string_view doc) { return {.doc = doc}; }
 constexpr SettingOption flag(std::string_view name, std::string_view doc) {
     return {.kind = SettingOption::toggle, .flag = name, .doc = doc};
 }
+constexpr SettingOption choice(std::string_view name, std::string_view value, std::string_view doc) {
+    return {.kind = SettingOption::choice, .flag = name, .value = value, .doc = doc};
+}
+// Of a value in ns.
+constexpr SettingOption seconds(std::string_view name, std::string_view doc) {
+    return {.kind = SettingOption::seconds, .flag = name, .value = "S", .doc = doc};
+}
 constexpr SettingOption count(std::string_view name, std::string_view value, std::int64_t low, std::int64_t high,
                               std::string_view doc) {
     return {.kind = SettingOption::count, .flag = name, .value = value, .doc = doc, .low = low, .high = high};
@@ -58,6 +73,17 @@ struct SettingSpec {
     std::int64_t initial = 0;
     SettingOption option;
 };
+
+// The key of the capture's `meta` row that says how the option was given.
+inline std::string meta_name(const SettingSpec& setting) { return "record." + std::string(setting.name); }
+// And its value.
+template <class Value>
+std::string meta_value(Value value) {
+    if constexpr (requires { words_of(value); })
+        return std::string(words_of(value)[static_cast<std::size_t>(value)]);
+    else
+        return std::to_string(static_cast<std::int64_t>(value));
+}
 
 // Calls visit(spec, value) for each setting; `settings` may be const.
 template <class Settings, class Visit>

@@ -62,7 +62,7 @@ void CuptiMultiplexer::decide_interface() noexcept {
     int code = cupti_v2().begin(settings().cupti != CuptiPolicy::own);
     refusal_.store(code == kMultipleSubscribers ? code : kCuptiSuccess, std::memory_order_release);
     if (code != kCuptiSuccess) return;
-    if (settings().graph_level) cupti_v2().select_whole_graphs();
+    if (settings().graph == GraphDetail::graph) cupti_v2().select_whole_graphs();
     interface_.store(Interface::v2, std::memory_order_release);
 }
 

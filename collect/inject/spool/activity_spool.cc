@@ -170,17 +170,17 @@ bool Activity::switch_on(Kind kind, const char* what) noexcept {
 void Activity::open() noexcept {
     if (!running() || settings().stalls_only) return;
     for (const WantedKind& each : kKinds) switch_on(each.kind, each.what);
-    if (settings().graph_level) switch_on(Kind::graph_trace, "graph launches");
+    if (settings().graph == GraphDetail::graph) switch_on(Kind::graph_trace, "graph launches");
     if (settings().memory) switch_on(Kind::memory2, "allocations");
     callbacks_.open();
     bool by_name = cupti_->cuptiGetCallbackName != nullptr && cupti_->cuptiActivityEnableRuntimeApi != nullptr;
-    if (by_name && !settings().all_api) {
+    if (by_name && settings().api != ApiCalls::all) {
         for (std::size_t i = 0; i < wanted_count_; ++i)
             cupti_multiplexer().set_function(ClientId::ours, wanted_[i].domain, wanted_[i].cbid, true);
         return;
     }
     switch_on(Kind::runtime, "runtime calls");
-    if (settings().all_api) switch_on(Kind::driver, "driver calls");
+    if (settings().api == ApiCalls::all) switch_on(Kind::driver, "driver calls");
 }
 
 void Activity::close() noexcept {

@@ -68,10 +68,9 @@ void write_facts(Collector& c) noexcept {
         text(key, {digits, static_cast<std::size_t>(size)});
     };
     if (c.cuda_started.load(std::memory_order_acquire) && cupti_multiplexer().cupti() != nullptr) {
-        constexpr const char* kPolicies[] = {"share", "own", "yield"};
         text("cupti_path", cupti_multiplexer().cupti()->path);
         number("cupti_version", c.activity.version());
-        text("cupti_policy", kPolicies[static_cast<unsigned>(settings().cupti)]);
+        text("cupti_policy", words_of(settings().cupti)[static_cast<std::size_t>(settings().cupti)]);
         if (*c.activity.callbacks().state() != '\0') text(meta_key::kStreamCalls, c.activity.callbacks().state());
         if (settings().launch_stacks) {
             text(meta_key::kLaunchStacks, c.activity.callbacks().state());

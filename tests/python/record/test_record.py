@@ -3,6 +3,7 @@
 What needs CUDA is tested against the fake libcuda and libcupti in test_record_cuda.py.
 """
 
+import json
 import os
 import signal
 import subprocess
@@ -122,6 +123,22 @@ def test_a_program_without_gpu_work_is_untouched(program, tmp_path):
     assert len(outcome.errors) == 1
     assert "neither CUDA nor NVTX" in outcome.errors[0]
     assert not list(tmp_path.glob("*.parts-*"))
+
+
+def test_the_capture_says_which_options_were_given(program, tmp_path):
+    """Each setting of the reference by itself; what was not given has no row."""
+    tables = json.loads(program.run("schema", "--format", "json").stdout)["tables"]
+    settings = next(table["rows"] for table in tables if table["name"] == "record_settings")
+    assert {"--launch-stacks", "--keep-slow N"} <= {option for option, _, _ in settings}
+    words = {"--api": "all", "--graph": "graph", "--cupti": "yield"}
+    for option, key, _ in settings:
+        flag, *value = option.split()
+        given = words.get(flag, "2") if value else ""
+        capture = tmp_path / f"{flag}.gpuprof"
+        outcome = program.run("record", "-o", capture, "--sample", "0", flag, *([given] if value else []), "--", "true")
+        assert outcome.status == 0, outcome.errors
+        found = {row["key"]: row["value"] for row in program.stored(capture, "meta") if row["key"].startswith("record.")}
+        assert found == {key: "2000000000" if value == ["S"] else given or "1"}
 
 
 def test_another_tools_injection_is_left_alone(program, tmp_path):
