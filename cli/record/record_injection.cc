@@ -93,14 +93,30 @@ void declare_settings(CommandLine& line, RecorderSettings& recorder) {
     });
 }
 
-// The option of a setting that was given although CUDA is not recorded; "" if there is none.
-std::string_view needs_cuda(const RecorderSettings& recorder) {
-    std::string_view flag;
+bool is_given(const SettingSpec& setting, auto value) { return static_cast<std::int64_t>(value) != setting.initial; }
+
+bool is_given(const RecorderSettings& recorder, std::string_view flag) {
+    bool given = false;
     each_setting(recorder, [&](const SettingSpec& setting, auto value) {
-        bool given = static_cast<std::int64_t>(value) != setting.initial;
-        if (setting.option.for_cuda && given) flag = setting.option.flag;
+        given |= setting.option.flag == flag && is_given(setting, value);
     });
-    return flag;
+    return given;
+}
+
+// Every option was given together with what it needs.
+Status check_needs(const RecorderSettings& recorder, bool cuda) {
+    Status status;
+    each_setting(recorder, [&](const SettingSpec& setting, auto value) {
+        const SettingOption& option = setting.option;
+        if (option.needs.empty() || !is_given(setting, value)) return;
+        if (option.needs == SettingOption::kCuda) {
+            if (!cuda) status = Error{ExitCode::usage, fmt::format("{} needs CUDA; add cuda to --trace", option.flag)};
+        } else if (!is_given(recorder, option.needs)) {
+            status = Error{ExitCode::usage,
+                           fmt::format("{0} has no effect without {1}; add {1}", option.flag, option.needs)};
+        }
+    });
+    return status;
 }
 
 }  // namespace
@@ -139,8 +155,7 @@ Result<InjectionOptions> injection_options(const InjectionArguments& arguments) 
     if (!take_range(arguments.range, options))
         return Error{ExitCode::usage,
                      fmt::format("invalid --capture-range '{}'; expected one of: {}", arguments.range, kRanges)};
-    if (std::string_view flag = needs_cuda(options.recorder); !flag.empty() && !options.cuda)
-        return Error{ExitCode::usage, fmt::format("{} needs CUDA; add cuda to --trace", flag)};
+    if (Status complete = check_needs(options.recorder, options.cuda); !complete) return complete.error();
     return options;
 }
 

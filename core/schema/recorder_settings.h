@@ -38,13 +38,16 @@ struct SettingOption {
     Kind kind = none;
     std::string_view flag = {}, value = {}, doc = {};  // the name of the option, that of its value, and its help
     std::int64_t low = 0, high = 0;                    // of a count
-    bool for_cuda = false;                             // it has no effect unless CUDA is recorded
+    std::string_view needs = {};                       // has no effect without this: another option, or kCuda
 
-    constexpr SettingOption needing_cuda() const {
+    static constexpr std::string_view kCuda = "CUDA";
+
+    constexpr SettingOption needing(std::string_view what) const {
         SettingOption option = *this;
-        option.for_cuda = true;
+        option.needs = what;
         return option;
     }
+    constexpr SettingOption needing_cuda() const { return needing(kCuda); }
 };
 
 namespace setting {
