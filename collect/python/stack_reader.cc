@@ -166,7 +166,7 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     Address earlier = 0;  // an earlier frame: meeting it again means a cycle
     for (int i = 0; frame != 0; ++i) {
         if (--frames_left_ <= 0) return false;
-        if (i == kMaxFrames) {
+        if (i == max_frames_) {
             into.cut = true;
             break;
         }

@@ -39,8 +39,9 @@ public:
     static constexpr int kMaxThreads = 4096, kMaxInterpreters = 64;
     static constexpr int kMaxFramesPerReading = 65'536;  // maximum frames per reading, over all threads
 
-    StackReader(Memory& memory, const Layout& layout, RuntimeAddresses addresses)
-        : memory_(memory), stack_(memory), layout_(layout), marks_(addresses) {}
+    // At most `max_frames` of a stack are read, the innermost ones.
+    StackReader(Memory& memory, const Layout& layout, RuntimeAddresses addresses, int max_frames = kMaxFrames)
+        : memory_(memory), stack_(memory), layout_(layout), marks_(addresses), max_frames_(max_frames) {}
 
     // The stacks of all threads that run Python code now; empty if nothing can be read (the process ended).
     const std::vector<ThreadStack>& read();
@@ -82,6 +83,7 @@ private:
     CopiedMemory stack_;
     Layout layout_;
     RuntimeAddresses marks_;
+    int max_frames_;
     StackCounts counts_;
     int threads_left_ = 0, frames_left_ = 0;  // budget of this reading
     std::vector<ThreadStack> threads_;

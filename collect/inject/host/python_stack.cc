@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 
+#include "collect/inject/settings.h"
 #include "collect/python/debug_offsets.h"
 
 namespace gpuprof::inject {
@@ -34,7 +35,7 @@ std::uint32_t minor_version() noexcept {
 const char* python_refusal() noexcept { return refusal.load(std::memory_order_relaxed); }
 
 PythonStack::PythonStack(const python::Layout& layout, python::RuntimeAddresses addresses)
-    : memory_(getpid()), reader_(memory_, layout, addresses) {}
+    : memory_(getpid()), reader_(memory_, layout, addresses, static_cast<int>(settings().stack_depth)) {}
 
 PythonStack* PythonStack::make() noexcept {
     python::RuntimeAddresses addresses{symbol("_PyRuntime"), symbol("PyCode_Type"), symbol("PyUnicode_Type"),

@@ -130,14 +130,17 @@ def test_the_capture_says_which_options_were_given(program, tmp_path):
     tables = json.loads(program.run("schema", "--format", "json").stdout)["tables"]
     settings = next(table["rows"] for table in tables if table["name"] == "record_settings")
     assert {"--launch-stacks", "--keep-slow N"} <= {option for option, _, _ in settings}
+    needed = {"--stack-depth": ["--launch-stacks"]}
     words = {"--api": "all", "--graph": "graph", "--cupti": "yield"}
     for option, key, _ in settings:
         flag, *value = option.split()
         given = words.get(flag, "2") if value else ""
         capture = tmp_path / f"{flag}.gpuprof"
-        outcome = program.run("record", "-o", capture, "--sample", "0", flag, *([given] if value else []), "--", "true")
+        outcome = program.run("record", "-o", capture, "--sample", "0", flag, *([given] if value else []), *needed.get(flag, []), "--", "true")
         assert outcome.status == 0, outcome.errors
         found = {row["key"]: row["value"] for row in program.stored(capture, "meta") if row["key"].startswith("record.")}
+        for needs in needed.get(flag, []):
+            assert found.pop(needs.replace("--", "record.").replace("-", "_")) == "1"
         assert found == {key: "2000000000" if value == ["S"] else given or "1"}
 
 

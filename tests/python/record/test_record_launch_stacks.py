@@ -120,6 +120,25 @@ def test_without_the_option_no_stack_is_recorded(program, script, tmp_path):
     assert "No stacks of launches were recorded; gpu-profile record --launch-stacks -- CMD records them." in " ".join(text.split())
 
 
+def test_only_the_innermost_functions_are_kept_if_the_user_wants_it(program, script, tmp_path):
+    """Of <module>, step, launch and play, two are Python's; native functions and the numbers of launches stay as they are."""
+    code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
+    code.write_text(TRAINING)
+    done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--stack-depth", "2", "--", sys.executable,
+                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    found = stacks(program, capture)
+    assert len(found) == 160
+    inner = f"launch (train.py:{line_of('play(turn, b')});play (train.py:{line_of('def play')})"
+    assert {stack[:len(inner)] for stack in found} == {inner}
+    assert all(stack.count(".py:") == 2 and re.search(r"\((_ctypes\.|libffi\.)", stack) for stack in found)
+
+
+def test_a_depth_without_stacks_is_refused(program, tmp_path):
+    outcome = program.run("record", "-o", tmp_path / "run.gpuprof", "--stack-depth", "2", "--", "true")
+    assert (outcome.status, outcome.errors) == (2, ["gpu-profile: --stack-depth has no effect without --launch-stacks; add --launch-stacks"])
+
+
 def test_a_recording_without_cuda_is_refused(program, tmp_path):
     outcome = program.run("record", "-o", tmp_path / "run.gpuprof", "--launch-stacks", "--trace", "nvtx", "--", "true")
     assert outcome.status == 2
