@@ -13,6 +13,7 @@
     ANALYSIS(Api)                          \
     ANALYSIS(OsCalls)                      \
     ANALYSIS(Launches)                     \
+    ANALYSIS(Graphs)                       \
     ANALYSIS(LaunchStacks)                 \
     ANALYSIS(Gaps)                         \
     ANALYSIS(Idle)                         \

@@ -192,6 +192,23 @@ def launches(trace):
     return rows
 
 
+def graphs(trace):
+    """(process, graph id) -> row over the ops that a launch of a CUDA graph submitted"""
+    calls = calls_by_correlation(trace)
+    of_graphs = [op for op in trace.device_ops if "GraphLaunch" in getattr(calls.get(op.correlation), "name", "")]
+    rows = {}
+    for key, group in grouped(of_graphs, lambda op: (str(calls[op.correlation].pid), op.args.get("graph id") or None)).items():
+        launches = grouped(group, lambda op: op.correlation)
+        lasted = [max(op.end for op in ops) - min(op.start for op in ops) for ops in launches.values()]
+        busy = [intervals.length(spans(ops)) for ops in launches.values()]
+        kernels = grouped([op for op in group if op.category == KERNEL], lambda op: op.name)
+        rows[key] = {"launches": len(launches), "kernels": sum(map(len, kernels.values())), "copies": len(group) - sum(map(len, kernels.values())),
+                     "call_mean_ns": mean([calls[correlation].dur for correlation in launches]), "span_mean_ns": mean(lasted), "busy_mean_ns": mean(busy),
+                     "idle_pct": Fraction(100 * (sum(lasted) - sum(busy)), sum(lasted)), "busy_ns": sum(busy),
+                     "top_kernel": min(kernels, key=lambda name: (-sum(op.dur for op in kernels[name]), name))}
+    return rows
+
+
 def memory_peaks(trace):
     """device id -> the first moment at which the framework had most allocated there"""
     rows = {}

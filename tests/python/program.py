@@ -58,7 +58,7 @@ class Report:
 
 
 class Program:
-    COMPARED = ("kernels", "memcpy", "memset", "devices", "ops", "gaps", "idle", "overlap", "streams", "api", "launches")
+    COMPARED = ("kernels", "memcpy", "memset", "devices", "ops", "gaps", "idle", "overlap", "streams", "api", "launches", "graphs")
 
     def __init__(self, path):
         self.path = path

@@ -128,6 +128,12 @@ def test_launches(recording, recordings, reports):
     diff.none()
 
 
+def test_graphs(recording, recordings, reports):
+    diff = Differences("graphs")
+    diff.check_rows(reports(recording)["graphs"].by("process", "graph"), timeline.graphs(recordings(recording)))
+    diff.none()
+
+
 def test_memory_peak(recording, recordings, program):
     trace = recordings(recording)
     start, _ = timeline.window(trace)
