@@ -20,27 +20,28 @@ ResultTable::ResultTable(std::string_view name, std::span<const ResultColumn> co
 
 void ResultTable::add_row(std::span<const Cell> cells) {
     if (cells.size() != columns_.size()) std::abort();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const Cell& cell = cells[i];
-        CellType type = columns_[i].type;
-        std::int64_t bits = 0;
-        if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
-            if (type != CellType::integer && type != CellType::real) std::abort();
-            bits = type == CellType::real ? std::bit_cast<std::int64_t>(static_cast<double>(*integer)) : *integer;
-        } else if (const auto* real = std::get_if<double>(&cell)) {
-            if (type != CellType::real) std::abort();
-            bits = std::bit_cast<std::int64_t>(*real);
-        } else if (const auto* text = std::get_if<std::string_view>(&cell)) {
-            if (type != CellType::text) std::abort();
-            bits = index_of(strings_.intern(*text));
-        } else if (const auto* boolean = std::get_if<bool>(&cell)) {
-            if (type != CellType::boolean) std::abort();
-            bits = *boolean ? 1 : 0;
-        }
-        values_[i].bits.push_back(bits);
-        values_[i].present.push_back(cell.index() != 0);
-    }
+    for (std::size_t i = 0; i < cells.size(); ++i) put(i, cells[i]);
     ++rows_;
+}
+
+void ResultTable::put(std::size_t column, const Cell& cell) {
+    CellType type = columns_[column].type;
+    std::int64_t bits = 0;
+    if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
+        if (type != CellType::integer && type != CellType::real) std::abort();
+        bits = type == CellType::real ? std::bit_cast<std::int64_t>(static_cast<double>(*integer)) : *integer;
+    } else if (const auto* real = std::get_if<double>(&cell)) {
+        if (type != CellType::real) std::abort();
+        bits = std::bit_cast<std::int64_t>(*real);
+    } else if (const auto* text = std::get_if<std::string_view>(&cell)) {
+        if (type != CellType::text) std::abort();
+        bits = index_of(strings_.intern(*text));
+    } else if (const auto* boolean = std::get_if<bool>(&cell)) {
+        if (type != CellType::boolean) std::abort();
+        bits = *boolean ? 1 : 0;
+    }
+    values_[column].bits.push_back(bits);
+    values_[column].present.push_back(cell.index() != 0);
 }
 
 Cell ResultTable::cell(std::size_t row, std::size_t column) const {

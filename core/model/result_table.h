@@ -31,6 +31,11 @@ struct ResultColumn {
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, bool>;
 inline constexpr Cell kAbsent{};
 
+template <class Row, std::size_t N>
+struct ColumnList;
+template <class Row>
+struct ColumnOf;
+
 class ResultTable {
 public:
     // `columns` must outlive the table (constant arrays do).
@@ -39,6 +44,10 @@ public:
     // Adds a row; one cell per column, absent or of the column's type (a real column accepts integers).
     void add_row(std::span<const Cell> cells);
     void add_row(std::initializer_list<Cell> cells) { add_row(std::span<const Cell>(cells.begin(), cells.size())); }
+
+    // Adds a row by the getters of its columns (result_columns.h), with which the table was made.
+    template <class Row, std::size_t N>
+    void add(const ColumnList<Row, N>& list, const Row& row);
 
     std::string_view name() const { return name_; }
     std::span<const ResultColumn> columns() const { return columns_; }
@@ -61,6 +70,10 @@ public:
     std::vector<std::string> notes;
 
 private:
+    template <class Row>
+    friend struct ColumnOf;
+    void put(std::size_t column, const Cell& cell);
+
     std::string_view name_;
     std::span<const ResultColumn> columns_;
     std::size_t rows_ = 0;

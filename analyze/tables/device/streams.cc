@@ -8,14 +8,25 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kStreamsColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"stream", CellType::integer, Unit::none, "Stream id."},
-    {"ops", CellType::integer, Unit::count, "Number of kernels, memcpys and memsets."},
-    {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight."},
-    {"first_ns", CellType::integer, Unit::ns, "Start of the first op, relative to the window start."},
-    {"last_ns", CellType::integer, Unit::ns, "End of the last op, relative to the window start."},
+struct StreamRow {
+    const StreamWork& stream;
+    TimeNs origin;
 };
+
+constexpr auto kStreamsColumns = columns_of<StreamRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const StreamRow& r) { return r.stream.device < 0 ? kAbsent : integer(r.stream.device); }},
+    {"stream", CellType::integer, Unit::none, "Stream id.",
+     [](const StreamRow& r) { return r.stream.stream < 0 ? kAbsent : integer(r.stream.stream); }},
+    {"ops", CellType::integer, Unit::count, "Number of kernels, memcpys and memsets.",
+     [](const StreamRow& r) { return r.stream.ops; }},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight.",
+     [](const StreamRow& r) { return length(r.stream.busy); }},
+    {"first_ns", CellType::integer, Unit::ns, "Start of the first op, relative to the window start.",
+     [](const StreamRow& r) { return r.stream.first - r.origin; }},
+    {"last_ns", CellType::integer, Unit::ns, "End of the last op, relative to the window start.",
+     [](const StreamRow& r) { return r.stream.last - r.origin; }},
+});
 
 Result<ResultTable> streams_table(const Facts& facts) {
     TimeNs origin = facts.trace().zero();
@@ -24,16 +35,7 @@ Result<ResultTable> streams_table(const Facts& facts) {
                      [](const StreamWork& a, const StreamWork& b) { return length(a.busy) > length(b.busy); });
     ResultTable table("streams", kStreamsColumns);
     table.handle_prefix = "st";
-    for (const StreamWork& stream : streams) {
-        table.add_row({
-            stream.device < 0 ? kAbsent : integer(stream.device),
-            stream.stream < 0 ? kAbsent : integer(stream.stream),
-            integer(stream.ops),
-            integer(length(stream.busy)),
-            integer(stream.first - origin),
-            integer(stream.last - origin),
-        });
-    }
+    for (const StreamWork& stream : streams) table.add(kStreamsColumns, {stream, origin});
     return table;
 }
 

@@ -32,7 +32,7 @@ struct GraphTotals {
     StringId process = kNoString, top_kernel = kNoString;
     std::int64_t graph = kUnknownGraph;
     std::uint64_t launches = 0, kernels = 0, copies = 0;
-    WideSum call, span, busy;
+    WideSum call = {}, span = {}, busy = {};
 };
 
 // Every op of a graph: the recording names its graph, or its call launched one.
