@@ -214,7 +214,9 @@ Result<ExitCode> measure(const CountersArguments& arguments) {
     }
     if (status && arguments.stalls.stalls && !all.runs.back().end.failed()) {
         note(fmt::format("{} run: sampling warps", measurement ? "third" : "second"));
-        status = add_run(target, all, arguments, request_of(Pass::stalls, arguments), processes);
+        status =
+            add_run(target, all, arguments,
+                    request_of(Pass::stalls, arguments, "", measurement ? measurement->reply.cupti : ""), processes);
     }
     if (!status && all.runs.size() == 1) return status.error();
     if (!status) note(status.error().message);

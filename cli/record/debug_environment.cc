@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string_view>
 
 #include "cli/output.h"
@@ -107,24 +106,24 @@ Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments
     return groups;
 }
 
-std::vector<std::string> set_debug_env(const std::vector<std::string>& groups, const std::string& folder) {
+std::vector<std::string> set_debug_env(CommandEnvironment& environment, const std::vector<std::string>& groups,
+                                       const std::string& folder) {
     std::vector<std::string> kept;
     for (const Variable& variable : kVariables) {
         if (std::find(groups.begin(), groups.end(), variable.group) == groups.end()) continue;
         std::string value = variable.value;
         if (value.starts_with("{}")) value = logs_folder(folder) + value.substr(2);
-        const char* before = std::getenv(variable.name);
-        if (before != nullptr && before != value) kept.emplace_back(variable.name);
-        if (before == nullptr) setenv(variable.name, value.c_str(), 1);
+        if (environment.get(variable.name).value_or(value) != value) kept.emplace_back(variable.name);
+        environment.set_if_absent(variable.name, value);
     }
     if (kept.empty()) return {};
     return {fmt::format("--debug-env keeps what was set already: {}; logs that these send elsewhere are not recorded",
                         fmt::join(kept, ", "))};
 }
 
-bool launches_block() {
-    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return value != nullptr && value[0] != '\0' && std::string_view(value) != "0";
+bool launches_block(const CommandEnvironment& environment) {
+    std::string value = environment.get("CUDA_LAUNCH_BLOCKING").value_or("");
+    return !value.empty() && value != "0";
 }
 
 std::unique_ptr<Companion> record_logs(const std::string& folder) { return std::make_unique<LibraryLogs>(folder); }

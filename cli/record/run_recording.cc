@@ -281,7 +281,8 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (!folder.ok()) return folder.error();
     if (!request.counter_plan.empty())
         if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();
-    if (!request.cupti.empty()) setenv("GPUPROF_CUPTI", request.cupti.c_str(), 0);
+    CommandEnvironment environment;
+    if (!request.cupti.empty()) environment.set_if_absent("GPUPROF_CUPTI", request.cupti);
     std::optional<PreloadPath> preload = preload_path(library, options);
     std::optional<PreloadPath> os_calls = options.recorder.os_calls_ns > 0 ? os_calls_preload() : std::nullopt;
     std::optional<OsCallShare> shared;
@@ -292,15 +293,15 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         else
             note(made.error().message + "; calls of the operating system that cannot be recorded are not counted");
     }
-    for (const std::string& remark : set_injection(library, joined(os_calls, preload), *folder, options)) note(remark);
+    std::string preloaded = joined(os_calls, preload);
+    for (const std::string& remark : set_injection(environment, library, preloaded, *folder, options)) note(remark);
+    for (const std::string& remark : set_debug_env(environment, request.debug_groups, folder->path())) note(remark);
     Companions companions(*folder);
     prepare(companions, request, *folder);
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
                                        companions.stop();
                                    }});
-    // After the companions, whose processes do not need it.
-    for (const std::string& remark : set_debug_env(request.debug_groups, folder->path())) note(remark);
-    if (Status started = target.start(request.command); !started) return started.error();
+    if (Status started = target.start(request.command, {}, &environment); !started) return started.error();
     shared.reset();
     companions.started(target.pid());
     note_failure(caught([&] { watch.start(); }));
@@ -328,7 +329,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
                        .os_calls = std::move(os_calls),
                        .clock_at_start = std::move(clock),
                        .debug_groups = request.debug_groups,
-                       .launches_block = launches_block(),
+                       .launches_block = launches_block(environment),
                        .settings = options.recorder};
 }
 

@@ -109,46 +109,48 @@ std::string words_of(const RecorderSettings& settings) {
 }
 
 // Prepends `value` to a variable.
-void put_first(const char* name, const std::string& value, char between) {
-    const char* before = std::getenv(name);
-    bool any = before != nullptr && before[0] != '\0';
-    if (any && value == std::string_view(before).substr(0, std::string_view(before).find(between))) return;
-    setenv(name, any ? fmt::format("{}{}{}", value, between, before).c_str() : value.c_str(), 1);
+void put_first(CommandEnvironment& environment, const char* name, const std::string& value, char between) {
+    std::string before = environment.get(name).value_or("");
+    if (before.empty())
+        environment.set(name, value);
+    else if (value != std::string_view(before).substr(0, before.find(between)))
+        environment.set(name, fmt::format("{}{}{}", value, between, before));
 }
 
 }  // namespace
 
-std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
-                                       const SpoolFolder& folder, const InjectionOptions& options) {
+std::vector<std::string> set_injection(CommandEnvironment& environment, const std::string& library,
+                                       const std::string& preload, const SpoolFolder& folder,
+                                       const InjectionOptions& options) {
     std::vector<std::string> remarks;
     for (auto [wanted, name] :
          {std::pair{options.cuda, "CUDA_INJECTION64_PATH"}, {options.nvtx, "NVTX_INJECTION64_PATH"}}) {
         if (!wanted) continue;
-        const char* other = std::getenv(name);
-        if (other != nullptr && other[0] != '\0' && library != other)
+        std::string other = environment.get(name).value_or("");
+        if (!other.empty() && library != other)
             remarks.push_back(
                 fmt::format("{} is already set to {}; it is kept, so this recording lacks that data", name, other));
         else
-            setenv(name, library.c_str(), 1);
+            environment.set(name, library);
     }
-    setenv("GPUPROF_RECORD_DIR", folder.path().c_str(), 1);
+    environment.set("GPUPROF_RECORD_DIR", folder.path());
     RecorderSettings settings = options.recorder;
     settings.launcher = getpid();
-    setenv("GPUPROF_RECORD", words_of(settings).c_str(), 1);
+    environment.set("GPUPROF_RECORD", words_of(settings));
     if (options.annotation.empty())
-        unsetenv("GPUPROF_RECORD_RANGE");
+        environment.remove("GPUPROF_RECORD_RANGE");
     else
-        setenv("GPUPROF_RECORD_RANGE", options.annotation.c_str(), 1);
+        environment.set("GPUPROF_RECORD_RANGE", options.annotation);
     if (preload.empty()) return remarks;
     // Intercepts calls between another client and CUPTI, and exits through _exit. Programs built with the address
     // sanitizer refuse to start with a preloaded library unless told that it is intended.
-    put_first("LD_PRELOAD", preload, ':');
-    put_first("ASAN_OPTIONS", "verify_asan_link_order=0", ':');
+    put_first(environment, "LD_PRELOAD", preload, ':');
+    put_first(environment, "ASAN_OPTIONS", "verify_asan_link_order=0", ':');
     // Proton loads CUPTI from these folders; what the user set is kept.
     std::string stand_in = library.substr(0, library.rfind('/')) + "/cupti_stand_in";
     if (access((stand_in + "/libcupti.so").c_str(), R_OK) == 0)
         for (const char* name : {"TRITON_CUPTI_LIB_PATH", "TRITON_CUPTI_LIB_BLACKWELL_PATH"})
-            setenv(name, stand_in.c_str(), 0);
+            environment.set_if_absent(name, stand_in);
     return remarks;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collect/launch/command_environment.h"
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
 
@@ -52,9 +53,10 @@ private:
 // The library next to this program; "" if not found.
 std::string injected_library();
 
-// Sets the variables in this process's environment, which the target inherits. `preload` is the path for LD_PRELOAD
-// (preload_path.h), "" for none. Returns remarks for the user: variables that were already set and are kept.
-std::vector<std::string> set_injection(const std::string& library, const std::string& preload,
-                                       const SpoolFolder& folder, const InjectionOptions& options);
+// Sets the variables in the environment of the target. `preload` is the path for LD_PRELOAD (preload_path.h), "" for none.
+// Returns remarks for the user: variables that were already set and are kept.
+std::vector<std::string> set_injection(CommandEnvironment& environment, const std::string& library,
+                                       const std::string& preload, const SpoolFolder& folder,
+                                       const InjectionOptions& options);
 
 }  // namespace gpuprof::launch

@@ -55,7 +55,8 @@ struct Target::Signals {
 Target::Target() : signals_(new Signals) {}
 Target::~Target() { delete signals_; }
 
-Status Target::start(const std::vector<std::string>& command, const TargetStreams& streams) {
+Status Target::start(const std::vector<std::string>& command, const TargetStreams& streams,
+                     CommandEnvironment* environment) {
     std::vector<char*> argv;
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
@@ -71,7 +72,10 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
     SpawnActions actions;
     if (streams.input >= 0) actions.duplicate(streams.input, STDIN_FILENO);
     if (streams.output >= 0) actions.duplicate(streams.output, STDOUT_FILENO);
-    int failed = actions.spawn(pid_, argv[0], &attributes, argv.data(), environ, true);
+    std::vector<char*> variables;
+    if (environment != nullptr) variables = environment->pointers();
+    int failed = actions.spawn(pid_, argv[0], &attributes, argv.data(),
+                               environment != nullptr ? variables.data() : environ, true);
     posix_spawnattr_destroy(&attributes);
     if (failed == 0) return {};
     return Error{failed == ENOENT ? kNotFound : kNotExecutable,

@@ -4,6 +4,9 @@ No library writes here: a script writes the lines to the files that the variable
 """
 
 import os
+import shutil
+import signal
+import subprocess
 import sys
 import textwrap
 
@@ -166,11 +169,25 @@ def test_an_interrupted_recording_keeps_the_logs(program, tmp_path):
     script = tmp_path / "program.py"
     script.write_text(WRITER + LINES + "import signal; os.kill(os.getppid(), signal.SIGKILL)\n")
     capture = tmp_path / "run.gpuprof"
-    program.run("record", "-o", capture, "--debug-env", "torch,cudnn,cublas,nccl", "--", sys.executable, script)
+    killed = program.run("record", "-o", capture, "--debug-env", "torch,cudnn,cublas,nccl", "--", sys.executable, script)
+    assert killed.status == -signal.SIGKILL, killed.errors
     [folder] = tmp_path.glob("run.gpuprof.parts-*")
     merged = program.run("record", "--merge", folder, "-o", capture)
     assert merged.status == 0, merged.errors
     assert "nccl: Using network Socket" in {row["name"] for row in log_rows(program, capture)}
+
+
+def test_its_own_environment_does_not_change(program, tmp_path, monkeypatch):
+    """Threads of `record` read it while the command starts; setenv(3) in another one ended it now and then with SIGSEGV."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    source, library = tmp_path / "strict.c", tmp_path / "strict.so"
+    source.write_text("#include <stdlib.h>\n" + "".join(
+        f"int {call} {{ abort(); }}\n" for call in ("setenv(const char *name, const char *value, int over)", "unsetenv(const char *name)", "putenv(char *text)")))
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    outcome = program.run("record", "-o", tmp_path / "run.gpuprof", "--debug-env", "--os-calls", "--capture-range", "nvtx:step", "--", "true")
+    assert outcome.status == 0, outcome.errors
 
 
 def test_scrub_removes_what_the_lines_say(program, record, tmp_path):
