@@ -14,49 +14,63 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kArithmeticColumns[] = {
-    {"name", CellType::text, Unit::none, "Operator."},
-    {"shapes", CellType::text, Unit::none, "Input shapes."},
-    {"types", CellType::text, Unit::none, "Input types."},
-    {"count", CellType::integer, Unit::count, "Number of calls that launched kernels."},
-    {"device_ns", CellType::integer, Unit::ns, "Total duration of the kernels launched directly by these calls."},
-    {"flops", CellType::real, Unit::flop, "Floating-point operations of all calls."},
-    {"bytes", CellType::real, Unit::bytes,
-     "Modelled bytes of all calls: each input and output counted once; not measured memory traffic."},
-    {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity."},
-    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved FLOP/s."},
-    {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved bandwidth, from the modelled bytes."},
-    {"compute_pct", CellType::real, Unit::percent,
-     "Achieved FLOP/s as a share of the device's dense peak for this arithmetic."},
-    {"bandwidth_pct", CellType::real, Unit::percent,
-     "Achieved GB/s as a share of the device's memory bandwidth, capped at 100 (see the notes)."},
-    {"math", CellType::text, Unit::none, "Math unit and number format, from the kernel name or the operands."},
-    {"bound", CellType::text, Unit::none,
-     "compute or memory, whichever peak is closer; absent when both are below 25 %."},
-};
-
 std::string math_text(MathPath path) {
     if (path.unit == MathUnit::unknown) return std::string(to_string(path.type));
     return std::string(to_string(path.unit)) + " " + std::string(to_string(path.type));
 }
 
+struct ArithmeticRow {
+    const Trace& trace;
+    const OpRate& rate;
+
+    Cell per_second(const std::optional<double>& amount, double scale) const {
+        return amount ? ratio(*amount * scale, static_cast<double>(rate.device_ns) * 1e-9) : kAbsent;
+    }
+};
+
+constexpr auto kArithmeticColumns = columns_of<ArithmeticRow>({
+    {"name", CellType::text, Unit::none, "Operator.",
+     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.name); }},
+    {"shapes", CellType::text, Unit::none, "Input shapes.",
+     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.dims); }},
+    {"types", CellType::text, Unit::none, "Input types.",
+     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.types); }},
+    {"count", CellType::integer, Unit::count, "Number of calls that launched kernels.",
+     [](const ArithmeticRow& r) { return r.rate.count; }},
+    {"device_ns", CellType::integer, Unit::ns, "Total duration of the kernels launched directly by these calls.",
+     [](const ArithmeticRow& r) { return r.rate.device_ns; }},
+    {"flops", CellType::real, Unit::flop, "Floating-point operations of all calls.",
+     [](const ArithmeticRow& r) { return r.rate.flops; }},
+    {"bytes", CellType::real, Unit::bytes,
+     "Modelled bytes of all calls: each input and output counted once; not measured memory traffic.",
+     [](const ArithmeticRow& r) { return r.rate.bytes; }},
+    {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity.",
+     [](const ArithmeticRow& r) {
+         return r.rate.flops && r.rate.bytes ? ratio(*r.rate.flops, *r.rate.bytes) : kAbsent;
+     }},
+    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved FLOP/s.",
+     [](const ArithmeticRow& r) { return r.per_second(r.rate.flops, 1); }},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved bandwidth, from the modelled bytes.",
+     [](const ArithmeticRow& r) { return r.per_second(r.rate.bytes, 1e-9); }},
+    {"compute_pct", CellType::real, Unit::percent,
+     "Achieved FLOP/s as a share of the device's dense peak for this arithmetic.",
+     [](const ArithmeticRow& r) { return r.rate.compute_pct; }},
+    {"bandwidth_pct", CellType::real, Unit::percent,
+     "Achieved GB/s as a share of the device's memory bandwidth, capped at 100 (see the notes).",
+     [](const ArithmeticRow& r) {
+         return r.rate.bandwidth_pct ? real(std::min(100.0, *r.rate.bandwidth_pct)) : kAbsent;
+     }},
+    {"math", CellType::text, Unit::none, "Math unit and number format, from the kernel name or the operands.",
+     [](const ArithmeticRow& r) { return math_text(r.rate.path); }},
+    {"bound", CellType::text, Unit::none,
+     "compute or memory, whichever peak is closer; absent when both are below 25 %.",
+     [](const ArithmeticRow& r) { return r.rate.bound ? Cell{name_of(*r.rate.bound)} : kAbsent; }},
+});
+
 Result<ResultTable> arithmetic_table(const Facts& facts) {
     ResultTable table("arithmetic", kArithmeticColumns);
     table.handle_prefix = "ar";
-    for (const OpRate& rate : facts.get<OpRates>().rates) {
-        auto seconds = static_cast<double>(rate.device_ns) * 1e-9;
-        auto per_second = [&](const std::optional<double>& amount, double scale) {
-            return amount ? ratio(*amount * scale, seconds) : kAbsent;
-        };
-        std::string math = math_text(rate.path);
-        table.add_row({text_or_absent(facts.trace(), rate.name), text_or_absent(facts.trace(), rate.dims),
-                       text_or_absent(facts.trace(), rate.types), integer(rate.count), integer(rate.device_ns),
-                       real(rate.flops), real(rate.bytes),
-                       rate.flops && rate.bytes ? ratio(*rate.flops, *rate.bytes) : kAbsent, per_second(rate.flops, 1),
-                       per_second(rate.bytes, 1e-9), real(rate.compute_pct),
-                       rate.bandwidth_pct ? real(std::min(100.0, *rate.bandwidth_pct)) : kAbsent,
-                       std::string_view(math), rate.bound ? Cell{name_of(*rate.bound)} : kAbsent});
-    }
+    for (const OpRate& rate : facts.get<OpRates>().rates) table.add(kArithmeticColumns, {facts.trace(), rate});
     auto beyond = std::count_if(facts.get<OpRates>().rates.begin(), facts.get<OpRates>().rates.end(),
                                 [](const OpRate& rate) { return rate.bandwidth_pct.value_or(0) > 100; });
     if (beyond > 0)

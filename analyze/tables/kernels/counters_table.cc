@@ -9,19 +9,34 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kCountersColumns[] = {
-    {"launch", CellType::integer, Unit::none, "Launch number."},
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler."},
-    {"compute_pct", CellType::real, Unit::percent, "SM throughput as a share of its peak."},
-    {"memory_pct", CellType::real, Unit::percent,
-     "Throughput of the busiest cache level or of device memory, as a share of its peak."},
-    {"occupancy_pct", CellType::real, Unit::percent,
-     "Achieved occupancy: mean resident warps as a share of the maximum."},
-    {"registers", CellType::integer, Unit::count, "Registers per thread."},
-    {"counters", CellType::integer, Unit::count, "Number of counters collected; `export csv` writes all of them."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
+struct CountersRow {
+    const Trace& trace;
+    const ProfiledKernelTable& table;
+    const MeasuredKernel& kernel;
 };
+
+constexpr auto kCountersColumns = columns_of<CountersRow>({
+    {"launch", CellType::integer, Unit::none, "Launch number.",
+     [](const CountersRow& r) { return r.table.launch[r.kernel.row]; }},
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const CountersRow& r) { return text_cell(r.trace, r.table.name.value_or(r.kernel.row, kNoString)); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler.",
+     [](const CountersRow& r) { return r.table.dur.get(r.kernel.row); }},
+    {"compute_pct", CellType::real, Unit::percent, "SM throughput as a share of its peak.",
+     [](const CountersRow& r) { return r.kernel[KernelMetric::compute_pct]; }},
+    {"memory_pct", CellType::real, Unit::percent,
+     "Throughput of the busiest cache level or of device memory, as a share of its peak.",
+     [](const CountersRow& r) { return r.kernel[KernelMetric::memory_pct]; }},
+    {"occupancy_pct", CellType::real, Unit::percent,
+     "Achieved occupancy: mean resident warps as a share of the maximum.",
+     [](const CountersRow& r) { return r.kernel[KernelMetric::achieved_pct]; }},
+    {"registers", CellType::integer, Unit::count, "Registers per thread.",
+     [](const CountersRow& r) { return count_cell(r.kernel[KernelMetric::registers]); }},
+    {"counters", CellType::integer, Unit::count, "Number of counters collected; `export csv` writes all of them.",
+     [](const CountersRow& r) { return r.kernel.counters; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const CountersRow& r) { return r.table.device.get(r.kernel.row); }},
+});
 
 Result<ResultTable> counters_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -29,11 +44,7 @@ Result<ResultTable> counters_table(const Facts& facts) {
     ResultTable result("counters", kCountersColumns);
     result.handle_prefix = "counter";
     for (const MeasuredKernel& kernel : facts.get<MeasuredKernels>().launches)
-        result.add_row({integer(table.launch[kernel.row]), text_cell(trace, table.name.value_or(kernel.row, kNoString)),
-                        integer(table.dur.get(kernel.row)), real(kernel[KernelMetric::compute_pct]),
-                        real(kernel[KernelMetric::memory_pct]), real(kernel[KernelMetric::achieved_pct]),
-                        count_cell(kernel[KernelMetric::registers]), integer(kernel.counters),
-                        integer(table.device.get(kernel.row))});
+        result.add(kCountersColumns, {trace, table, kernel});
     if (table.rows == 0)
         result.notes.push_back("No hardware counters were recorded; ncu --csv --page raw collects them.");
     return result;

@@ -116,19 +116,39 @@ GraphTotals totals_of(const Trace& trace, std::span<const GraphOp> ops) {
     return graph;
 }
 
-constexpr ResultColumn kGraphsColumns[] = {
-    {"process", CellType::text, Unit::none, "Key of the process."},
-    {"graph", CellType::integer, Unit::none, "CUDA graph id; absent if the recording has none."},
-    {"launches", CellType::integer, Unit::count, "Number of launches."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels, over all launches."},
-    {"copies", CellType::integer, Unit::count, "Number of memcpys and memsets, over all launches."},
-    {"call_mean_ns", CellType::real, Unit::ns, "Mean duration of the call that launches it."},
-    {"span_mean_ns", CellType::real, Unit::ns, "Mean time from the first start to the last end of one launch."},
-    {"busy_mean_ns", CellType::real, Unit::ns, "Mean time of it with an op in flight."},
-    {"idle_pct", CellType::real, Unit::percent, "Share of the launches' spans without an op in flight."},
-    {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight, over all launches."},
-    {"top_kernel", CellType::text, Unit::none, "The kernel with the most time in it."},
+struct GraphsRow {
+    const Trace& trace;
+    const GraphTotals& graph;
 };
+
+constexpr auto kGraphsColumns = columns_of<GraphsRow>({
+    {"process", CellType::text, Unit::none, "Key of the process.",
+     [](const GraphsRow& r) { return text_cell(r.trace, r.graph.process); }},
+    {"graph", CellType::integer, Unit::none, "CUDA graph id; absent if the recording has none.",
+     [](const GraphsRow& r) { return r.graph.graph == kUnknownGraph ? kAbsent : integer(r.graph.graph); }},
+    {"launches", CellType::integer, Unit::count, "Number of launches.",
+     [](const GraphsRow& r) { return r.graph.launches; }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels, over all launches.",
+     [](const GraphsRow& r) { return r.graph.kernels; }},
+    {"copies", CellType::integer, Unit::count, "Number of memcpys and memsets, over all launches.",
+     [](const GraphsRow& r) { return r.graph.copies; }},
+    {"call_mean_ns", CellType::real, Unit::ns, "Mean duration of the call that launches it.",
+     [](const GraphsRow& r) { return r.graph.call.over(r.graph.launches); }},
+    {"span_mean_ns", CellType::real, Unit::ns, "Mean time from the first start to the last end of one launch.",
+     [](const GraphsRow& r) { return r.graph.span.over(r.graph.launches); }},
+    {"busy_mean_ns", CellType::real, Unit::ns, "Mean time of it with an op in flight.",
+     [](const GraphsRow& r) { return r.graph.busy.over(r.graph.launches); }},
+    {"idle_pct", CellType::real, Unit::percent, "Share of the launches' spans without an op in flight.",
+     [](const GraphsRow& r) {
+         WideSum idle = r.graph.span;
+         idle.subtract(r.graph.busy);
+         return percent(idle.real(), r.graph.span.real());
+     }},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight, over all launches.",
+     [](const GraphsRow& r) { return r.graph.busy.value(); }},
+    {"top_kernel", CellType::text, Unit::none, "The kernel with the most time in it.",
+     [](const GraphsRow& r) { return text_cell(r.trace, r.graph.top_kernel); }},
+});
 
 Result<ResultTable> graphs_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -144,23 +164,7 @@ Result<ResultTable> graphs_table(const Facts& facts) {
 
     ResultTable table("graphs", kGraphsColumns);
     table.handle_prefix = "cg";
-    for (const GraphTotals& graph : graphs) {
-        WideSum idle = graph.span;
-        idle.subtract(graph.busy);
-        table.add_row({
-            text_cell(trace, graph.process),
-            graph.graph == kUnknownGraph ? kAbsent : integer(graph.graph),
-            integer(graph.launches),
-            integer(graph.kernels),
-            integer(graph.copies),
-            real(graph.call.over(graph.launches)),
-            real(graph.span.over(graph.launches)),
-            real(graph.busy.over(graph.launches)),
-            percent(idle.real(), graph.span.real()),
-            integer(graph.busy.value()),
-            text_cell(trace, graph.top_kernel),
-        });
-    }
+    for (const GraphTotals& graph : graphs) table.add(kGraphsColumns, {trace, graph});
     if (graphs.empty() && gathered.without_call() == 0) table.notes.push_back("No CUDA graph was launched.");
     if (gathered.without_call() > 0)
         table.notes.push_back(

@@ -16,14 +16,22 @@ namespace {
 
 using enum KernelMetric;
 
-constexpr ResultColumn kKernelColumns[] = {
-    {"section", CellType::text, Unit::none,
-     "speed of light, memory, occupancy, stalls, instructions, roofline or launch."},
-    {"name", CellType::text, Unit::none, "What was measured."},
-    {"value", CellType::real, Unit::none, "The value."},
-    {"unit", CellType::text, Unit::none, "Unit of the value."},
-    {"note", CellType::text, Unit::none, "What it consists of, or what it means."},
+struct KernelFigure {
+    std::string_view section, name;
+    double value;
+    std::string_view unit, note;
 };
+
+constexpr auto kKernelColumns = columns_of<KernelFigure>({
+    {"section", CellType::text, Unit::none,
+     "speed of light, memory, occupancy, stalls, instructions, roofline or launch.",
+     [](const KernelFigure& r) { return r.section; }},
+    {"name", CellType::text, Unit::none, "What was measured.", [](const KernelFigure& r) { return r.name; }},
+    {"value", CellType::real, Unit::none, "The value.", [](const KernelFigure& r) { return r.value; }},
+    {"unit", CellType::text, Unit::none, "Unit of the value.", [](const KernelFigure& r) { return text_cell(r.unit); }},
+    {"note", CellType::text, Unit::none, "What it consists of, or what it means.",
+     [](const KernelFigure& r) { return text_cell(r.note); }},
+});
 
 constexpr double kBusyPart = 5;  // percent: parts below it say nothing
 constexpr std::size_t kMaxParts = 4;
@@ -39,7 +47,7 @@ public:
         if (value.value_or(0) > 0) add(name, value, unit, note);
     }
     void add(std::string_view name, std::optional<double> value, std::string_view unit, std::string_view note = "") {
-        if (value) table_.add_row({section_, name, real(*value), text_cell(unit), text_cell(note)});
+        if (value) table_.add(kKernelColumns, {section_, name, *value, unit, note});
     }
 
 private:

@@ -21,8 +21,9 @@ namespace {
 
 struct Dim3 {
     std::optional<std::int32_t> x, y, z;
-    bool known() const { return x && y && z; }
-    std::string text() const { return known() ? fmt::format("{},{},{}", *x, *y, *z) : ""; }
+    std::optional<std::string> text() const {
+        return x && y && z ? std::optional(fmt::format("{},{},{}", *x, *y, *z)) : std::nullopt;
+    }
 };
 
 struct KernelTimes {
@@ -161,60 +162,55 @@ std::vector<KernelTimes> measure(const Facts& facts, const NameGroups& names) {
     return groups;
 }
 
-constexpr ResultColumn kKernelsColumns[] = {
-    {"name", CellType::text, Unit::none, "Full demangled kernel name."},
-    {"count", CellType::integer, Unit::count, "Number of executions."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"min_ns", CellType::integer, Unit::ns, "Shortest duration."},
-    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
-    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
-    {"std_ns", CellType::real, Unit::ns, "Population standard deviation."},
-    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z, if the same for all launches."},
-    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z, if the same for all launches."},
-    {"registers", CellType::integer, Unit::count, "Registers per thread, if the same for all launches."},
-    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block, if the same for all launches."},
-    {"occupancy_pct", CellType::real, Unit::percent, "Theoretical occupancy of the launch on its device."},
-    {"limiter", CellType::text, Unit::none, "Limiter of the occupancy: registers, shared memory, blocks or warps."},
-    {"local_bytes", CellType::integer, Unit::bytes,
-     "Local memory per thread (register spills, arrays), if the same for all launches."},
-    {"cluster", CellType::text, Unit::none, "Cluster size in blocks, x,y,z, if the same for all launches."},
-    {"limit", CellType::text, Unit::none,
-     "What holds it back by its counters, if the same for all launches: DRAM-bound, compute-bound, ... (`limits`)."},
-    {"changed_pct", CellType::real, Unit::percent,
-     "The occupancy with the given --threads, --registers, --shared-bytes and --cluster, if the same for all "
-     "launches."},
+struct KernelsRow {
+    const Trace& trace;
+    const KernelTimes& group;
+    const WideSum& whole;
 };
 
-void add(ResultTable& table, const Trace& trace, const KernelTimes& group, const WideSum& whole) {
-    const Stat& stat = group.stat;
-    std::string grid = group.grid.text(), block = group.block.text(), cluster = group.cluster.text();
-    std::string_view limiter = group.occupancy ? to_string(group.occupancy->limiter) : "";
-    table.add_row({
-        text_cell(trace, group.name),
-        integer(stat.count),
-        integer(stat.sum.value()),
-        percent(stat.sum.real(), whole.real()),
-        real(stat.mean),
-        integer(stat.min),
-        integer(stat.p50),
-        integer(stat.p95),
-        integer(stat.max),
-        real(stat.std),
-        text_cell(grid),
-        text_cell(block),
-        integer(group.registers),
-        integer(group.shared_bytes),
-        group.occupancy ? real(group.occupancy->pct) : kAbsent,
-        text_cell(limiter),
-        integer(group.local_bytes),
-        text_cell(cluster),
-        text_cell(group.limit),
-        real(group.changed_pct),
-    });
-}
+constexpr auto kKernelsColumns = columns_of<KernelsRow>({
+    {"name", CellType::text, Unit::none, "Full demangled kernel name.",
+     [](const KernelsRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"count", CellType::integer, Unit::count, "Number of executions.",
+     [](const KernelsRow& r) { return r.group.stat.count; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const KernelsRow& r) { return r.group.stat.sum.value(); }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time.",
+     [](const KernelsRow& r) { return percent(r.group.stat.sum.real(), r.whole.real()); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](const KernelsRow& r) { return r.group.stat.mean; }},
+    {"min_ns", CellType::integer, Unit::ns, "Shortest duration.", [](const KernelsRow& r) { return r.group.stat.min; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).",
+     [](const KernelsRow& r) { return r.group.stat.p50; }},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank).",
+     [](const KernelsRow& r) { return r.group.stat.p95; }},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](const KernelsRow& r) { return r.group.stat.max; }},
+    {"std_ns", CellType::real, Unit::ns, "Population standard deviation.",
+     [](const KernelsRow& r) { return r.group.stat.std; }},
+    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z, if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.grid.text(); }},
+    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z, if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.block.text(); }},
+    {"registers", CellType::integer, Unit::count, "Registers per thread, if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.registers; }},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block, if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.shared_bytes; }},
+    {"occupancy_pct", CellType::real, Unit::percent, "Theoretical occupancy of the launch on its device.",
+     [](const KernelsRow& r) { return r.group.occupancy ? real(r.group.occupancy->pct) : kAbsent; }},
+    {"limiter", CellType::text, Unit::none, "Limiter of the occupancy: registers, shared memory, blocks or warps.",
+     [](const KernelsRow& r) { return text_cell(r.group.occupancy ? to_string(r.group.occupancy->limiter) : ""); }},
+    {"local_bytes", CellType::integer, Unit::bytes,
+     "Local memory per thread (register spills, arrays), if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.local_bytes; }},
+    {"cluster", CellType::text, Unit::none, "Cluster size in blocks, x,y,z, if the same for all launches.",
+     [](const KernelsRow& r) { return r.group.cluster.text(); }},
+    {"limit", CellType::text, Unit::none,
+     "What holds it back by its counters, if the same for all launches: DRAM-bound, compute-bound, ... (`limits`).",
+     [](const KernelsRow& r) { return text_cell(r.group.limit); }},
+    {"changed_pct", CellType::real, Unit::percent,
+     "The occupancy with the given --threads, --registers, --shared-bytes and --cluster, if the same for all "
+     "launches.",
+     [](const KernelsRow& r) { return r.group.changed_pct; }},
+});
 
 Result<ResultTable> kernels_table(const Facts& facts) {
     const KernelNames& names = facts.get<KernelNames>();
@@ -223,7 +219,7 @@ Result<ResultTable> kernels_table(const Facts& facts) {
     for (const WideSum& total : names.totals) whole.add(total);
     ResultTable table("kernels", kKernelsColumns);
     table.handle_prefix = "k";
-    for (std::uint32_t group : names.order) add(table, facts.trace(), groups[group], whole);
+    for (std::uint32_t group : names.order) table.add(kKernelsColumns, {facts.trace(), groups[group], whole});
     return table;
 }
 

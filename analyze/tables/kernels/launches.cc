@@ -71,15 +71,26 @@ std::vector<LaunchTotals> measure(const Trace& trace, const NameGroups& names) {
     return groups;
 }
 
-constexpr ResultColumn kLaunchesColumns[] = {
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"count", CellType::integer, Unit::count, "Number of kernels whose submitting call is known."},
-    {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls, each counted once."},
-    {"queue_mean_ns", CellType::real, Unit::ns,
-     "Mean time from the end of the call to the start of the kernel; can be negative."},
-    {"queue_p95_ns", CellType::integer, Unit::ns, "95th percentile of that time (nearest rank)."},
-    {"kernel_mean_ns", CellType::real, Unit::ns, "Mean kernel duration."},
+struct LaunchesRow {
+    const Trace& trace;
+    const LaunchTotals& group;
 };
+
+constexpr auto kLaunchesColumns = columns_of<LaunchesRow>({
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const LaunchesRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"count", CellType::integer, Unit::count, "Number of kernels whose submitting call is known.",
+     [](const LaunchesRow& r) { return r.group.count; }},
+    {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls, each counted once.",
+     [](const LaunchesRow& r) { return r.group.call.over(r.group.calls); }},
+    {"queue_mean_ns", CellType::real, Unit::ns,
+     "Mean time from the end of the call to the start of the kernel; can be negative.",
+     [](const LaunchesRow& r) { return r.group.queue.over(r.group.count); }},
+    {"queue_p95_ns", CellType::integer, Unit::ns, "95th percentile of that time (nearest rank).",
+     [](const LaunchesRow& r) { return r.group.queue_p95; }},
+    {"kernel_mean_ns", CellType::real, Unit::ns, "Mean kernel duration.",
+     [](const LaunchesRow& r) { return r.group.kernel.over(r.group.count); }},
+});
 
 Result<ResultTable> launches_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -97,16 +108,7 @@ Result<ResultTable> launches_table(const Facts& facts) {
 
     ResultTable table("launches", kLaunchesColumns);
     table.handle_prefix = "l";
-    for (const LaunchTotals& group : groups) {
-        table.add_row({
-            text_cell(trace, group.name),
-            integer(group.count),
-            real(group.call.over(group.calls)),
-            real(group.queue.over(group.count)),
-            integer(group.queue_p95),
-            real(group.kernel.over(group.count)),
-        });
-    }
+    for (const LaunchTotals& group : groups) table.add(kLaunchesColumns, {trace, group});
     if (unknown > 0)
         table.notes.push_back(
             fmt::format("{} of {} kernels are omitted: the calls that submitted them were not recorded.",

@@ -10,25 +10,53 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kLimitsColumns[] = {
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel: `report FILE kernel k-1` shows its counters."},
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"blocks", CellType::integer, Unit::count, "Blocks of the grid."},
-    {"threads", CellType::integer, Unit::count, "Threads per block."},
-    {"launches", CellType::integer, Unit::count, "Number of launches with counters."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all launches with counters."},
-    {"limit", CellType::text, Unit::none,
-     "DRAM-bound, L2-bound, L1-bound, memory-bound, compute-bound, latency-bound or cannot tell."},
-    {"compute_pct", CellType::real, Unit::percent, "Busiest part of the multiprocessors, as a share of its peak."},
-    {"memory_pct", CellType::real, Unit::percent,
-     "Busiest part of the caches and device memory, as a share of its peak."},
-    {"occupancy_pct", CellType::real, Unit::percent, "Achieved occupancy."},
-    {"finding", CellType::text, Unit::none, "Rule of the finding to act on first."},
-    {"gain_pct", CellType::real, Unit::percent, "What acting on it saves of the duration, at most."},
-    {"because", CellType::text, Unit::none, "What holds it back, in a sentence."},
-    {"launch", CellType::integer, Unit::none, "Number of the launch that was judged: the longest."},
+struct LimitsRow {
+    const Trace& trace;
+    const MeasuredGroup& group;
+    const MeasuredKernel& longest;
+    const KernelProfile& profile;
+    const KernelDiagnosis& diagnosis;
+    double all_ns;  // of all groups
+
+    const KernelFinding* first() const { return diagnosis.findings.empty() ? nullptr : &diagnosis.findings.front(); }
 };
+
+constexpr auto kLimitsColumns = columns_of<LimitsRow>({
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel: `report FILE kernel k-1` shows its counters.",
+     [](const LimitsRow& r) { return std::string_view(r.group.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const LimitsRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"blocks", CellType::integer, Unit::count, "Blocks of the grid.",
+     [](const LimitsRow& r) { return count_cell(r.profile[KernelMetric::grid_size]); }},
+    {"threads", CellType::integer, Unit::count, "Threads per block.",
+     [](const LimitsRow& r) { return count_cell(r.profile[KernelMetric::block_size]); }},
+    {"launches", CellType::integer, Unit::count, "Number of launches with counters.",
+     [](const LimitsRow& r) { return r.group.launches.size(); }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations.",
+     [](const LimitsRow& r) {
+         return r.group.total_ns > 0 ? integer(static_cast<std::int64_t>(r.group.total_ns)) : kAbsent;
+     }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all launches with counters.",
+     [](const LimitsRow& r) { return r.all_ns > 0 ? percent(r.group.total_ns, r.all_ns) : kAbsent; }},
+    {"limit", CellType::text, Unit::none,
+     "DRAM-bound, L2-bound, L1-bound, memory-bound, compute-bound, latency-bound or cannot tell.",
+     [](const LimitsRow& r) { return name_of(r.profile.limit); }},
+    {"compute_pct", CellType::real, Unit::percent, "Busiest part of the multiprocessors, as a share of its peak.",
+     [](const LimitsRow& r) { return r.profile.compute ? real(r.profile.compute->pct) : kAbsent; }},
+    {"memory_pct", CellType::real, Unit::percent,
+     "Busiest part of the caches and device memory, as a share of its peak.",
+     [](const LimitsRow& r) { return r.profile.memory ? real(r.profile.memory->pct) : kAbsent; }},
+    {"occupancy_pct", CellType::real, Unit::percent, "Achieved occupancy.",
+     [](const LimitsRow& r) { return r.profile.fit.achieved_pct; }},
+    {"finding", CellType::text, Unit::none, "Rule of the finding to act on first.",
+     [](const LimitsRow& r) { return r.first() == nullptr ? kAbsent : Cell{r.first()->rule}; }},
+    {"gain_pct", CellType::real, Unit::percent, "What acting on it saves of the duration, at most.",
+     [](const LimitsRow& r) { return r.first() == nullptr ? kAbsent : real(r.first()->gain_pct); }},
+    {"because", CellType::text, Unit::none, "What holds it back, in a sentence.",
+     [](const LimitsRow& r) { return std::string_view(r.diagnosis.sentence); }},
+    {"launch", CellType::integer, Unit::none, "Number of the launch that was judged: the longest.",
+     [](const LimitsRow& r) { return r.trace.tables().profiled_kernel.launch.get(r.longest.row); }},
+});
 
 Result<ResultTable> limits_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -40,20 +68,7 @@ Result<ResultTable> limits_table(const Facts& facts) {
     for (const MeasuredGroup& group : measured.groups) all += group.total_ns;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
-        const KernelProfile& profile = profiles[i];
-        const KernelDiagnosis& diagnosis = diagnoses[i];
-        auto pct = [](const std::optional<Throughput>& throughput) {
-            return throughput ? real(throughput->pct) : kAbsent;
-        };
-        const KernelFinding* first = diagnosis.findings.empty() ? nullptr : &diagnosis.findings.front();
-        table.add_row(
-            {std::string_view(group.handle), text_cell(trace, group.name), count_cell(profile[KernelMetric::grid_size]),
-             count_cell(profile[KernelMetric::block_size]), integer(group.launches.size()),
-             group.total_ns > 0 ? integer(static_cast<std::int64_t>(group.total_ns)) : kAbsent,
-             all > 0 ? percent(group.total_ns, all) : kAbsent, name_of(profile.limit), pct(profile.compute),
-             pct(profile.memory), real(profile.fit.achieved_pct), first == nullptr ? kAbsent : Cell{first->rule},
-             first == nullptr ? kAbsent : real(first->gain_pct), std::string_view(diagnosis.sentence),
-             integer(trace.tables().profiled_kernel.launch.get(measured.launches[group.longest].row))});
+        table.add(kLimitsColumns, {trace, group, measured.launches[group.longest], profiles[i], diagnoses[i], all});
     }
     auto unmatched = std::count(measured.match.names.begin(), measured.match.names.end(), kNoString);
     if (trace.kernel().rows > 0 && unmatched > 0)

@@ -13,32 +13,43 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kLineStallsColumns[] = {
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information."},
-    {"line", CellType::integer, Unit::none, "Source line."},
-    {"reason", CellType::text, Unit::none,
-     "Stall reason, as CUPTI names it; selected: the warp issued its instruction."},
-    {"samples", CellType::integer, Unit::count, "Samples of warps at the line for this reason."},
-    {"share_pct", CellType::real, Unit::percent, "samples as a share of the line's samples."},
-    {"waits_for", CellType::text, Unit::none, "What warps wait for."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-};
-
 std::string_view waits_for(std::string_view reason) {
     for (const StallReason& each : stall_reasons())
         if (each.name == reason) return each.waits_for;
     return "";
 }
 
+struct LineStallsRow {
+    const Trace& trace;
+    const SourceLineCounters& line;
+    std::string_view reason;
+    double samples;
+};
+
+constexpr auto kLineStallsColumns = columns_of<LineStallsRow>({
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const LineStallsRow& r) { return text_cell(r.trace, r.line.function); }},
+    {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information.",
+     [](const LineStallsRow& r) { return text_cell(r.trace, r.line.file); }},
+    {"line", CellType::integer, Unit::none, "Source line.", [](const LineStallsRow& r) { return r.line.line; }},
+    {"reason", CellType::text, Unit::none,
+     "Stall reason, as CUPTI names it; selected: the warp issued its instruction.",
+     [](const LineStallsRow& r) { return r.reason; }},
+    {"samples", CellType::integer, Unit::count, "Samples of warps at the line for this reason.",
+     [](const LineStallsRow& r) { return count_cell(r.samples); }},
+    {"share_pct", CellType::real, Unit::percent, "samples as a share of the line's samples.",
+     [](const LineStallsRow& r) { return percent(r.samples, r.line.samples); }},
+    {"waits_for", CellType::text, Unit::none, "What warps wait for.",
+     [](const LineStallsRow& r) { return text_cell(waits_for(r.reason)); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const LineStallsRow& r) { return r.line.device < 0 ? kAbsent : integer(r.line.device); }},
+});
+
 void add(ResultTable& table, const Trace& trace, const SourceLineCounters& line) {
     std::vector<std::pair<std::string_view, double>> reasons(line.reasons.begin(), line.reasons.end());
     std::stable_sort(reasons.begin(), reasons.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [reason, samples] : reasons)
-        if (samples > 0)
-            table.add_row({text_cell(trace, line.function), text_cell(trace, line.file), integer(line.line), reason,
-                           count_cell(samples), percent(samples, line.samples), text_cell(waits_for(reason)),
-                           line.device < 0 ? kAbsent : integer(line.device)});
+        if (samples > 0) table.add(kLineStallsColumns, {trace, line, reason, samples});
 }
 
 Result<ResultTable> line_stalls_table(const Facts& facts) {

@@ -6,15 +6,27 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kMetricsColumns[] = {
-    {"launch", CellType::integer, Unit::none, "Number of the launch."},
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
-    {"section", CellType::text, Unit::none, "What the metric is about."},
-    {"metric", CellType::text, Unit::none, "Name of the metric; Nsight Compute's label, where it has one."},
-    {"value", CellType::real, Unit::none, "The value."},
-    {"unit", CellType::text, Unit::none, "Unit of the value."},
-    {"vendor_name", CellType::text, Unit::none, "The counter's name in CUPTI and Nsight Compute."},
+struct MetricsRow {
+    std::optional<std::int64_t> launch;
+    const MeasuredGroup& group;
+    const KernelMetricSpec& spec;
+    double value;
 };
+
+constexpr auto kMetricsColumns = columns_of<MetricsRow>({
+    {"launch", CellType::integer, Unit::none, "Number of the launch.", [](const MetricsRow& r) { return r.launch; }},
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
+     [](const MetricsRow& r) { return std::string_view(r.group.handle); }},
+    {"section", CellType::text, Unit::none, "What the metric is about.",
+     [](const MetricsRow& r) { return name_of(r.spec.section); }},
+    {"metric", CellType::text, Unit::none, "Name of the metric; Nsight Compute's label, where it has one.",
+     [](const MetricsRow& r) { return r.spec.label; }},
+    {"value", CellType::real, Unit::none, "The value.", [](const MetricsRow& r) { return r.value; }},
+    {"unit", CellType::text, Unit::none, "Unit of the value.",
+     [](const MetricsRow& r) { return text_cell(r.spec.unit); }},
+    {"vendor_name", CellType::text, Unit::none, "The counter's name in CUPTI and Nsight Compute.",
+     [](const MetricsRow& r) { return r.spec.names[0]; }},
+});
 
 Result<ResultTable> metrics_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -23,11 +35,10 @@ Result<ResultTable> metrics_table(const Facts& facts) {
     for (const MeasuredGroup& group : measured.groups)
         for (std::size_t launch : group.launches) {
             const MeasuredKernel& kernel = measured.launches[launch];
-            Cell number = integer(trace.tables().profiled_kernel.launch.get(kernel.row));
+            std::optional<std::int64_t> number = trace.tables().profiled_kernel.launch.get(kernel.row);
             for (const KernelMetricSpec& spec : kernel_metrics())
                 if (std::optional<double> value = kernel[spec.metric])
-                    table.add_row({number, std::string_view(group.handle), name_of(spec.section), spec.label,
-                                   real(*value), text_cell(spec.unit), spec.names[0]});
+                    table.add(kMetricsColumns, {number, group, spec, *value});
         }
     if (measured.launches.empty()) table.notes.push_back("No counters of kernels were recorded.");
     return table;

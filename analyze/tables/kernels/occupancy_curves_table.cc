@@ -14,22 +14,6 @@ namespace {
 
 using Resource = OccupancyChange::Resource;
 
-constexpr ResultColumn kOccupancyCurvesColumns[] = {
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"resource", CellType::text, Unit::none,
-     "What changes: threads (per block), registers (per thread) or shared_bytes (per block)."},
-    {"value", CellType::integer, Unit::none, "Its value: threads, registers or bytes."},
-    {"occupancy_pct", CellType::real, Unit::percent,
-     "Theoretical occupancy up to this value, from the point before it; absent if no block fits."},
-    {"limiter", CellType::text, Unit::none, "Limiter of the occupancy, as in `occupancy`."},
-    {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor."},
-    {"own", CellType::boolean, Unit::none, "Whether it is the launch's own value."},
-    {"raised_by", CellType::text, Unit::none,
-     "At the own value: the change of this resource alone that raises the occupancy, with the result."},
-    {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel."},
-};
-
 struct ResourceCurve {
     Resource resource;
     std::string_view name;
@@ -68,17 +52,49 @@ struct OneLaunch {
     std::int64_t number = 0;
 };
 
+struct OccupancyCurvesRow {
+    const OneLaunch& launch;
+    const ResourceCurve& curve;
+    const OccupancyPoint& point;
+    std::string_view raised;
+
+    bool own() const { return point.value == curve.own; }
+};
+
+constexpr auto kOccupancyCurvesColumns = columns_of<OccupancyCurvesRow>({
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
+     [](const OccupancyCurvesRow& r) { return text_cell(r.launch.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const OccupancyCurvesRow& r) { return text_cell(r.launch.name); }},
+    {"resource", CellType::text, Unit::none,
+     "What changes: threads (per block), registers (per thread) or shared_bytes (per block).",
+     [](const OccupancyCurvesRow& r) { return r.curve.name; }},
+    {"value", CellType::integer, Unit::none, "Its value: threads, registers or bytes.",
+     [](const OccupancyCurvesRow& r) { return r.point.value; }},
+    {"occupancy_pct", CellType::real, Unit::percent,
+     "Theoretical occupancy up to this value, from the point before it; absent if no block fits.",
+     [](const OccupancyCurvesRow& r) {
+         return r.point.occupancy.blocks_per_sm > 0 ? real(r.point.occupancy.pct) : kAbsent;
+     }},
+    {"limiter", CellType::text, Unit::none, "Limiter of the occupancy, as in `occupancy`.",
+     [](const OccupancyCurvesRow& r) { return text_cell(to_string(r.point.occupancy.limiter)); }},
+    {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor.",
+     [](const OccupancyCurvesRow& r) { return r.point.occupancy.blocks_per_sm; }},
+    {"own", CellType::boolean, Unit::none, "Whether it is the launch's own value.",
+     [](const OccupancyCurvesRow& r) { return r.own(); }},
+    {"raised_by", CellType::text, Unit::none,
+     "At the own value: the change of this resource alone that raises the occupancy, with the result.",
+     [](const OccupancyCurvesRow& r) { return r.own() ? text_cell(r.raised) : kAbsent; }},
+    {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel.",
+     [](const OccupancyCurvesRow& r) { return r.launch.number; }},
+});
+
 void add(ResultTable& table, const OneLaunch& launch, const ShapedLaunches& group) {
     const std::vector<OccupancyChange> changes = occupancy_changes(group.shape, group.limits);
     for (const ResourceCurve& curve : curves_of(group.shape, group.limits)) {
         std::string raised = raised_by(changes, curve.resource);
-        for (const OccupancyPoint& point : curve.points) {
-            bool fits = point.occupancy.blocks_per_sm > 0, own = point.value == curve.own;
-            table.add_row({text_cell(launch.handle), text_cell(launch.name), curve.name, integer(point.value),
-                           fits ? real(point.occupancy.pct) : kAbsent, text_cell(to_string(point.occupancy.limiter)),
-                           integer(point.occupancy.blocks_per_sm), own, own ? text_cell(raised) : kAbsent,
-                           integer(launch.number)});
-        }
+        for (const OccupancyPoint& point : curve.points)
+            table.add(kOccupancyCurvesColumns, {launch, curve, point, raised});
     }
 }
 

@@ -10,55 +10,70 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kOccupancyColumns[] = {
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z."},
-    {"registers", CellType::integer, Unit::count, "Registers per thread."},
-    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block."},
-    {"occupancy_pct", CellType::real, Unit::percent,
-     "Theoretical occupancy: warps that fit on a multiprocessor, as a share of its warp slots."},
-    {"limiter", CellType::text, Unit::none,
-     "Limiter of the occupancy: registers, shared memory, barriers, blocks or warps; or why the launch is impossible."},
-    {"changed_pct", CellType::real, Unit::percent,
-     "The occupancy with the given --threads, --registers, --shared-bytes and --cluster."},
-    {"changed_limiter", CellType::text, Unit::none, "Its limiter."},
-    {"raised_by", CellType::text, Unit::none,
-     "Changes of one resource that raise the occupancy, each with the result."},
-    {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor."},
-    {"barriers", CellType::integer, Unit::count, "Barriers per block, if a kernel profiler recorded them."},
-    {"cluster_blocks", CellType::integer, Unit::count, "Blocks per cluster; absent without clusters."},
-    {"max_clusters", CellType::integer, Unit::count,
-     "Upper bound of the clusters that run at a time on the device: the number of multiprocessors per GPC is unknown."},
-    {"launches", CellType::integer, Unit::count, "Number of launches."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations."},
-    {"source", CellType::text, Unit::none,
-     "timeline, or profiler: measured by a kernel profiler, which slows kernels down."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
+struct OccupancyRow {
+    const Trace& trace;
+    const ShapedLaunches& group;
+    std::optional<Occupancy> now, changed;
+    std::string raised_by;
 };
 
-void add(ResultTable& table, const Trace& trace, const ShapedLaunches& group, const Options& options) {
-    const LaunchShape& shape = group.shape;
-    std::optional<Occupancy> now = theoretical_occupancy(shape, group.limits), then = changed_occupancy(group, options);
-    std::string block = fmt::format("{},{},{}", shape.block_x, shape.block_y, shape.block_z);
-    std::string raised_by = to_string(occupancy_changes(shape, group.limits));
-    bool clusters = shape.cluster_blocks.value_or(0) > 1;
-    table.add_row(
-        {text_cell(trace, group.name), text_cell(block), integer(shape.registers_per_thread),
-         integer(shape.shared_bytes), now ? real(now->pct) : kAbsent, text_cell(now ? to_string(now->limiter) : ""),
-         then ? real(then->pct) : kAbsent, text_cell(then ? to_string(then->limiter) : ""), text_cell(raised_by),
-         now ? integer(now->blocks_per_sm) : kAbsent, integer(shape.barriers),
-         clusters ? integer(shape.cluster_blocks) : kAbsent, now ? integer(now->max_clusters) : kAbsent,
-         integer(group.launches), integer(group.total_ns.value()), text_cell(group.profiled ? "profiler" : "timeline"),
-         group.device < 0 ? kAbsent : integer(group.device)});
-}
+constexpr auto kOccupancyColumns = columns_of<OccupancyRow>({
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const OccupancyRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z.",
+     [](const OccupancyRow& r) {
+         const LaunchShape& shape = r.group.shape;
+         return fmt::format("{},{},{}", shape.block_x, shape.block_y, shape.block_z);
+     }},
+    {"registers", CellType::integer, Unit::count, "Registers per thread.",
+     [](const OccupancyRow& r) { return r.group.shape.registers_per_thread; }},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block.",
+     [](const OccupancyRow& r) { return r.group.shape.shared_bytes; }},
+    {"occupancy_pct", CellType::real, Unit::percent,
+     "Theoretical occupancy: warps that fit on a multiprocessor, as a share of its warp slots.",
+     [](const OccupancyRow& r) { return r.now ? real(r.now->pct) : kAbsent; }},
+    {"limiter", CellType::text, Unit::none,
+     "Limiter of the occupancy: registers, shared memory, barriers, blocks or warps; or why the launch is impossible.",
+     [](const OccupancyRow& r) { return text_cell(r.now ? to_string(r.now->limiter) : ""); }},
+    {"changed_pct", CellType::real, Unit::percent,
+     "The occupancy with the given --threads, --registers, --shared-bytes and --cluster.",
+     [](const OccupancyRow& r) { return r.changed ? real(r.changed->pct) : kAbsent; }},
+    {"changed_limiter", CellType::text, Unit::none, "Its limiter.",
+     [](const OccupancyRow& r) { return text_cell(r.changed ? to_string(r.changed->limiter) : ""); }},
+    {"raised_by", CellType::text, Unit::none, "Changes of one resource that raise the occupancy, each with the result.",
+     [](const OccupancyRow& r) { return text_cell(r.raised_by); }},
+    {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor.",
+     [](const OccupancyRow& r) { return r.now ? integer(r.now->blocks_per_sm) : kAbsent; }},
+    {"barriers", CellType::integer, Unit::count, "Barriers per block, if a kernel profiler recorded them.",
+     [](const OccupancyRow& r) { return r.group.shape.barriers; }},
+    {"cluster_blocks", CellType::integer, Unit::count, "Blocks per cluster; absent without clusters.",
+     [](const OccupancyRow& r) {
+         return r.group.shape.cluster_blocks.value_or(0) > 1 ? integer(r.group.shape.cluster_blocks) : kAbsent;
+     }},
+    {"max_clusters", CellType::integer, Unit::count,
+     "Upper bound of the clusters that run at a time on the device: the number of multiprocessors per GPC is unknown.",
+     [](const OccupancyRow& r) { return r.now ? integer(r.now->max_clusters) : kAbsent; }},
+    {"launches", CellType::integer, Unit::count, "Number of launches.",
+     [](const OccupancyRow& r) { return r.group.launches; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of their durations.",
+     [](const OccupancyRow& r) { return r.group.total_ns.value(); }},
+    {"source", CellType::text, Unit::none,
+     "timeline, or profiler: measured by a kernel profiler, which slows kernels down.",
+     [](const OccupancyRow& r) { return r.group.profiled ? "profiler" : "timeline"; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const OccupancyRow& r) { return r.group.device < 0 ? kAbsent : integer(r.group.device); }},
+});
 
 Result<ResultTable> occupancy_table(const Facts& facts) {
     ResultTable table("occupancy", kOccupancyColumns);
     table.handle_prefix = "occupancy";
     bool unknown = false;
     for (const ShapedLaunches& group : facts.get<LaunchShapes>().groups) {
-        add(table, facts.trace(), group, facts.options());
-        unknown = unknown || !theoretical_occupancy(group.shape, group.limits);
+        OccupancyRow row{facts.trace(), group, theoretical_occupancy(group.shape, group.limits),
+                         changed_occupancy(group, facts.options()),
+                         to_string(occupancy_changes(group.shape, group.limits))};
+        table.add(kOccupancyColumns, row);
+        unknown = unknown || !row.now;
     }
     if (table.rows() == 0)
         table.notes.push_back("No launch shapes were recorded; gpu-profile record and ncu --page raw record them.");

@@ -7,36 +7,48 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kRooflineColumns[] = {
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"precision", CellType::text, Unit::none, "Number format and pipe."},
-    {"level", CellType::text, Unit::none, "DRAM, L2 or L1: where the bytes were counted."},
-    {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity."},
-    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved rate."},
-    {"roof_flop_per_s", CellType::real, Unit::flop_per_s,
-     "What the GPU allows at this intensity, at the measured clocks."},
-    {"of_roof_pct", CellType::real, Unit::percent, "Achieved rate as a share of the roof."},
-    {"peak_flop_per_s", CellType::real, Unit::flop_per_s, "Peak of the pipe at the measured clock."},
-    {"bytes_per_s", CellType::real, Unit::none, "Traffic of the level, in bytes per second."},
-    {"peak_bytes_per_s", CellType::real, Unit::none, "Peak of the level at the measured clock, in bytes per second."},
-    {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel."},
+struct RooflineRow {
+    const Trace& trace;
+    const MeasuredGroup& group;
+    const MeasuredKernel& kernel;
+    const RooflinePoint& point;
+    std::optional<double> roof;
 };
 
+constexpr auto kRooflineColumns = columns_of<RooflineRow>({
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
+     [](const RooflineRow& r) { return std::string_view(r.group.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const RooflineRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"precision", CellType::text, Unit::none, "Number format and pipe.",
+     [](const RooflineRow& r) { return r.point.precision; }},
+    {"level", CellType::text, Unit::none, "DRAM, L2 or L1: where the bytes were counted.",
+     [](const RooflineRow& r) { return name_of(r.point.level); }},
+    {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity.",
+     [](const RooflineRow& r) { return r.point.flop_per_byte(); }},
+    {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved rate.",
+     [](const RooflineRow& r) { return r.point.flop_per_s; }},
+    {"roof_flop_per_s", CellType::real, Unit::flop_per_s,
+     "What the GPU allows at this intensity, at the measured clocks.", [](const RooflineRow& r) { return r.roof; }},
+    {"of_roof_pct", CellType::real, Unit::percent, "Achieved rate as a share of the roof.",
+     [](const RooflineRow& r) { return r.roof ? percent(r.point.flop_per_s, *r.roof) : kAbsent; }},
+    {"peak_flop_per_s", CellType::real, Unit::flop_per_s, "Peak of the pipe at the measured clock.",
+     [](const RooflineRow& r) { return r.point.peak_flop_per_s; }},
+    {"bytes_per_s", CellType::real, Unit::none, "Traffic of the level, in bytes per second.",
+     [](const RooflineRow& r) { return r.point.bytes_per_s; }},
+    {"peak_bytes_per_s", CellType::real, Unit::none, "Peak of the level at the measured clock, in bytes per second.",
+     [](const RooflineRow& r) { return r.point.peak_bytes_per_s; }},
+    {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel.",
+     [](const RooflineRow& r) { return r.trace.tables().profiled_kernel.launch.get(r.kernel.row); }},
+});
+
 Result<ResultTable> roofline_table(const Facts& facts) {
-    const Trace& trace = facts.trace();
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     ResultTable table("roofline", kRooflineColumns);
     for (const MeasuredGroup& group : measured.groups) {
         const MeasuredKernel& kernel = measured.launches[group.longest];
-        for (const RooflinePoint& point : roofline(kernel)) {
-            std::optional<double> roof = point.roof_flop_per_s();
-            table.add_row({std::string_view(group.handle), text_cell(trace, group.name), point.precision,
-                           name_of(point.level), real(point.flop_per_byte()), real(point.flop_per_s), real(roof),
-                           roof ? percent(point.flop_per_s, *roof) : kAbsent, real(point.peak_flop_per_s),
-                           real(point.bytes_per_s), real(point.peak_bytes_per_s),
-                           integer(trace.tables().profiled_kernel.launch.get(kernel.row))});
-        }
+        for (const RooflinePoint& point : roofline(kernel))
+            table.add(kRooflineColumns, {facts.trace(), group, kernel, point, point.roof_flop_per_s()});
     }
     if (table.rows() == 0)
         table.notes.push_back(

@@ -74,13 +74,25 @@ std::string text_of(const Trace& trace, const Names& names) {
     return text;
 }
 
-constexpr ResultColumn kSequencesColumns[] = {
-    {"kernels", CellType::text, Unit::none, "Short names of the kernels, in order."},
-    {"count", CellType::integer, Unit::count, "Number of occurrences."},
-    {"total_ns", CellType::integer, Unit::ns, "Kernel durations plus the time between kernels, over all occurrences."},
-    {"kernel_ns", CellType::integer, Unit::ns, "Kernel durations, over all occurrences."},
-    {"gap_ns", CellType::integer, Unit::ns, "Time between the kernels, over all occurrences."},
+struct NamedSequence {
+    std::string kernels;
+    Sequence sequence;
+
+    DurNs total_ns() const { return sequence.kernels_ns + sequence.gap_ns; }
 };
+
+constexpr auto kSequencesColumns = columns_of<NamedSequence>({
+    {"kernels", CellType::text, Unit::none, "Short names of the kernels, in order.",
+     [](const NamedSequence& r) { return std::string_view(r.kernels); }},
+    {"count", CellType::integer, Unit::count, "Number of occurrences.",
+     [](const NamedSequence& r) { return r.sequence.count; }},
+    {"total_ns", CellType::integer, Unit::ns, "Kernel durations plus the time between kernels, over all occurrences.",
+     [](const NamedSequence& r) { return r.total_ns(); }},
+    {"kernel_ns", CellType::integer, Unit::ns, "Kernel durations, over all occurrences.",
+     [](const NamedSequence& r) { return r.sequence.kernels_ns; }},
+    {"gap_ns", CellType::integer, Unit::ns, "Time between the kernels, over all occurrences.",
+     [](const NamedSequence& r) { return r.sequence.gap_ns; }},
+});
 
 Result<ResultTable> sequences_table(const Facts& facts) {
     std::int64_t wanted = facts.options().sequence_length;
@@ -88,18 +100,15 @@ Result<ResultTable> sequences_table(const Facts& facts) {
         return Error{ExitCode::usage,
                      fmt::format("--sequence-length: expected 2-{} kernels, not '{}'", kMaxLength, wanted)};
     Sequences found = gather_sequences(facts, static_cast<std::size_t>(wanted));
-    std::vector<std::pair<std::string, Sequence>> order;
+    std::vector<NamedSequence> order;
     for (const auto& [names, sequence] : found)
-        if (sequence.count > 1) order.emplace_back(text_of(facts.trace(), names), sequence);
-    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-        DurNs left = a.second.kernels_ns + a.second.gap_ns, right = b.second.kernels_ns + b.second.gap_ns;
-        return left != right ? left > right : a.first < b.first;
+        if (sequence.count > 1) order.push_back({text_of(facts.trace(), names), sequence});
+    std::sort(order.begin(), order.end(), [](const NamedSequence& a, const NamedSequence& b) {
+        return a.total_ns() != b.total_ns() ? a.total_ns() > b.total_ns() : a.kernels < b.kernels;
     });
     ResultTable table("sequences", kSequencesColumns);
     table.handle_prefix = "seq";
-    for (const auto& [text, sequence] : order)
-        table.add_row({std::string_view(text), integer(sequence.count), integer(sequence.kernels_ns + sequence.gap_ns),
-                       integer(sequence.kernels_ns), integer(sequence.gap_ns)});
+    for (const NamedSequence& each : order) table.add(kSequencesColumns, each);
     if (order.empty()) table.notes.push_back("No sequence of kernels of this length repeats.");
     return table;
 }

@@ -15,29 +15,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kSourceColumns[] = {
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information."},
-    {"line", CellType::integer, Unit::none, "Source line."},
-    {"samples", CellType::integer, Unit::count, "Samples of warps at instructions of this line."},
-    {"share_pct", CellType::real, Unit::percent, "samples as a share of all samples of kernels."},
-    {"stall", CellType::text, Unit::none, "Most frequent reason for which the warps waited there."},
-    {"stall_pct", CellType::real, Unit::percent, "Its share of the line's samples."},
-    {"text", CellType::text, Unit::none, "The source line, if --sources names the folder of the file."},
-    {"second_stall", CellType::text, Unit::none, "Second most frequent reason."},
-    {"second_stall_pct", CellType::real, Unit::percent, "Its share of the line's samples."},
-    {"kernel_pct", CellType::real, Unit::percent, "samples as a share of the kernel's samples."},
-    {"sectors", CellType::integer, Unit::count,
-     "Sectors of 32 bytes of global memory that the line's instructions accessed."},
-    {"ideal_sectors", CellType::integer, Unit::count,
-     "Sectors that they would need if neighbouring threads accessed neighbouring bytes."},
-    {"wavefronts", CellType::integer, Unit::count, "Passes through shared memory that they needed."},
-    {"ideal_wavefronts", CellType::integer, Unit::count, "Passes that they would need without bank conflicts."},
-    {"executed", CellType::integer, Unit::count, "Executed instructions, counted per warp."},
-    {"instructions", CellType::integer, Unit::count, "Instructions of the line that have counters."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-};
-
 constexpr std::string_view kIssued = "selected";  // the warp issued its instruction: no stall
 
 struct Stall {
@@ -69,20 +46,64 @@ Cell count_of(const std::optional<double>& value) {
     return value && *value < kExact ? Cell(std::int64_t{std::llround(*value)}) : kAbsent;
 }
 
+struct SourceRow {
+    const Trace& trace;
+    const SourceLines& all;
+    const SourceLineCounters& line;
+    Stall first, second;
+    std::string_view file, text;
+
+    bool sampled() const { return !line.reasons.empty(); }
+};
+
+constexpr auto kSourceColumns = columns_of<SourceRow>({
+    {"name", CellType::text, Unit::none, "Kernel name.",
+     [](const SourceRow& r) { return text_cell(r.trace, r.line.function); }},
+    {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information.",
+     [](const SourceRow& r) { return text_cell(r.file); }},
+    {"line", CellType::integer, Unit::none, "Source line.", [](const SourceRow& r) { return r.line.line; }},
+    {"samples", CellType::integer, Unit::count, "Samples of warps at instructions of this line.",
+     [](const SourceRow& r) { return r.sampled() ? count_of(r.line.samples) : kAbsent; }},
+    {"share_pct", CellType::real, Unit::percent, "samples as a share of all samples of kernels.",
+     [](const SourceRow& r) { return r.sampled() ? share(r.line.samples, r.all.samples) : kAbsent; }},
+    {"stall", CellType::text, Unit::none, "Most frequent reason for which the warps waited there.",
+     [](const SourceRow& r) { return text_cell(r.first.reason); }},
+    {"stall_pct", CellType::real, Unit::percent, "Its share of the line's samples.",
+     [](const SourceRow& r) { return stall_share(r.first, r.line.samples); }},
+    {"text", CellType::text, Unit::none, "The source line, if --sources names the folder of the file.",
+     [](const SourceRow& r) { return text_cell(r.text); }},
+    {"second_stall", CellType::text, Unit::none, "Second most frequent reason.",
+     [](const SourceRow& r) { return text_cell(r.second.reason); }},
+    {"second_stall_pct", CellType::real, Unit::percent, "Its share of the line's samples.",
+     [](const SourceRow& r) { return stall_share(r.second, r.line.samples); }},
+    {"kernel_pct", CellType::real, Unit::percent, "samples as a share of the kernel's samples.",
+     [](const SourceRow& r) {
+         return r.sampled() ? share(r.line.samples, r.all.samples_by_function.at(r.line.function)) : kAbsent;
+     }},
+    {"sectors", CellType::integer, Unit::count,
+     "Sectors of 32 bytes of global memory that the line's instructions accessed.",
+     [](const SourceRow& r) { return count_of(r.line.sectors); }},
+    {"ideal_sectors", CellType::integer, Unit::count,
+     "Sectors that they would need if neighbouring threads accessed neighbouring bytes.",
+     [](const SourceRow& r) { return count_of(r.line.ideal_sectors); }},
+    {"wavefronts", CellType::integer, Unit::count, "Passes through shared memory that they needed.",
+     [](const SourceRow& r) { return count_of(r.line.wavefronts); }},
+    {"ideal_wavefronts", CellType::integer, Unit::count, "Passes that they would need without bank conflicts.",
+     [](const SourceRow& r) { return count_of(r.line.ideal_wavefronts); }},
+    {"executed", CellType::integer, Unit::count, "Executed instructions, counted per warp.",
+     [](const SourceRow& r) { return count_of(r.line.executed); }},
+    {"instructions", CellType::integer, Unit::count, "Instructions of the line that have counters.",
+     [](const SourceRow& r) { return r.line.instructions; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const SourceRow& r) { return r.line.device < 0 ? kAbsent : integer(r.line.device); }},
+});
+
 void add(ResultTable& table, const Trace& trace, const SourceLines& all, const SourceLineCounters& line,
          SourceTexts& texts) {
     auto [first, second] = top_stalls(line);
     std::string_view file = trace.text(line.file);
     std::optional<std::string_view> text = line.line ? texts.line(file, *line.line) : std::nullopt;
-    std::optional<double> samples = line.reasons.empty() ? std::nullopt : std::optional(line.samples);
-    table.add_row({text_cell(trace, line.function), text_cell(file), integer(line.line), count_of(samples),
-                   samples ? share(line.samples, all.samples) : kAbsent, text_cell(first.reason),
-                   stall_share(first, line.samples), text_cell(text.value_or("")), text_cell(second.reason),
-                   stall_share(second, line.samples),
-                   samples ? share(line.samples, all.samples_by_function.at(line.function)) : kAbsent,
-                   count_of(line.sectors), count_of(line.ideal_sectors), count_of(line.wavefronts),
-                   count_of(line.ideal_wavefronts), count_of(line.executed), integer(line.instructions),
-                   line.device < 0 ? kAbsent : integer(line.device)});
+    table.add(kSourceColumns, {trace, all, line, first, second, file, text.value_or("")});
 }
 
 Result<ResultTable> source_table(const Facts& facts) {

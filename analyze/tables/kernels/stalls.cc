@@ -16,17 +16,32 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kStallsColumns[] = {
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel."},
-    {"name", CellType::text, Unit::none, "Kernel name."},
-    {"reason", CellType::text, Unit::none, "Stall reason, as CUPTI names it."},
-    {"share_pct", CellType::real, Unit::percent, "Share of the time between two instructions of a warp."},
-    {"cycles", CellType::real, Unit::none, "Cycles per issued instruction; absent if it was sampled."},
-    {"waits_for", CellType::text, Unit::none, "What warps wait for."},
-    {"basis", CellType::text, Unit::none, "counters or samples, and why they are uncertain, if they are."},
-    {"launch", CellType::integer, Unit::none,
-     "Number of the launch: the longest of the kernel; absent if samples are of all its launches."},
+struct StallsRow {
+    std::string_view handle;
+    Cell name;
+    const StallShare& share;
+    std::string_view basis;
+    Cell launch;
 };
+
+constexpr auto kStallsColumns = columns_of<StallsRow>({
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
+     [](const StallsRow& r) { return text_cell(r.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](const StallsRow& r) { return r.name; }},
+    {"reason", CellType::text, Unit::none, "Stall reason, as CUPTI names it.",
+     [](const StallsRow& r) { return r.share.reason->name; }},
+    {"share_pct", CellType::real, Unit::percent, "Share of the time between two instructions of a warp.",
+     [](const StallsRow& r) { return r.share.pct; }},
+    {"cycles", CellType::real, Unit::none, "Cycles per issued instruction; absent if it was sampled.",
+     [](const StallsRow& r) { return r.share.cycles; }},
+    {"waits_for", CellType::text, Unit::none, "What warps wait for.",
+     [](const StallsRow& r) { return r.share.reason->waits_for; }},
+    {"basis", CellType::text, Unit::none, "counters or samples, and why they are uncertain, if they are.",
+     [](const StallsRow& r) { return r.basis; }},
+    {"launch", CellType::integer, Unit::none,
+     "Number of the launch: the longest of the kernel; absent if samples are of all its launches.",
+     [](const StallsRow& r) { return r.launch; }},
+});
 
 void add(ResultTable& table, const Trace& trace, const WarpStalls& stalls, std::string_view handle, StringId name,
          Cell launch) {
@@ -34,9 +49,7 @@ void add(ResultTable& table, const Trace& trace, const WarpStalls& stalls, std::
     if (!stalls.doubt.empty()) basis += "; uncertain: " + stalls.doubt;
     for (const StallShare& share : stalls.shares)
         if (share.pct > 0 || launch != kAbsent)
-            table.add_row({handle.empty() ? kAbsent : Cell(handle), text_cell(trace, name), share.reason->name,
-                           real(share.pct), real(share.cycles), share.reason->waits_for, std::string_view(basis),
-                           launch});
+            table.add(kStallsColumns, {handle, text_cell(trace, name), share, basis, launch});
 }
 
 // "k-3" of the timeline; "" if it does not have the kernel.

@@ -6,27 +6,36 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kToolAdviceColumns[] = {
-    {"launch", CellType::integer, Unit::none, "Number of the launch."},
-    {"rule", CellType::text, Unit::none, "Name of the tool's rule."},
-    {"kind", CellType::text, Unit::none, "Its severity, in the tool's words."},
-    {"gain_kind", CellType::text, Unit::none,
-     "What the estimated gain refers to: global (the kernel) or local (one cause)."},
-    {"gain_pct", CellType::real, Unit::percent, "Estimated gain."},
-    {"section", CellType::text, Unit::none, "Section that the rule belongs to."},
-    {"text", CellType::text, Unit::none, "The advice."},
+struct ToolAdviceRow {
+    const Trace& trace;
+    const KernelAdviceTable& advice;
+    Row row;
+
+    Cell text(const Column<StringId>& column) const { return text_cell(trace, column.value_or(row, kNoString)); }
 };
+
+constexpr auto kToolAdviceColumns = columns_of<ToolAdviceRow>({
+    {"launch", CellType::integer, Unit::none, "Number of the launch.",
+     [](const ToolAdviceRow& r) { return r.advice.launch.get(r.row); }},
+    {"rule", CellType::text, Unit::none, "Name of the tool's rule.",
+     [](const ToolAdviceRow& r) { return r.text(r.advice.rule); }},
+    {"kind", CellType::text, Unit::none, "Its severity, in the tool's words.",
+     [](const ToolAdviceRow& r) { return r.text(r.advice.kind); }},
+    {"gain_kind", CellType::text, Unit::none,
+     "What the estimated gain refers to: global (the kernel) or local (one cause).",
+     [](const ToolAdviceRow& r) { return r.text(r.advice.gain_kind); }},
+    {"gain_pct", CellType::real, Unit::percent, "Estimated gain.",
+     [](const ToolAdviceRow& r) { return r.advice.gain_pct.get(r.row); }},
+    {"section", CellType::text, Unit::none, "Section that the rule belongs to.",
+     [](const ToolAdviceRow& r) { return r.text(r.advice.section); }},
+    {"text", CellType::text, Unit::none, "The advice.", [](const ToolAdviceRow& r) { return r.text(r.advice.text); }},
+});
 
 Result<ResultTable> tool_advice_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const KernelAdviceTable& advice = trace.tables().kernel_advice;
     ResultTable table("tool_advice", kToolAdviceColumns);
-    for (Row row = 0; row < advice.rows; ++row)
-        table.add_row({integer(advice.launch.get(row)), text_cell(trace, advice.rule.value_or(row, kNoString)),
-                       text_cell(trace, advice.kind.value_or(row, kNoString)),
-                       text_cell(trace, advice.gain_kind.value_or(row, kNoString)), real(advice.gain_pct.get(row)),
-                       text_cell(trace, advice.section.value_or(row, kNoString)),
-                       text_cell(trace, advice.text.value_or(row, kNoString))});
+    for (Row row = 0; row < advice.rows; ++row) table.add(kToolAdviceColumns, {trace, advice, row});
     if (advice.rows == 0) table.notes.push_back("No advice was recorded; ncu --csv --page details prints its own.");
     return table;
 }
