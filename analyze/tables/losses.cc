@@ -10,19 +10,25 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kLossesColumns[] = {
-    {"kind", CellType::text, Unit::none, "Kind of loss."},
-    {"severity", CellType::text, Unit::none,
-     "data = rows missing from the tables; value = repaired or left absent; notice = nothing missing."},
-    {"count", CellType::integer, Unit::count, "Number of occurrences."},
-    {"what", CellType::text, Unit::none, "What happened."},
-    {"place", CellType::text, Unit::none, "Location of the first occurrence."},
-    {"remedy", CellType::text, Unit::none, "What to do."},
+struct LossesRow {
+    std::string_view kind, place;
+    std::int64_t count;
+    const LossSpec* spec;  // null: a kind that this version does not know
 };
 
-Cell severity_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{name_of(spec->severity)}; }
-Cell doc_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->doc}; }
-Cell remedy_of(const LossSpec* spec) { return spec == nullptr ? kAbsent : Cell{spec->remedy}; }
+constexpr auto kLossesColumns = columns_of<LossesRow>({
+    {"kind", CellType::text, Unit::none, "Kind of loss.", [](const LossesRow& r) { return r.kind; }},
+    {"severity", CellType::text, Unit::none,
+     "data = rows missing from the tables; value = repaired or left absent; notice = nothing missing.",
+     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{name_of(r.spec->severity)}; }},
+    {"count", CellType::integer, Unit::count, "Number of occurrences.", [](const LossesRow& r) { return r.count; }},
+    {"what", CellType::text, Unit::none, "What happened.",
+     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->doc}; }},
+    {"place", CellType::text, Unit::none, "Location of the first occurrence.",
+     [](const LossesRow& r) { return text_cell(r.place); }},
+    {"remedy", CellType::text, Unit::none, "What to do.",
+     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->remedy}; }},
+});
 
 Result<ResultTable> losses_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -41,9 +47,7 @@ Result<ResultTable> losses_table(const Facts& facts) {
     for (Row row : order) {
         std::string_view kind = trace.text(losses.kind.value_or(row, kNoString)),
                          place = trace.text(losses.place.value_or(row, kNoString));
-        const LossSpec* spec = spec_named(kind);
-        table.add_row({kind, severity_of(spec), integer(losses.count[row]), doc_of(spec),
-                       place.empty() ? kAbsent : Cell{place}, remedy_of(spec)});
+        table.add(kLossesColumns, {kind, place, losses.count[row], spec_named(kind)});
     }
     return table;
 }

@@ -22,19 +22,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kAllocationsColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"owner", CellType::text, Unit::none,
-     "Operator or Python frame that allocated the memory; absent if allocated before the recording."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes held at the device's peak, or at --at."},
-    {"share_pct", CellType::real, Unit::percent, "bytes as a share of all rows of the device."},
-    {"count", CellType::integer, Unit::count, "Number of allocations; absent when unknown."},
-    {"largest_bytes", CellType::integer, Unit::bytes, "Size of the largest allocation."},
-    {"category", CellType::text, Unit::none,
-     "Use of the memory, if recorded; of CUDA calls outside the framework's segments: device or managed."},
-    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
-};
-
 struct OwnedBytes {
     WideSum bytes;
     std::uint64_t count = 0;
@@ -137,6 +124,36 @@ std::optional<Moment> moment_of(const MemoryEventTable& table, const std::vector
     return moment;
 }
 
+struct AllocationsRow {
+    const Trace& trace;
+    std::int32_t device;
+    const AllocationKey& key;
+    const OwnedBytes& held;
+    std::int64_t bytes;
+    std::optional<std::int64_t> whole;  // of the device
+};
+
+constexpr auto kAllocationsColumns = columns_of<AllocationsRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const AllocationsRow& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
+    {"owner", CellType::text, Unit::none,
+     "Operator or Python frame that allocated the memory; absent if allocated before the recording.",
+     [](const AllocationsRow& r) { return text_cell(r.key.owner); }},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes held at the device's peak, or at --at.",
+     [](const AllocationsRow& r) { return r.bytes; }},
+    {"share_pct", CellType::real, Unit::percent, "bytes as a share of all rows of the device.",
+     [](const AllocationsRow& r) { return r.whole ? percent(r.bytes, *r.whole) : kAbsent; }},
+    {"count", CellType::integer, Unit::count, "Number of allocations; absent when unknown.",
+     [](const AllocationsRow& r) { return r.held.count > 0 ? integer(r.held.count) : kAbsent; }},
+    {"largest_bytes", CellType::integer, Unit::bytes, "Size of the largest allocation.",
+     [](const AllocationsRow& r) { return r.held.count > 0 ? integer(r.held.largest) : kAbsent; }},
+    {"category", CellType::text, Unit::none,
+     "Use of the memory, if recorded; of CUDA calls outside the framework's segments: device or managed.",
+     [](const AllocationsRow& r) { return text_cell(r.trace, r.key.category); }},
+    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first.",
+     [](const AllocationsRow& r) { return text_cell(r.trace, r.key.stack); }},
+});
+
 void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, BytesByOwner& holders,
               std::optional<std::int64_t> peak) {
     WideSum rest;
@@ -149,10 +166,7 @@ void add_rows(ResultTable& result, const Trace& trace, std::int32_t device, Byte
     std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     for (auto [bytes, entry] : order) {
         const auto& [key, held] = *entry;
-        result.add_row({device == kUnnamedDevice ? kAbsent : integer(device), text_cell(key.owner), integer(bytes),
-                        peak ? percent(bytes, *peak) : kAbsent, held.count > 0 ? integer(held.count) : kAbsent,
-                        held.count > 0 ? integer(held.largest) : kAbsent, text_cell(trace, key.category),
-                        text_cell(trace, key.stack)});
+        result.add(kAllocationsColumns, {trace, device, key, held, bytes, peak});
     }
 }
 

@@ -10,22 +10,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kFragmentationColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"reserved_bytes", CellType::integer, Unit::bytes, "Memory reserved by the allocator: the sum of its segments."},
-    {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use."},
-    {"rounding_bytes", CellType::integer, Unit::bytes, "Part of allocated_bytes beyond the requested sizes."},
-    {"pending_bytes", CellType::integer, Unit::bytes, "Blocks released while a stream may still use them."},
-    {"free_bytes", CellType::integer, Unit::bytes, "Free blocks."},
-    {"free_pct", CellType::real, Unit::percent, "free_bytes as a share of reserved_bytes."},
-    {"largest_free_bytes", CellType::integer, Unit::bytes, "Largest free block; a larger request needs a new segment."},
-    {"fragmented_pct", CellType::real, Unit::percent, "Share of free_bytes outside the largest free block."},
-    {"releasable_bytes", CellType::integer, Unit::bytes,
-     "Segments without used blocks; torch.cuda.empty_cache() frees them."},
-    {"segments", CellType::integer, Unit::count, "Number of segments."},
-    {"free_blocks", CellType::integer, Unit::count, "Number of free blocks."},
-};
-
 struct Segment {
     WideSum free, used;
 };
@@ -62,23 +46,55 @@ std::map<std::int32_t, FragmentedDevice> gather_devices(const Trace& trace, std:
     return devices;
 }
 
+struct FragmentationRow {
+    std::int32_t ordinal;
+    const FragmentedDevice& device;
+    WideSum reserved, releasable;
+    bool requests_known;
+};
+
+constexpr auto kFragmentationColumns = columns_of<FragmentationRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const FragmentationRow& r) { return r.ordinal; }},
+    {"reserved_bytes", CellType::integer, Unit::bytes, "Memory reserved by the allocator: the sum of its segments.",
+     [](const FragmentationRow& r) { return r.reserved.value(); }},
+    {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use.",
+     [](const FragmentationRow& r) { return r.device.allocated.value(); }},
+    {"rounding_bytes", CellType::integer, Unit::bytes, "Part of allocated_bytes beyond the requested sizes.",
+     [](const FragmentationRow& r) { return r.requests_known ? integer(r.device.rounding.value()) : kAbsent; }},
+    {"pending_bytes", CellType::integer, Unit::bytes, "Blocks released while a stream may still use them.",
+     [](const FragmentationRow& r) { return r.device.pending.value(); }},
+    {"free_bytes", CellType::integer, Unit::bytes, "Free blocks.",
+     [](const FragmentationRow& r) { return r.device.free.value(); }},
+    {"free_pct", CellType::real, Unit::percent, "free_bytes as a share of reserved_bytes.",
+     [](const FragmentationRow& r) { return percent(r.device.free.real(), r.reserved.real()); }},
+    {"largest_free_bytes", CellType::integer, Unit::bytes, "Largest free block; a larger request needs a new segment.",
+     [](const FragmentationRow& r) { return r.device.largest_free; }},
+    {"fragmented_pct", CellType::real, Unit::percent, "Share of free_bytes outside the largest free block.",
+     [](const FragmentationRow& r) {
+         double free = r.device.free.real();
+         return percent(free - static_cast<double>(r.device.largest_free), free);
+     }},
+    {"releasable_bytes", CellType::integer, Unit::bytes,
+     "Segments without used blocks; torch.cuda.empty_cache() frees them.",
+     [](const FragmentationRow& r) { return r.releasable.value(); }},
+    {"segments", CellType::integer, Unit::count, "Number of segments.",
+     [](const FragmentationRow& r) { return r.device.segments.size(); }},
+    {"free_blocks", CellType::integer, Unit::count, "Number of free blocks.",
+     [](const FragmentationRow& r) { return r.device.free_blocks; }},
+});
+
 Result<ResultTable> fragmentation_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("fragmentation", kFragmentationColumns);
     table.handle_prefix = "fr";
+    bool requests_known = !trace.tables().memory_block.requested_bytes.none_present();
     for (const auto& [ordinal, device] : gather_devices(trace, facts.options().device)) {
         WideSum reserved = device.allocated, releasable;
         reserved.add(device.pending);
         reserved.add(device.free);
         for (const auto& [address, segment] : device.segments)
             if (segment.used.value() == 0) releasable.add(segment.free);
-        double free = device.free.real(), largest = static_cast<double>(device.largest_free);
-        table.add_row(
-            {integer(ordinal), integer(reserved.value()), integer(device.allocated.value()),
-             trace.tables().memory_block.requested_bytes.none_present() ? kAbsent : integer(device.rounding.value()),
-             integer(device.pending.value()), integer(device.free.value()), percent(free, reserved.real()),
-             integer(device.largest_free), percent(free - largest, free), integer(releasable.value()),
-             integer(device.segments.size()), integer(device.free_blocks)});
+        table.add(kFragmentationColumns, {ordinal, device, reserved, releasable, requests_known});
     }
     if (table.rows() == 0)
         table.notes.push_back("No allocator blocks were recorded; torch.cuda.memory._dump_snapshot() records them.");

@@ -17,19 +17,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kGrowthColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown."},
-    {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes."},
-    {"from_bytes", CellType::integer, Unit::bytes,
-     "Bytes held at the first moment: by default halfway between the device's first and last event."},
-    {"to_bytes", CellType::integer, Unit::bytes, "Bytes held at the second moment: by default after the last event."},
-    {"allocations", CellType::integer, Unit::count, "Number of recorded allocations until the second moment."},
-    {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations until then."},
-    {"category", CellType::text, Unit::none, "Use of the memory, if recorded."},
-    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first."},
-};
-
 struct GrowthKey {
     std::string owner;
     StringId category = kNoString, stack = kNoString;
@@ -95,6 +82,42 @@ void follow_calls(const Trace& trace, const std::vector<CudaAllocation>& calls, 
     }
 }
 
+struct GrowthEntry {
+    std::int64_t grown, from, to;
+    const MemoryTrends::value_type* entry;
+};
+
+struct GrowthRow {
+    const Trace& trace;
+    std::int32_t device;
+    const GrowthEntry& of;
+
+    const GrowthKey& key() const { return of.entry->first; }
+    const MemoryTrend& trend() const { return of.entry->second; }
+};
+
+constexpr auto kGrowthColumns = columns_of<GrowthRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const GrowthRow& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
+    {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown.",
+     [](const GrowthRow& r) { return text_cell(r.key().owner); }},
+    {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes.",
+     [](const GrowthRow& r) { return r.of.grown; }},
+    {"from_bytes", CellType::integer, Unit::bytes,
+     "Bytes held at the first moment: by default halfway between the device's first and last event.",
+     [](const GrowthRow& r) { return r.of.from; }},
+    {"to_bytes", CellType::integer, Unit::bytes, "Bytes held at the second moment: by default after the last event.",
+     [](const GrowthRow& r) { return r.of.to; }},
+    {"allocations", CellType::integer, Unit::count, "Number of recorded allocations until the second moment.",
+     [](const GrowthRow& r) { return r.trend().allocations; }},
+    {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations until then.",
+     [](const GrowthRow& r) { return r.trend().releases; }},
+    {"category", CellType::text, Unit::none, "Use of the memory, if recorded.",
+     [](const GrowthRow& r) { return text_cell(r.trace, r.key().category); }},
+    {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first.",
+     [](const GrowthRow& r) { return text_cell(r.trace, r.key().stack); }},
+});
+
 Result<ResultTable> growth_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable result("growth", kGrowthColumns);
@@ -113,10 +136,6 @@ Result<ResultTable> growth_table(const Facts& facts) {
         MemoryTrends trends = follow(trace, events, moments, owners);
         if (of_framework.contains(device))
             follow_calls(trace, facts.get<CudaAllocations>().of(device), moments, owners, trends);
-        struct GrowthEntry {
-            std::int64_t grown, from, to;
-            const MemoryTrends::value_type* entry;
-        };
         std::vector<GrowthEntry> order;
         for (const auto& entry : trends) {
             WideSum grown = entry.second.to;
@@ -127,12 +146,7 @@ Result<ResultTable> growth_table(const Facts& facts) {
         std::stable_sort(order.begin(), order.end(), [](const GrowthEntry& a, const GrowthEntry& b) {
             return a.grown != b.grown ? a.grown > b.grown : a.to > b.to;
         });
-        for (const GrowthEntry& row : order) {
-            const auto& [key, trend] = *row.entry;
-            result.add_row({device == kUnnamedDevice ? kAbsent : integer(device), text_cell(key.owner),
-                            integer(row.grown), integer(row.from), integer(row.to), integer(trend.allocations),
-                            integer(trend.releases), text_cell(trace, key.category), text_cell(trace, key.stack)});
-        }
+        for (const GrowthEntry& each : order) result.add(kGrowthColumns, {trace, device, each});
     }
     return result;
 }

@@ -44,17 +44,33 @@ WideSum busy(Copies& copies) {
     return sum;
 }
 
-constexpr ResultColumn kMemcpyColumns[] = {
-    {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP."},
-    {"src", CellType::text, Unit::none, "Memory kind of the source."},
-    {"dst", CellType::text, Unit::none, "Memory kind of the destination."},
-    {"count", CellType::integer, Unit::count, "Number of copies."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes copied."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"busy_ns", CellType::integer, Unit::ns, "Time with such a copy in flight, summed over devices."},
-    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per copy."},
-    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
+struct MemcpyRow {
+    std::string_view kind, src, dst;
+    const Copies& copies;
+    WideSum busy;
 };
+
+constexpr auto kMemcpyColumns = columns_of<MemcpyRow>({
+    {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP.",
+     [](const MemcpyRow& r) { return text_cell(r.kind); }},
+    {"src", CellType::text, Unit::none, "Memory kind of the source.",
+     [](const MemcpyRow& r) { return text_cell(r.src); }},
+    {"dst", CellType::text, Unit::none, "Memory kind of the destination.",
+     [](const MemcpyRow& r) { return text_cell(r.dst); }},
+    {"count", CellType::integer, Unit::count, "Number of copies.", [](const MemcpyRow& r) { return r.copies.count; }},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes copied.",
+     [](const MemcpyRow& r) { return r.copies.bytes_known ? integer(r.copies.bytes.value()) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const MemcpyRow& r) { return r.copies.total.value(); }},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with such a copy in flight, summed over devices.",
+     [](const MemcpyRow& r) { return r.busy.value(); }},
+    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per copy.",
+     [](const MemcpyRow& r) { return r.copies.bytes_known ? real(r.copies.bytes.over(r.copies.count)) : kAbsent; }},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns.",
+     [](const MemcpyRow& r) {
+         return r.copies.bytes_known ? ratio(r.copies.bytes.real(), r.copies.total.real()) : kAbsent;
+     }},
+});
 
 Result<ResultTable> memcpy_table(const Facts& facts) {
     std::map<CopyKey, Copies> found = gather_copies(facts.trace(), facts.options().device);
@@ -66,18 +82,7 @@ Result<ResultTable> memcpy_table(const Facts& facts) {
     table.handle_prefix = "m";
     for (auto* entry : order) {
         const auto& [kind, src, dst] = entry->first;
-        Copies& copies = entry->second;
-        table.add_row({
-            text_cell(kind),
-            text_cell(src),
-            text_cell(dst),
-            integer(copies.count),
-            copies.bytes_known ? integer(copies.bytes.value()) : kAbsent,
-            integer(copies.total.value()),
-            integer(busy(copies).value()),
-            copies.bytes_known ? real(copies.bytes.over(copies.count)) : kAbsent,
-            copies.bytes_known ? ratio(copies.bytes.real(), copies.total.real()) : kAbsent,
-        });
+        table.add(kMemcpyColumns, {kind, src, dst, entry->second, busy(entry->second)});
     }
     return table;
 }

@@ -12,18 +12,35 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kMemoryAccountColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"part", CellType::text, Unit::none,
-     "Part of the device's memory; used is all of it that is in use, to which the following parts except free add up."},
-    {"bytes", CellType::integer, Unit::bytes, "Its size; negative if the sources contradict each other."},
-    {"share_pct", CellType::real, Unit::percent, "bytes as a share of used memory; absent for free memory."},
-    {"uncertain_bytes", CellType::integer, Unit::bytes,
-     "Bytes by which it may be wrong because its sources were not read at the same moment; absent when unknown."},
-    {"pid", CellType::integer, Unit::none, "Process it belongs to."},
-    {"evidence", CellType::text, Unit::none, "How it is known."},
-    {"at_ns", CellType::integer, Unit::ns, "Time of the account, relative to the window start."},
+struct MemoryAccountRow {
+    std::int32_t device;
+    std::string_view part;
+    std::int64_t bytes;
+    std::optional<std::int64_t> used;  // absent if the part is none of it
+    std::optional<std::int64_t> uncertain, pid;
+    std::string_view evidence;
+    DurNs at;  // since the start
 };
+
+constexpr auto kMemoryAccountColumns = columns_of<MemoryAccountRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const MemoryAccountRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+    {"part", CellType::text, Unit::none,
+     "Part of the device's memory; used is all of it that is in use, to which the following parts except free add up.",
+     [](const MemoryAccountRow& r) { return text_cell(r.part); }},
+    {"bytes", CellType::integer, Unit::bytes, "Its size; negative if the sources contradict each other.",
+     [](const MemoryAccountRow& r) { return r.bytes; }},
+    {"share_pct", CellType::real, Unit::percent, "bytes as a share of used memory; absent for free memory.",
+     [](const MemoryAccountRow& r) { return r.used ? percent(r.bytes, *r.used) : kAbsent; }},
+    {"uncertain_bytes", CellType::integer, Unit::bytes,
+     "Bytes by which it may be wrong because its sources were not read at the same moment; absent when unknown.",
+     [](const MemoryAccountRow& r) { return r.uncertain; }},
+    {"pid", CellType::integer, Unit::none, "Process it belongs to.", [](const MemoryAccountRow& r) { return r.pid; }},
+    {"evidence", CellType::text, Unit::none, "How it is known.",
+     [](const MemoryAccountRow& r) { return text_cell(r.evidence); }},
+    {"at_ns", CellType::integer, Unit::ns, "Time of the account, relative to the window start.",
+     [](const MemoryAccountRow& r) { return r.at; }},
+});
 
 std::string size_of(std::int64_t bytes) { return readable_bytes(static_cast<double>(bytes)); }
 
@@ -100,10 +117,9 @@ private:
 
     void row(std::string_view part, std::int64_t bytes, std::optional<std::int64_t> uncertain,
              std::optional<std::int64_t> pid, const std::string& evidence) {
-        bool is_used = account_.used && part != "free";
-        result_.add_row({device_ < 0 ? kAbsent : integer(device_), text_cell(part), integer(bytes),
-                         is_used ? percent(bytes, *account_.used) : kAbsent, integer(uncertain), integer(pid),
-                         text_cell(evidence), integer(since_start(trace_, account_))});
+        std::optional<std::int64_t> used = part == "free" ? std::nullopt : account_.used;
+        result_.add(kMemoryAccountColumns,
+                    {device_, part, bytes, used, uncertain, pid, evidence, since_start(trace_, account_)});
     }
 
     ResultTable& result_;

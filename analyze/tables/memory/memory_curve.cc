@@ -8,21 +8,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kMemoryCurveColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"at_ns", CellType::integer, Unit::ns, "Time of the sample, relative to the window start."},
-    {"used_bytes", CellType::integer, Unit::bytes, "Memory in use on the device, as reported by NVML."},
-    {"allocated_bytes", CellType::integer, Unit::bytes, "Allocated by frameworks in recorded processes."},
-    {"cached_bytes", CellType::integer, Unit::bytes, "Reserved by these frameworks and not allocated."},
-    {"calls_bytes", CellType::integer, Unit::bytes, "Other allocations by CUDA calls of recorded processes."},
-    {"rest_bytes", CellType::integer, Unit::bytes,
-     "Rest of the recorded processes: CUDA context, code, unrecorded memory."},
-    {"others_bytes", CellType::integer, Unit::bytes, "Processes that were not recorded."},
-    {"device_rest_bytes", CellType::integer, Unit::bytes, "Memory that NVML assigns to no process."},
-    {"not_attributed_bytes", CellType::integer, Unit::bytes,
-     "In place of the last three if the memory of processes is unknown: everything else."},
-};
-
 // Adds a part that may be absent.
 void add_to(std::optional<std::int64_t>& sum, std::optional<std::int64_t> part) {
     if (part) sum = sum.value_or(0) + *part;
@@ -50,6 +35,37 @@ Parts parts_of(const MemoryAccount& account) {
     return parts;
 }
 
+struct MemoryCurveRow {
+    std::int32_t device;
+    DurNs at;  // since the start
+    const Parts& parts;
+};
+
+constexpr auto kMemoryCurveColumns = columns_of<MemoryCurveRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const MemoryCurveRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+    {"at_ns", CellType::integer, Unit::ns, "Time of the sample, relative to the window start.",
+     [](const MemoryCurveRow& r) { return r.at; }},
+    {"used_bytes", CellType::integer, Unit::bytes, "Memory in use on the device, as reported by NVML.",
+     [](const MemoryCurveRow& r) { return r.parts.used; }},
+    {"allocated_bytes", CellType::integer, Unit::bytes, "Allocated by frameworks in recorded processes.",
+     [](const MemoryCurveRow& r) { return r.parts.allocated; }},
+    {"cached_bytes", CellType::integer, Unit::bytes, "Reserved by these frameworks and not allocated.",
+     [](const MemoryCurveRow& r) { return r.parts.cached; }},
+    {"calls_bytes", CellType::integer, Unit::bytes, "Other allocations by CUDA calls of recorded processes.",
+     [](const MemoryCurveRow& r) { return r.parts.calls; }},
+    {"rest_bytes", CellType::integer, Unit::bytes,
+     "Rest of the recorded processes: CUDA context, code, unrecorded memory.",
+     [](const MemoryCurveRow& r) { return r.parts.rest; }},
+    {"others_bytes", CellType::integer, Unit::bytes, "Processes that were not recorded.",
+     [](const MemoryCurveRow& r) { return r.parts.others; }},
+    {"device_rest_bytes", CellType::integer, Unit::bytes, "Memory that NVML assigns to no process.",
+     [](const MemoryCurveRow& r) { return r.parts.device_rest; }},
+    {"not_attributed_bytes", CellType::integer, Unit::bytes,
+     "In place of the last three if the memory of processes is unknown: everything else.",
+     [](const MemoryCurveRow& r) { return r.parts.not_attributed; }},
+});
+
 Result<ResultTable> memory_curve_table(const Facts& facts) {
     ResultTable result("memory_curve", kMemoryCurveColumns);
     for (const auto& [device, memory] : facts.get<DeviceMemories>().by_device) {
@@ -58,10 +74,7 @@ Result<ResultTable> memory_curve_table(const Facts& facts) {
             Parts now = parts_of(account_at(memory, time, used));
             if (last && *last == now) continue;
             last = now;
-            result.add_row({device < 0 ? kAbsent : integer(device), integer(span_between(facts.trace().zero(), time)),
-                            integer(now.used), integer(now.allocated), integer(now.cached), integer(now.calls),
-                            integer(now.rest), integer(now.others), integer(now.device_rest),
-                            integer(now.not_attributed)});
+            result.add(kMemoryCurveColumns, {device, span_between(facts.trace().zero(), time), now});
         }
     }
     if (result.rows() == 0)

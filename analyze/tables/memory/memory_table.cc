@@ -73,15 +73,29 @@ std::string describe(const MemoryEventTable& table, const std::vector<Row>& live
     return text;
 }
 
-constexpr ResultColumn kMemoryColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"peak_bytes", CellType::integer, Unit::bytes, "Peak memory allocated by the framework's allocator."},
-    {"at_ns", CellType::integer, Unit::ns, "Time at which the peak was first reached, relative to the window start."},
-    {"allocated", CellType::integer, Unit::bytes,
-     "Part of peak_bytes allocated during the recording; the rest was allocated before."},
-    {"reserved", CellType::integer, Unit::bytes, "Memory reserved by the allocator at that time."},
-    {"largest", CellType::text, Unit::none, "Largest allocations live at that time, with the operator that made them."},
+struct MemoryRow {
+    std::int32_t device;
+    const MemoryPeak& peak;
+    WideSum at, allocated;
+    std::optional<std::int64_t> reserved;
+    std::string_view largest;
 };
+
+constexpr auto kMemoryColumns = columns_of<MemoryRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const MemoryRow& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
+    {"peak_bytes", CellType::integer, Unit::bytes, "Peak memory allocated by the framework's allocator.",
+     [](const MemoryRow& r) { return r.peak.bytes; }},
+    {"at_ns", CellType::integer, Unit::ns, "Time at which the peak was first reached, relative to the window start.",
+     [](const MemoryRow& r) { return r.at.value(); }},
+    {"allocated", CellType::integer, Unit::bytes,
+     "Part of peak_bytes allocated during the recording; the rest was allocated before.",
+     [](const MemoryRow& r) { return r.allocated.value(); }},
+    {"reserved", CellType::integer, Unit::bytes, "Memory reserved by the allocator at that time.",
+     [](const MemoryRow& r) { return r.reserved; }},
+    {"largest", CellType::text, Unit::none, "Largest allocations live at that time, with the operator that made them.",
+     [](const MemoryRow& r) { return text_cell(r.largest); }},
+});
 
 Result<ResultTable> memory_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -105,14 +119,7 @@ Result<ResultTable> memory_table(const Facts& facts) {
         WideSum at;  // instants are not part of the window and may lie anywhere
         at.add(table.time[peak.event]);
         at.subtract(trace.zero());
-        result.add_row({
-            device == kUnnamedDevice ? kAbsent : integer(device),
-            integer(peak.bytes),
-            integer(at.value()),
-            integer(allocated.value()),
-            integer(table.total_reserved.get(peak.event)),
-            text_cell(largest),
-        });
+        result.add(kMemoryColumns, {device, peak, at, allocated, table.total_reserved.get(peak.event), largest});
         if (device == kUnnamedDevice)
             result.notes.push_back("The file does not name its device.");
         else if (!peak.totals_known)

@@ -16,12 +16,20 @@ struct MemsetTotals {
     bool bytes_known = true;
 };
 
-constexpr ResultColumn kMemsetColumns[] = {
-    {"memory_kind", CellType::text, Unit::none, "Kind of memory."},
-    {"count", CellType::integer, Unit::count, "Number of memsets."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes set."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
+struct MemsetRow {
+    std::string_view kind;
+    const MemsetTotals& fills;
 };
+
+constexpr auto kMemsetColumns = columns_of<MemsetRow>({
+    {"memory_kind", CellType::text, Unit::none, "Kind of memory.",
+     [](const MemsetRow& r) { return text_cell(r.kind); }},
+    {"count", CellType::integer, Unit::count, "Number of memsets.", [](const MemsetRow& r) { return r.fills.count; }},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes set.",
+     [](const MemsetRow& r) { return r.fills.bytes_known ? integer(r.fills.bytes.value()) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const MemsetRow& r) { return r.fills.total.value(); }},
+});
 
 Result<ResultTable> memset_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -41,14 +49,7 @@ Result<ResultTable> memset_table(const Facts& facts) {
 
     ResultTable table("memset", kMemsetColumns);
     table.handle_prefix = "s";
-    for (const auto& [kind, fills] : order) {
-        table.add_row({
-            text_cell(kind),
-            integer(fills.count),
-            fills.bytes_known ? integer(fills.bytes.value()) : kAbsent,
-            integer(fills.total.value()),
-        });
-    }
+    for (const auto& [kind, fills] : order) table.add(kMemsetColumns, {kind, fills});
     return table;
 }
 

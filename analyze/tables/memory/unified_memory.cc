@@ -10,22 +10,37 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kUnifiedMemoryColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"direction", CellType::text, Unit::none,
-     "HtoD: pages accessed by the device; DtoH: pages accessed by the host; DtoD."},
-    {"count", CellType::integer, Unit::count, "Number of migrations."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes moved."},
-    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per migration."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns."},
-};
-
 struct MigrationTotals {
     std::uint64_t count = 0;
     WideSum bytes, total;
     bool bytes_known = true;
 };
+
+struct UnifiedMemoryRow {
+    std::int32_t device;
+    std::string_view direction;
+    const MigrationTotals& of;
+};
+
+constexpr auto kUnifiedMemoryColumns = columns_of<UnifiedMemoryRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const UnifiedMemoryRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+    {"direction", CellType::text, Unit::none,
+     "HtoD: pages accessed by the device; DtoH: pages accessed by the host; DtoD.",
+     [](const UnifiedMemoryRow& r) { return text_cell(r.direction); }},
+    {"count", CellType::integer, Unit::count, "Number of migrations.",
+     [](const UnifiedMemoryRow& r) { return r.of.count; }},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes moved.",
+     [](const UnifiedMemoryRow& r) { return r.of.bytes_known ? integer(r.of.bytes.value()) : kAbsent; }},
+    {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per migration.",
+     [](const UnifiedMemoryRow& r) { return r.of.bytes_known ? real(r.of.bytes.over(r.of.count)) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const UnifiedMemoryRow& r) { return r.of.total.value(); }},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns.",
+     [](const UnifiedMemoryRow& r) {
+         return r.of.bytes_known ? ratio(r.of.bytes.real(), r.of.total.real()) : kAbsent;
+     }},
+});
 
 Result<ResultTable> unified_memory_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -46,11 +61,7 @@ Result<ResultTable> unified_memory_table(const Facts& facts) {
         of.bytes.add(copies.bytes.value_or(row, 0));
         of.bytes_known = of.bytes_known && copies.bytes.has(row);
     }
-    for (const auto& [key, of] : moves)
-        table.add_row({key.first < 0 ? kAbsent : integer(key.first), text_cell(key.second), integer(of.count),
-                       of.bytes_known ? integer(of.bytes.value()) : kAbsent,
-                       of.bytes_known ? real(of.bytes.over(of.count)) : kAbsent, integer(of.total.value()),
-                       of.bytes_known ? ratio(of.bytes.real(), of.total.real()) : kAbsent});
+    for (const auto& [key, of] : moves) table.add(kUnifiedMemoryColumns, {key.first, key.second, of});
     if (moves.empty())
         table.notes.push_back(
             "No migrations of managed memory were recorded; nsys profile --cuda-um-cpu-page-faults=true "
