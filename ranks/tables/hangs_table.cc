@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "analyze/tables/cells.h"
 #include "ranks/reduce/call_text.h"
@@ -12,52 +15,79 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kHangsColumns[] = {
-    {"collective", CellType::text, Unit::none, "Name of the collective; ends of a send or receive."},
-    {"seq", CellType::integer, Unit::none, "Its number in the group; absent for sends and receives."},
-    {"group", CellType::text, Unit::none, "Description or name of the group, and its ranks if they are known."},
-    {"cause", CellType::text, Unit::none,
-     "mismatch, missing rank, cycle, waits for another, behind another (in its group), unknown (a dump or calls are "
-     "missing) or all called it."},
-    {"root", CellType::boolean, Unit::none, "Nothing else that is recorded explains it."},
-    {"missing", CellType::text, Unit::none, "Ranks that never called it."},
-    {"waiting", CellType::text, Unit::none, "Ranks that called it and have begun, as far as is known."},
-    {"not_begun", CellType::text, Unit::none, "Ranks that called it and have not begun."},
-    {"completed", CellType::text, Unit::none, "Ranks that completed it."},
-    {"no_dump", CellType::text, Unit::none, "Ranks without a dump."},
-    {"unknown", CellType::text, Unit::none, "Ranks whose call may have left the recorder's buffer."},
-    {"since", CellType::text, Unit::none, "When the first rank called it, by that rank's clock."},
-    {"called_at", CellType::text, Unit::none, "Where a waiting rank called it."},
-    {"last", CellType::text, Unit::none, "The last collective of the first missing rank."},
-    {"last_at", CellType::text, Unit::none, "Where that was called."},
-    {"mismatch", CellType::text, Unit::none, "Which ranks called what by this number."},
-    {"waits_for", CellType::text, Unit::none, "The collectives that must complete first."},
-    {"bytes", CellType::integer, Unit::bytes, "Message size."},
-};
-
-std::string list(const RankList& ranks) {
-    return ranks.empty() || ranks.front() == kUnknownRank ? std::string() : format_ranks(ranks);
+// Absent when empty.
+std::optional<std::string> shown(std::string text) {
+    return text.empty() ? std::nullopt : std::optional(std::move(text));
 }
 
+std::optional<std::string> list(const RankList& ranks) {
+    return ranks.empty() || ranks.front() == kUnknownRank ? std::nullopt : shown(format_ranks(ranks));
+}
+
+struct HangsRow {
+    const Hangs& hangs;
+    const Hang& hang;
+    const RankCall* last;  // of the first missing rank; null without one, or if its calls are unknown
+};
+
+constexpr auto kHangsColumns = columns_of<HangsRow>({
+    {"collective", CellType::text, Unit::none, "Name of the collective; ends of a send or receive.",
+     [](const HangsRow& r) { return shown(name_with_ends(*r.hang.call)); }},
+    {"seq", CellType::integer, Unit::none, "Its number in the group; absent for sends and receives.",
+     [](const HangsRow& r) { return r.hang.seq >= 0 ? integer(r.hang.seq) : kAbsent; }},
+    {"group", CellType::text, Unit::none, "Description or name of the group, and its ranks if they are known.",
+     [](const HangsRow& r) {
+         auto group = r.hangs.calls.groups.find(r.hang.group);
+         return group == r.hangs.calls.groups.end() ? kAbsent : text_cell(group->second.label);
+     }},
+    {"cause", CellType::text, Unit::none,
+     "mismatch, missing rank, cycle, waits for another, behind another (in its group), unknown (a dump or calls are "
+     "missing) or all called it.",
+     [](const HangsRow& r) { return name_of(r.hang.cause); }},
+    {"root", CellType::boolean, Unit::none, "Nothing else that is recorded explains it.",
+     [](const HangsRow& r) { return r.hang.root; }},
+    {"missing", CellType::text, Unit::none, "Ranks that never called it.",
+     [](const HangsRow& r) { return list(r.hang.missing); }},
+    {"waiting", CellType::text, Unit::none, "Ranks that called it and have begun, as far as is known.",
+     [](const HangsRow& r) { return list(r.hang.waiting); }},
+    {"not_begun", CellType::text, Unit::none, "Ranks that called it and have not begun.",
+     [](const HangsRow& r) { return list(r.hang.not_begun); }},
+    {"completed", CellType::text, Unit::none, "Ranks that completed it.",
+     [](const HangsRow& r) { return list(r.hang.completed); }},
+    {"no_dump", CellType::text, Unit::none, "Ranks without a dump.",
+     [](const HangsRow& r) { return list(r.hang.no_dump); }},
+    {"unknown", CellType::text, Unit::none, "Ranks whose call may have left the recorder's buffer.",
+     [](const HangsRow& r) { return list(r.hang.unknown); }},
+    {"since", CellType::text, Unit::none, "When the first rank called it, by that rank's clock.",
+     [](const HangsRow& r) { return r.hang.since ? shown(time_text(*r.hang.since)) : std::nullopt; }},
+    {"called_at", CellType::text, Unit::none, "Where a waiting rank called it.",
+     [](const HangsRow& r) { return shown(called_at(r.hang.call->stack, PathForm::whole)); }},
+    {"last", CellType::text, Unit::none, "The last collective of the first missing rank.",
+     [](const HangsRow& r) {
+         return r.last == nullptr ? std::nullopt : shown(collective_text(r.hangs.calls, *r.last));
+     }},
+    {"last_at", CellType::text, Unit::none, "Where that was called.",
+     [](const HangsRow& r) {
+         return r.last == nullptr ? std::nullopt : shown(called_at(r.last->stack, PathForm::whole));
+     }},
+    {"mismatch", CellType::text, Unit::none, "Which ranks called what by this number.",
+     [](const HangsRow& r) { return text_cell(r.hang.mismatch); }},
+    {"waits_for", CellType::text, Unit::none, "The collectives that must complete first.",
+     [](const HangsRow& r) {
+         std::string text;
+         for (std::size_t other : r.hang.waits_for)
+             text += (text.empty() ? "" : "; ") + collective_text(r.hangs.calls, *r.hangs.rows[other].call);
+         return shown(std::move(text));
+     }},
+    {"bytes", CellType::integer, Unit::bytes, "Message size.", [](const HangsRow& r) { return r.hang.call->bytes; }},
+});
+
 void add_row(ResultTable& table, const Hangs& hangs, const Hang& hang) {
-    auto group = hangs.calls.groups.find(hang.group);
     std::int32_t absent_rank = !hang.culprits.empty()  ? hang.culprits.front()
                                : !hang.missing.empty() ? hang.missing.front()
                                                        : kUnknownRank;
     const RankCall* last = hang.missing.empty() ? nullptr : hangs.last_of(absent_rank);
-    std::string before;
-    for (std::size_t other : hang.waits_for)
-        before += (before.empty() ? "" : "; ") + collective_text(hangs.calls, *hangs.rows[other].call);
-    table.add_row({text_cell(name_with_ends(*hang.call)), hang.seq >= 0 ? integer(hang.seq) : kAbsent,
-                   group == hangs.calls.groups.end() ? kAbsent : text_cell(group->second.label),
-                   text_cell(name_of(hang.cause)), hang.root, text_cell(list(hang.missing)),
-                   text_cell(list(hang.waiting)), text_cell(list(hang.not_begun)), text_cell(list(hang.completed)),
-                   text_cell(list(hang.no_dump)), text_cell(list(hang.unknown)),
-                   hang.since ? text_cell(time_text(*hang.since)) : kAbsent,
-                   text_cell(called_at(hang.call->stack, PathForm::whole)),
-                   last != nullptr ? text_cell(collective_text(hangs.calls, *last)) : kAbsent,
-                   last != nullptr ? text_cell(called_at(last->stack, PathForm::whole)) : kAbsent,
-                   text_cell(hang.mismatch), text_cell(before), integer(hang.call->bytes)});
+    table.add(kHangsColumns, {hangs, hang, last});
 }
 
 Result<ResultTable> hangs_table(const Facts& facts) {

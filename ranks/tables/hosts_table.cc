@@ -8,36 +8,45 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kHostsColumns[] = {
-    {"host", CellType::text, Unit::none, "Host; a rank whose host is unknown has a clock of its own."},
-    {"ranks", CellType::integer, Unit::count, "Ranks with this clock."},
-    {"aligned", CellType::boolean, Unit::none,
-     "Its times were brought to the common clock; else they are as recorded."},
-    {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording."},
-    {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million."},
-    {"jump_ns", CellType::real, Unit::ns, "By how much it was set forward during the recording; absent if it was not."},
+struct HostsRow {
+    const Job::Clock& clock;
+    const ClockFit& fit;
+
+    Cell if_aligned(double value) const { return fit.aligned ? real(value) : kAbsent; }
+};
+
+constexpr auto kHostsColumns = columns_of<HostsRow>({
+    {"host", CellType::text, Unit::none, "Host; a rank whose host is unknown has a clock of its own.",
+     [](const HostsRow& r) { return text_cell(r.clock.name); }},
+    {"ranks", CellType::integer, Unit::count, "Ranks with this clock.",
+     [](const HostsRow& r) { return r.clock.ranks.size(); }},
+    {"aligned", CellType::boolean, Unit::none, "Its times were brought to the common clock; else they are as recorded.",
+     [](const HostsRow& r) { return r.fit.aligned; }},
+    {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording.",
+     [](const HostsRow& r) { return r.if_aligned(r.fit.offset_ns); }},
+    {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million.",
+     [](const HostsRow& r) { return r.if_aligned(r.fit.rate_ppm); }},
+    {"jump_ns", CellType::real, Unit::ns, "By how much it was set forward during the recording; absent if it was not.",
+     [](const HostsRow& r) { return r.fit.jump_ns != 0 ? real(r.fit.jump_ns) : kAbsent; }},
     {"error_ns", CellType::real, Unit::ns,
      "Error of an aligned time: 95 % of the difference between fits to two halves of the data, or what noise and an "
-     "unknown rate leave open if that is more, plus the 95th percentile of the residuals."},
+     "unknown rate leave open if that is more, plus the 95th percentile of the residuals.",
+     [](const HostsRow& r) { return r.if_aligned(r.fit.error_ns); }},
     {"residual_ns", CellType::real, Unit::ns,
-     "Median distance of its ends of collectives from those of the other hosts after alignment."},
-    {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used."},
-    {"island", CellType::integer, Unit::none, "Clocks with the same number share groups; others cannot be compared."},
-};
+     "Median distance of its ends of collectives from those of the other hosts after alignment.",
+     [](const HostsRow& r) { return r.fit.instances > 0 ? real(r.fit.residual_ns) : kAbsent; }},
+    {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used.",
+     [](const HostsRow& r) { return r.fit.instances; }},
+    {"island", CellType::integer, Unit::none, "Clocks with the same number share groups; others cannot be compared.",
+     [](const HostsRow& r) { return r.fit.island; }},
+});
 
 Result<ResultTable> hosts_table(const Facts& facts) {
     ResultTable table("hosts", kHostsColumns);
     if (!has_ranks(facts, table)) return table;
     const Job& job = facts.get<Job>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
-    for (std::size_t i = 0; i < job.clocks.size(); ++i) {
-        const ClockFit& fit = clocks.clocks[i];
-        auto known = [&](double value) { return fit.aligned ? Cell{value} : kAbsent; };
-        table.add_row({text_cell(job.clocks[i].name), integer(job.clocks[i].ranks.size()), fit.aligned,
-                       known(fit.offset_ns), known(fit.rate_ppm), fit.jump_ns != 0 ? Cell{fit.jump_ns} : kAbsent,
-                       known(fit.error_ns), fit.instances > 0 ? Cell{fit.residual_ns} : kAbsent, integer(fit.instances),
-                       integer(fit.island)});
-    }
+    for (std::size_t i = 0; i < job.clocks.size(); ++i) table.add(kHostsColumns, {job.clocks[i], clocks.clocks[i]});
     return table;
 }
 

@@ -20,23 +20,6 @@ constexpr double kEven = 1.02, kEvenBytes = 1.0005;
 // The same rank has most in this share of the steps.
 constexpr double kSteady = 0.6;
 
-constexpr ResultColumn kImbalanceColumns[] = {
-    {"ranks", CellType::text, Unit::none, "Ranks that do the same in a step."},
-    {"quantity", CellType::text, Unit::none,
-     "compute; input, host: idle time for that reason; or the bytes of a kind of collective."},
-    {"pattern", CellType::text, Unit::none,
-     "even; steady: one rank has most in three of five steps or more; changing: now one rank, now another, as with "
-     "sequences of uneven length."},
-    {"max_over_mean", CellType::real, Unit::none,
-     "The largest over the mean of the ranks, 1 if all have the same; mean over the steps."},
-    {"p95_over_p50", CellType::real, Unit::none,
-     "The 95th percentile of the ranks over their median; mean over the steps."},
-    {"largest_rank", CellType::integer, Unit::none, "The rank that has most in most steps."},
-    {"largest_pct", CellType::real, Unit::percent, "Share of the steps in which it has."},
-    {"worst_step", CellType::integer, Unit::none, "Step with the largest max_over_mean."},
-    {"steps", CellType::integer, Unit::count, "Steps that were compared."},
-};
-
 struct Share {
     std::int32_t rank;
     double value;
@@ -123,6 +106,44 @@ std::string_view pattern_of(const Quantity& quantity, const Evenness& found, std
     return static_cast<double>(most) >= kSteady * steps ? "steady" : "changing";
 }
 
+struct ImbalanceRow {
+    const Quantity& quantity;
+    const Evenness& found;
+    std::int32_t rank;  // that has most in most steps
+    std::size_t rank_steps;
+    std::string_view pattern;
+
+    bool even() const { return pattern == "even"; }
+};
+
+constexpr auto kImbalanceColumns = columns_of<ImbalanceRow>({
+    {"ranks", CellType::text, Unit::none, "Ranks that do the same in a step.",
+     [](const ImbalanceRow& r) { return text_cell(r.quantity.ranks); }},
+    {"quantity", CellType::text, Unit::none,
+     "compute; input, host: idle time for that reason; or the bytes of a kind of collective.",
+     [](const ImbalanceRow& r) { return text_cell(r.quantity.name); }},
+    {"pattern", CellType::text, Unit::none,
+     "even; steady: one rank has most in three of five steps or more; changing: now one rank, now another, as with "
+     "sequences of uneven length.",
+     [](const ImbalanceRow& r) { return r.pattern; }},
+    {"max_over_mean", CellType::real, Unit::none,
+     "The largest over the mean of the ranks, 1 if all have the same; mean over the steps.",
+     [](const ImbalanceRow& r) { return r.found.mean(); }},
+    {"p95_over_p50", CellType::real, Unit::none,
+     "The 95th percentile of the ranks over their median; mean over the steps.",
+     [](const ImbalanceRow& r) {
+         return r.found.tails > 0 ? ratio(r.found.tail, static_cast<double>(r.found.tails)) : kAbsent;
+     }},
+    {"largest_rank", CellType::integer, Unit::none, "The rank that has most in most steps.",
+     [](const ImbalanceRow& r) { return r.even() ? kAbsent : integer(r.rank); }},
+    {"largest_pct", CellType::real, Unit::percent, "Share of the steps in which it has.",
+     [](const ImbalanceRow& r) { return r.even() ? kAbsent : percent(r.rank_steps, r.found.steps); }},
+    {"worst_step", CellType::integer, Unit::none, "Step with the largest max_over_mean.",
+     [](const ImbalanceRow& r) { return r.even() ? kAbsent : integer(r.found.worst_step); }},
+    {"steps", CellType::integer, Unit::count, "Steps that were compared.",
+     [](const ImbalanceRow& r) { return r.found.steps; }},
+});
+
 Result<ResultTable> imbalance_table(const Facts& facts) {
     ResultTable table("imbalance", kImbalanceColumns);
     if (!has_ranks(facts, table)) return table;
@@ -136,12 +157,8 @@ Result<ResultTable> imbalance_table(const Facts& facts) {
         const auto& [quantity, found] = *row;
         auto most = std::max_element(found.largest.begin(), found.largest.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-        std::string_view pattern = pattern_of(quantity, found, most->second);
-        bool even = pattern == "even";
-        table.add_row({text_cell(quantity.ranks), text_cell(quantity.name), text_cell(pattern), real(found.mean()),
-                       found.tails > 0 ? ratio(found.tail, static_cast<double>(found.tails)) : kAbsent,
-                       even ? kAbsent : integer(most->first), even ? kAbsent : percent(most->second, found.steps),
-                       even ? kAbsent : integer(found.worst_step), integer(found.steps)});
+        table.add(kImbalanceColumns,
+                  {quantity, found, most->first, most->second, pattern_of(quantity, found, most->second)});
     }
     if (table.rows() == 0) table.notes.push_back("No two ranks do the same in a step.");
     return table;

@@ -14,20 +14,42 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kJobStepsColumns[] = {
-    {"step", CellType::integer, Unit::none, "Number of the step."},
-    {"ranks", CellType::integer, Unit::count, "Ranks that recorded it."},
-    {"dur_ns", CellType::integer, Unit::ns,
-     "Its length in the replay of the recording, in which unexplained gaps count as nothing."},
-    {"ideal_ns", CellType::integer, Unit::ns, "Its length if every rank and transfer were as its peers."},
-    {"slowdown", CellType::real, Unit::none, "dur over ideal."},
-    {"slowest_rank", CellType::integer, Unit::none,
-     "The rank with most time of its own (compute, copies, input, host) above its peers."},
-    {"excess_ns", CellType::integer, Unit::ns, "That time."},
-    {"compute_ns", CellType::integer, Unit::ns, "Compute in it."},
-    {"idle_input_ns", CellType::integer, Unit::ns, "Idle in it while the host waited for input."},
-    {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched."},
+struct SlowestRank {
+    std::size_t ranks = 0;  // that recorded the step
+    std::uint32_t rank = kNone;
+    OwnTime excess;
 };
+
+struct JobStepsRow {
+    const Job& job;
+    std::int64_t step;
+    const SlowestRank& most;
+    std::optional<DurNs> recorded, ideal;  // if the step has a price
+};
+
+constexpr auto kJobStepsColumns = columns_of<JobStepsRow>({
+    {"step", CellType::integer, Unit::none, "Number of the step.", [](const JobStepsRow& r) { return r.step; }},
+    {"ranks", CellType::integer, Unit::count, "Ranks that recorded it.",
+     [](const JobStepsRow& r) { return r.most.ranks; }},
+    {"dur_ns", CellType::integer, Unit::ns,
+     "Its length in the replay of the recording, in which unexplained gaps count as nothing.",
+     [](const JobStepsRow& r) { return r.recorded; }},
+    {"ideal_ns", CellType::integer, Unit::ns, "Its length if every rank and transfer were as its peers.",
+     [](const JobStepsRow& r) { return r.ideal; }},
+    {"slowdown", CellType::real, Unit::none, "dur over ideal.",
+     [](const JobStepsRow& r) { return r.recorded && r.ideal ? ratio(*r.recorded, *r.ideal) : kAbsent; }},
+    {"slowest_rank", CellType::integer, Unit::none,
+     "The rank with most time of its own (compute, copies, input, host) above its peers.",
+     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.job.ranks[r.most.rank].rank); }},
+    {"excess_ns", CellType::integer, Unit::ns, "That time.",
+     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.known()); }},
+    {"compute_ns", CellType::integer, Unit::ns, "Compute in it.",
+     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.compute); }},
+    {"idle_input_ns", CellType::integer, Unit::ns, "Idle in it while the host waited for input.",
+     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.input); }},
+    {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched.",
+     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.host); }},
+});
 
 Result<ResultTable> job_steps_table(const Facts& facts) {
     ResultTable table("job_steps", kJobStepsColumns);
@@ -35,14 +57,9 @@ Result<ResultTable> job_steps_table(const Facts& facts) {
     const Job& job = facts.get<Job>();
     const Peers& peers = facts.get<Peers>();
     const Stragglers& prices = facts.get<Stragglers>();
-    struct Slowest {
-        std::size_t ranks = 0;
-        std::uint32_t rank = kNone;
-        OwnTime excess;
-    };
-    std::map<std::int64_t, Slowest> slowest;
+    std::map<std::int64_t, SlowestRank> slowest;
     for (std::size_t i = 0; i < job.rank_steps.size(); ++i) {
-        Slowest& to = slowest[job.rank_steps[i].step];
+        SlowestRank& to = slowest[job.rank_steps[i].step];
         ++to.ranks;
         if (peers.has_peers[i] && (to.rank == kNone || peers.excess[i].known() > to.excess.known())) {
             to.rank = job.rank_steps[i].rank;
@@ -50,15 +67,10 @@ Result<ResultTable> job_steps_table(const Facts& facts) {
         }
     }
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
-        const Slowest& most = slowest[job.steps[i]];
-        bool priced = std::binary_search(prices.counted.begin(), prices.counted.end(), i);
-        bool known = most.rank != kNone;
-        auto excess = [&](DurNs value) { return known ? integer(value) : kAbsent; };
-        table.add_row({integer(job.steps[i]), integer(most.ranks), priced ? integer(prices.recorded[i]) : kAbsent,
-                       priced ? integer(prices.ideal[i]) : kAbsent,
-                       priced ? ratio(prices.recorded[i], prices.ideal[i]) : kAbsent,
-                       known ? integer(job.ranks[most.rank].rank) : kAbsent, excess(most.excess.known()),
-                       excess(most.excess.compute), excess(most.excess.input), excess(most.excess.host)});
+        JobStepsRow row{job, job.steps[i], slowest[job.steps[i]], {}, {}};
+        if (std::binary_search(prices.counted.begin(), prices.counted.end(), i))
+            row.recorded = prices.recorded[i], row.ideal = prices.ideal[i];
+        table.add(kJobStepsColumns, row);
     }
     return table;
 }

@@ -22,21 +22,6 @@ namespace {
 constexpr double kSlow = 1.2;
 constexpr std::size_t kMostNames = 4;  // of hosts that are written out
 
-constexpr ResultColumn kLinksColumns[] = {
-    {"hosts", CellType::text, Unit::none,
-     "Hosts that the group connects; of a large one the first ones and the number."},
-    {"group", CellType::text, Unit::none, "Description of the group."},
-    {"ranks", CellType::text, Unit::none, "Its ranks."},
-    {"instances", CellType::integer, Unit::count, "Transfers that all of its ranks recorded."},
-    {"transfer_ns", CellType::real, Unit::ns, "Mean transfer."},
-    {"ratio", CellType::real, Unit::none,
-     "Median of each transfer over the median of equal ones: of the same kind, bytes, number of ranks, and within one "
-     "host or between hosts."},
-    {"slow", CellType::boolean, Unit::none, "The ratio is at least 1.2."},
-    {"common_hosts", CellType::text, Unit::none,
-     "Of a slow group: hosts that are in all slow groups; absent without such a host."},
-};
-
 struct Link {
     std::vector<double> ratios;
     WideSum transfer;
@@ -89,6 +74,37 @@ std::map<std::uint32_t, Link> links_of(const Facts& facts) {
     return links;
 }
 
+struct LinksRow {
+    const Job::Group& group;
+    const Link& link;
+    double ratio;
+    std::string_view connected, common;  // hosts: of the group; in all slow groups
+
+    bool slow() const { return ratio >= kSlow; }
+};
+
+constexpr auto kLinksColumns = columns_of<LinksRow>({
+    {"hosts", CellType::text, Unit::none,
+     "Hosts that the group connects; of a large one the first ones and the number.",
+     [](const LinksRow& r) { return text_cell(r.connected); }},
+    {"group", CellType::text, Unit::none, "Description of the group.",
+     [](const LinksRow& r) { return text_cell(r.group.description); }},
+    {"ranks", CellType::text, Unit::none, "Its ranks.",
+     [](const LinksRow& r) { return text_cell(r.group.ranks_text); }},
+    {"instances", CellType::integer, Unit::count, "Transfers that all of its ranks recorded.",
+     [](const LinksRow& r) { return r.link.ratios.size(); }},
+    {"transfer_ns", CellType::real, Unit::ns, "Mean transfer.",
+     [](const LinksRow& r) { return r.link.transfer.over(r.link.ratios.size()); }},
+    {"ratio", CellType::real, Unit::none,
+     "Median of each transfer over the median of equal ones: of the same kind, bytes, number of ranks, and within one "
+     "host or between hosts.",
+     [](const LinksRow& r) { return r.ratio; }},
+    {"slow", CellType::boolean, Unit::none, "The ratio is at least 1.2.", [](const LinksRow& r) { return r.slow(); }},
+    {"common_hosts", CellType::text, Unit::none,
+     "Of a slow group: hosts that are in all slow groups; absent without such a host.",
+     [](const LinksRow& r) { return r.slow() ? text_cell(r.common) : kAbsent; }},
+});
+
 Result<ResultTable> links_table(const Facts& facts) {
     ResultTable table("links", kLinksColumns);
     if (!has_ranks(facts, table)) return table;
@@ -103,10 +119,7 @@ Result<ResultTable> links_table(const Facts& facts) {
     for (auto [ratio, group] : order) {
         const Link& link = links.at(group);
         std::string connected = names_of(link.hosts, hosts);
-        table.add_row({text_cell(connected), text_cell(job.groups[group].description),
-                       text_cell(job.groups[group].ranks_text), integer(link.ratios.size()),
-                       real(link.transfer.over(link.ratios.size())), real(-ratio), link.slow(),
-                       link.slow() ? text_cell(common) : kAbsent});
+        table.add(kLinksColumns, {job.groups[group], link, -ratio, connected, common});
     }
     if (table.rows() == 0) table.notes.push_back("No collective was found on all ranks of its group.");
     return table;

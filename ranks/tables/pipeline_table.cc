@@ -13,19 +13,33 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kPipelineColumns[] = {
-    {"stage", CellType::integer, Unit::none, "Number of the stage, from 0."},
-    {"ranks", CellType::text, Unit::none, "Its ranks."},
-    {"compute_ns", CellType::real, Unit::ns, "Compute in a step: median of its ranks, mean over the steps."},
-    {"over_mean", CellType::real, Unit::none, "That over the mean of all stages; 1 if they are even."},
+struct PipelineRow {
+    std::uint32_t stage;
+    std::string_view members;
+    const StageTimes& times;
+    double mean_compute, step_ns, theory;  // of all stages
+};
+
+constexpr auto kPipelineColumns = columns_of<PipelineRow>({
+    {"stage", CellType::integer, Unit::none, "Number of the stage, from 0.",
+     [](const PipelineRow& r) { return r.stage; }},
+    {"ranks", CellType::text, Unit::none, "Its ranks.", [](const PipelineRow& r) { return text_cell(r.members); }},
+    {"compute_ns", CellType::real, Unit::ns, "Compute in a step: median of its ranks, mean over the steps.",
+     [](const PipelineRow& r) { return r.times.compute_ns; }},
+    {"over_mean", CellType::real, Unit::none, "That over the mean of all stages; 1 if they are even.",
+     [](const PipelineRow& r) { return ratio(r.times.compute_ns, r.mean_compute); }},
     {"wait_ns", CellType::real, Unit::ns,
-     "Waiting of one of its ranks for the other end of a send or receive, per step."},
-    {"wait_pct", CellType::real, Unit::percent, "Share of the step: the part of the bubble that it waits through."},
-    {"transfer_ns", CellType::real, Unit::ns, "Sends and receives of one of its ranks, without waiting, per step."},
+     "Waiting of one of its ranks for the other end of a send or receive, per step.",
+     [](const PipelineRow& r) { return r.times.wait_ns; }},
+    {"wait_pct", CellType::real, Unit::percent, "Share of the step: the part of the bubble that it waits through.",
+     [](const PipelineRow& r) { return percent(r.times.wait_ns, r.step_ns); }},
+    {"transfer_ns", CellType::real, Unit::ns, "Sends and receives of one of its ranks, without waiting, per step.",
+     [](const PipelineRow& r) { return r.times.transfer_ns; }},
     {"theory_pct", CellType::real, Unit::percent,
      "Bubble of even stages without delays, (p - 1) / (m v + p - 1), of p stages, m micro-batches and v parts of the "
-     "model on each stage."},
-};
+     "model on each stage.",
+     [](const PipelineRow& r) { return r.theory > 0 ? real(100 * r.theory) : kAbsent; }},
+});
 
 Result<ResultTable> pipeline_table(const Facts& facts) {
     ResultTable table("pipeline", kPipelineColumns);
@@ -44,12 +58,9 @@ Result<ResultTable> pipeline_table(const Facts& facts) {
     double mean = price.mean_compute();
     double theory = stages.bubble();
     for (std::uint32_t stage = 0; stage < stages.count; ++stage) {
-        const StageTimes& times = price.stages[stage];
         std::sort(ranks[stage].begin(), ranks[stage].end());
         std::string members = format_ranks(ranks[stage]);
-        table.add_row({integer(stage), text_cell(members), real(times.compute_ns), ratio(times.compute_ns, mean),
-                       real(times.wait_ns), percent(times.wait_ns, price.step_ns), real(times.transfer_ns),
-                       theory > 0 ? real(100 * theory) : kAbsent});
+        table.add(kPipelineColumns, {stage, members, price.stages[stage], mean, price.step_ns, theory});
     }
     double gain = price.step_ns - price.even_ns;
     table.notes.push_back(

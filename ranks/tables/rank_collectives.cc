@@ -17,30 +17,6 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kRankCollectivesColumns[] = {
-    {"group", CellType::text, Unit::none, "Description of the groups."},
-    {"size", CellType::integer, Unit::count, "Ranks of a group."},
-    {"collective", CellType::text, Unit::none, "Kind of the collective."},
-    {"bytes", CellType::integer, Unit::bytes,
-     "Message size; absent when not recorded. All-to-all: the largest of a rank, on average."},
-    {"instances", CellType::integer, Unit::count,
-     "Collectives, each counted once for all of its ranks; of batches with several ranks, each kernel."},
-    {"complete_pct", CellType::real, Unit::percent,
-     "Share of them that was found on every rank of the group. Waits of the others are lower bounds."},
-    {"matched_by", CellType::text, Unit::none,
-     "sequence number, order in the step, or order if the group had to be assumed."},
-    {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer."},
-    {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer."},
-    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer."},
-    {"wait_mean_ns", CellType::real, Unit::ns,
-     "Mean wait of a rank for the last one; absent, like the next two, if no times could be compared."},
-    {"wait_max_ns", CellType::integer, Unit::ns, "Longest wait of a rank."},
-    {"lateness_mean_ns", CellType::real, Unit::ns, "Mean time between the second to last and the last arrival."},
-    {"last_rank", CellType::integer, Unit::none,
-     "The rank that arrived last most often, as far as the clocks can tell."},
-    {"last_pct", CellType::real, Unit::percent, "Share of the instances in which it did."},
-};
-
 // In place of a size.
 constexpr std::int64_t kVarying = -2;
 
@@ -59,6 +35,61 @@ struct Kind {
     std::int64_t longest = 0;
     std::map<std::int32_t, std::uint64_t> last;
 };
+
+struct RankCollectivesRow {
+    std::string_view group;
+    std::int32_t size;
+    CollectiveKind collective;
+    std::int64_t bytes;  // below 0: unknown
+    const Stat& transfer;
+    const Kind& kind;
+    const std::pair<const std::int32_t, std::uint64_t>* last;  // rank and how often; null if no rank is known
+};
+
+constexpr auto kRankCollectivesColumns = columns_of<RankCollectivesRow>({
+    {"group", CellType::text, Unit::none, "Description of the groups.",
+     [](const RankCollectivesRow& r) { return text_cell(r.group); }},
+    {"size", CellType::integer, Unit::count, "Ranks of a group.",
+     [](const RankCollectivesRow& r) { return r.size > 0 ? integer(r.size) : kAbsent; }},
+    {"collective", CellType::text, Unit::none, "Kind of the collective.",
+     [](const RankCollectivesRow& r) { return text_cell(to_string(r.collective)); }},
+    {"bytes", CellType::integer, Unit::bytes,
+     "Message size; absent when not recorded. All-to-all: the largest of a rank, on average.",
+     [](const RankCollectivesRow& r) { return r.bytes >= 0 ? integer(r.bytes) : kAbsent; }},
+    {"instances", CellType::integer, Unit::count,
+     "Collectives, each counted once for all of its ranks; of batches with several ranks, each kernel.",
+     [](const RankCollectivesRow& r) { return r.transfer.count; }},
+    {"complete_pct", CellType::real, Unit::percent,
+     "Share of them that was found on every rank of the group. Waits of the others are lower bounds.",
+     [](const RankCollectivesRow& r) { return percent(r.kind.complete, r.transfer.count); }},
+    {"matched_by", CellType::text, Unit::none,
+     "sequence number, order in the step, or order if the group had to be assumed.",
+     [](const RankCollectivesRow& r) { return text_cell(name_of(r.kind.rule)); }},
+    {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer.",
+     [](const RankCollectivesRow& r) { return r.transfer.p50; }},
+    {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer.",
+     [](const RankCollectivesRow& r) { return r.transfer.p95; }},
+    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer.",
+     [](const RankCollectivesRow& r) {
+         return r.bytes > 0 && r.transfer.p50 > 0 ? ratio(r.bytes, r.transfer.p50) : kAbsent;
+     }},
+    {"wait_mean_ns", CellType::real, Unit::ns,
+     "Mean wait of a rank for the last one; absent, like the next two, if no times could be compared.",
+     [](const RankCollectivesRow& r) { return r.kind.members > 0 ? real(r.kind.wait.over(r.kind.members)) : kAbsent; }},
+    {"wait_max_ns", CellType::integer, Unit::ns, "Longest wait of a rank.",
+     [](const RankCollectivesRow& r) { return r.kind.members > 0 ? integer(r.kind.longest) : kAbsent; }},
+    {"lateness_mean_ns", CellType::real, Unit::ns, "Mean time between the second to last and the last arrival.",
+     [](const RankCollectivesRow& r) {
+         return r.kind.compared > 0 ? real(r.kind.lateness.over(r.kind.compared)) : kAbsent;
+     }},
+    {"last_rank", CellType::integer, Unit::none,
+     "The rank that arrived last most often, as far as the clocks can tell.",
+     [](const RankCollectivesRow& r) { return r.last == nullptr ? kAbsent : integer(r.last->first); }},
+    {"last_pct", CellType::real, Unit::percent, "Share of the instances in which it did.",
+     [](const RankCollectivesRow& r) {
+         return r.last == nullptr ? kAbsent : percent(r.last->second, r.transfer.count);
+     }},
+});
 
 Result<ResultTable> rank_collectives_table(const Facts& facts) {
     ResultTable table("rank_collectives", kRankCollectivesColumns);
@@ -95,15 +126,8 @@ Result<ResultTable> rank_collectives_table(const Facts& facts) {
         std::int64_t bytes = key_bytes == kVarying ? std::llround(kind.bytes.over(stat.count)) : key_bytes;
         auto last = std::max_element(kind.last.begin(), kind.last.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-        bool any = last != kind.last.end();
-        table.add_row({text_cell(description), size > 0 ? integer(size) : kAbsent, text_cell(to_string(collective)),
-                       bytes >= 0 ? integer(bytes) : kAbsent, integer(stat.count), percent(kind.complete, stat.count),
-                       text_cell(name_of(kind.rule)), integer(stat.p50), integer(stat.p95),
-                       bytes > 0 && stat.p50 > 0 ? ratio(bytes, stat.p50) : kAbsent,
-                       kind.members > 0 ? real(kind.wait.over(kind.members)) : kAbsent,
-                       kind.members > 0 ? integer(kind.longest) : kAbsent,
-                       kind.compared > 0 ? real(kind.lateness.over(kind.compared)) : kAbsent,
-                       any ? integer(last->first) : kAbsent, any ? percent(last->second, stat.count) : kAbsent});
+        table.add(kRankCollectivesColumns,
+                  {description, size, collective, bytes, stat, kind, last == kind.last.end() ? nullptr : &*last});
     }
     if (matched.uncertain > 0)
         table.notes.push_back(

@@ -15,30 +15,6 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr ResultColumn kRanksColumns[] = {
-    {"rank", CellType::integer, Unit::none, "Rank in the job."},
-    {"host", CellType::text, Unit::none, "Its host; inferred from clocks that agree if the recording names none."},
-    {"status", CellType::text, Unit::none, "whole, cut, unreadable or missing."},
-    {"steps", CellType::integer, Unit::count, "Steps in its recording."},
-    {"step_p50_ns", CellType::integer, Unit::ns, "Median length of its steps."},
-    {"compute_ns", CellType::real, Unit::ns, "Compute per step."},
-    {"exposed_comm_ns", CellType::real, Unit::ns, "Collectives without compute per step: waiting and transfer."},
-    {"wait_ns", CellType::real, Unit::ns,
-     "Waiting for other ranks per step, as far as it is above the clocks' error; absent if no time could be compared."},
-    {"copy_ns", CellType::real, Unit::ns, "Copies per step, without kernels."},
-    {"idle_input_ns", CellType::real, Unit::ns, "Idle per step while its host waited for input."},
-    {"idle_host_ns", CellType::real, Unit::ns,
-     "Idle per step while its host worked or launched; of a job without a GPU, all other time outside collectives."},
-    {"idle_unknown_ns", CellType::real, Unit::ns, "Idle per step without a recorded cause."},
-    {"cost_ns", CellType::real, Unit::ns,
-     "What a step would gain if this rank were as its peers; only of ranks that are slower."},
-    {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all others were fixed."},
-    {"clock_error_ns", CellType::real, Unit::ns,
-     "Error of its times on the common clock; absent if they could not be aligned."},
-    {"reason", CellType::text, Unit::none,
-     "Why it is cut, unreadable or missing, or which other steps than most ranks it recorded."},
-};
-
 struct RankSums {
     std::vector<std::int64_t> lengths;
     OwnTime own;
@@ -46,6 +22,64 @@ struct RankSums {
     Intervals waits;        // may overlap: a send and a receive wait at once
     bool compared = false;  // its arrivals, with those of another rank
 };
+
+struct RanksRow {
+    Cell status, reason;
+    const RankSums& sums;
+    // Null of a file that could not be given a rank.
+    const Job::Rank* rank = nullptr;
+    const ClockFit* clock = nullptr;
+    const Straggler* price = nullptr;  // also null without a price
+    std::string_view host = {};
+    std::optional<std::int64_t> median_length = {};
+
+    Cell per_step(DurNs value) const {
+        return sums.lengths.empty() ? kAbsent
+                                    : real(static_cast<double>(value) / static_cast<double>(sums.lengths.size()));
+    }
+};
+
+constexpr auto kRanksColumns = columns_of<RanksRow>({
+    {"rank", CellType::integer, Unit::none, "Rank in the job.",
+     [](const RanksRow& r) { return r.rank == nullptr ? kAbsent : integer(r.rank->rank); }},
+    {"host", CellType::text, Unit::none, "Its host; inferred from clocks that agree if the recording names none.",
+     [](const RanksRow& r) { return text_cell(r.host); }},
+    {"status", CellType::text, Unit::none, "whole, cut, unreadable or missing.",
+     [](const RanksRow& r) { return r.status; }},
+    {"steps", CellType::integer, Unit::count, "Steps in its recording.",
+     [](const RanksRow& r) {
+         return r.rank == nullptr || r.rank->excluded ? kAbsent : integer(r.sums.lengths.size());
+     }},
+    {"step_p50_ns", CellType::integer, Unit::ns, "Median length of its steps.",
+     [](const RanksRow& r) { return r.median_length; }},
+    {"compute_ns", CellType::real, Unit::ns, "Compute per step.",
+     [](const RanksRow& r) { return r.per_step(r.sums.own.compute); }},
+    {"exposed_comm_ns", CellType::real, Unit::ns, "Collectives without compute per step: waiting and transfer.",
+     [](const RanksRow& r) { return r.per_step(r.sums.exposed); }},
+    {"wait_ns", CellType::real, Unit::ns,
+     "Waiting for other ranks per step, as far as it is above the clocks' error; absent if no time could be compared.",
+     [](const RanksRow& r) { return r.sums.compared ? r.per_step(length(unite(r.sums.waits))) : kAbsent; }},
+    {"copy_ns", CellType::real, Unit::ns, "Copies per step, without kernels.",
+     [](const RanksRow& r) { return r.per_step(r.sums.own.copy); }},
+    {"idle_input_ns", CellType::real, Unit::ns, "Idle per step while its host waited for input.",
+     [](const RanksRow& r) { return r.per_step(r.sums.own.input); }},
+    {"idle_host_ns", CellType::real, Unit::ns,
+     "Idle per step while its host worked or launched; of a job without a GPU, all other time outside collectives.",
+     [](const RanksRow& r) { return r.per_step(r.sums.own.host); }},
+    {"idle_unknown_ns", CellType::real, Unit::ns, "Idle per step without a recorded cause.",
+     [](const RanksRow& r) { return r.per_step(r.sums.own.unknown); }},
+    {"cost_ns", CellType::real, Unit::ns,
+     "What a step would gain if this rank were as its peers; only of ranks that are slower.",
+     [](const RanksRow& r) { return r.price == nullptr ? kAbsent : real(r.price->cost_ns); }},
+    {"alone_ns", CellType::real, Unit::ns, "What it would cost a step if all others were fixed.",
+     [](const RanksRow& r) { return r.price == nullptr ? kAbsent : real(r.price->alone_ns); }},
+    {"clock_error_ns", CellType::real, Unit::ns,
+     "Error of its times on the common clock; absent if they could not be aligned.",
+     [](const RanksRow& r) { return r.clock != nullptr && r.clock->aligned ? real(r.clock->error_ns) : kAbsent; }},
+    {"reason", CellType::text, Unit::none,
+     "Why it is cut, unreadable or missing, or which other steps than most ranks it recorded.",
+     [](const RanksRow& r) { return r.reason; }},
+});
 
 Result<ResultTable> ranks_table(const Facts& facts) {
     ResultTable table("ranks", kRanksColumns);
@@ -78,37 +112,37 @@ Result<ResultTable> ranks_table(const Facts& facts) {
     for (std::uint32_t i = 0; i < job.ranks.size(); ++i) {
         const Job::Rank& rank = job.ranks[i];
         RankSums& sum = sums[i];
-        auto steps = static_cast<double>(sum.lengths.size());
-        auto mean = [&](DurNs value) {
-            return sum.lengths.empty() ? kAbsent : Cell{static_cast<double>(value) / steps};
-        };
         auto price = prices.find(i);
-        std::int64_t median = 0;
+        std::optional<std::int64_t> median;
         if (!sum.lengths.empty()) {
             auto middle = sum.lengths.begin() + static_cast<std::ptrdiff_t>((sum.lengths.size() - 1) / 2);
             std::nth_element(sum.lengths.begin(), middle, sum.lengths.end());
             median = *middle;
         }
         const JobHost& host = hosts.hosts[hosts.of_rank[i]];
-        const ClockFit& clock = clocks.clocks[rank.clock];
-        table.add_row(
-            {integer(rank.rank), host.inferred && host.ranks.size() < 2 ? kAbsent : text_cell(host.name),
-             text_cell(trace, rows.status.value_or(rank.row, kNoString)),
-             rank.excluded ? kAbsent : integer(sum.lengths.size()), sum.lengths.empty() ? kAbsent : integer(median),
-             mean(sum.own.compute), mean(sum.exposed), sum.compared ? mean(length(unite(sum.waits))) : kAbsent,
-             mean(sum.own.copy), mean(sum.own.input), mean(sum.own.host), mean(sum.own.unknown),
-             price == prices.end() ? kAbsent : Cell{price->second->cost_ns},
-             price == prices.end() ? kAbsent : Cell{price->second->alone_ns},
-             clock.aligned ? Cell{clock.error_ns} : kAbsent,
-             rows.reason.has(rank.row) ? text_cell(trace, rows.reason[rank.row]) : text_cell(other_steps[rank.rank])});
+        RanksRow row{
+            .status = text_cell(trace, rows.status.value_or(rank.row, kNoString)),
+            .reason =
+                rows.reason.has(rank.row) ? text_cell(trace, rows.reason[rank.row]) : text_cell(other_steps[rank.rank]),
+            .sums = sum,
+            .rank = &rank,
+            .clock = &clocks.clocks[rank.clock],
+            .price = price == prices.end() ? nullptr : price->second,
+            .host = host.inferred && host.ranks.size() < 2 ? "" : std::string_view(host.name),
+            .median_length = median,
+        };
+        table.add(kRanksColumns, row);
     }
     // Files that could not even be given a rank.
+    const RankSums nothing;
     for (Row row = 0; row < rows.rows; ++row) {
         if (rows.rank.has(row)) continue;
-        std::vector<Cell> cells(std::size(kRanksColumns), kAbsent);
-        cells[2] = text_cell(trace, rows.status.value_or(row, kNoString));
-        cells[std::size(kRanksColumns) - 1] = text_cell(trace, rows.reason.value_or(row, kNoString));
-        table.add_row(cells);
+        RanksRow of_file{
+            .status = text_cell(trace, rows.status.value_or(row, kNoString)),
+            .reason = text_cell(trace, rows.reason.value_or(row, kNoString)),
+            .sums = nothing,
+        };
+        table.add(kRanksColumns, of_file);
     }
     return table;
 }
