@@ -6,10 +6,11 @@
 
 A room is a folder of the top level with sources of the product. No room has more than 30 % of the lines, no folder has more
 than 40 sources side by side, and no two sources of a language have one base name. Headers with a single user are counted, and
-may not become more: what one file needs belongs into it.
+may not become more: what one file needs belongs into it. All files of the repository together have less than 20 MB.
 """
 
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = ("core", "io", "analyze", "ranks", "present", "collect", "measure", "compare", "capi", "cli", "python", "web")
 LANGUAGES = {"C++": (".cc", ".h", ".c", ".def"), "Python": (".py",), "TypeScript": (".ts", ".tsx")}
 LARGEST_ROOM, FOLDER_FILES, LONE_HEADERS = 0.30, 40, 140
+TREE_BYTES = 20_000_000  # of all files of the repository
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
@@ -47,6 +49,14 @@ def texts(commit):
 
 def git(*words):
     return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+
+
+def tree_bytes(commit):
+    if commit:
+        rows = (row.split(maxsplit=4) for row in git("ls-tree", "-r", "-l", commit).splitlines())
+        return sum(int(size) for _, kind, _, size, _ in rows if kind == "blob")
+    names = git("ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    return sum(path.lstat().st_size for name in names if name and os.path.lexists(path := ROOT / name))
 
 
 def lone_headers(sources):
@@ -90,10 +100,13 @@ def main():
     problems += [f"{' and '.join(names)} have one base name" for names in same]
     if len(lone) > LONE_HEADERS:
         problems += [f"{header} is used by {user} only: move it into that file" for header, user in lone]
+    size = tree_bytes(commit)
+    if size >= TREE_BYTES:
+        problems.append(f"the repository has {size / 1e6:.2f} MB; keep it below {TREE_BYTES / 1e6:.0f} MB: cut or compress recordings")
     room, count = rooms.most_common(1)[0]
     folder, most = folders.most_common(1)[0]
     print(f"{total} lines in {len(sources)} sources, {len(rooms)} rooms; the largest is {room}/ with {count / total:.0%}; the fullest folder is {folder}/ with {most} sources; "
-          f"{len(cpp)} C++ files with a median of {median(cpp):.0f} lines; {len(lone)} headers with one user; {len(same)} base names twice")
+          f"{len(cpp)} C++ files with a median of {median(cpp):.0f} lines; {len(lone)} headers with one user; {len(same)} base names twice; {size / 1e6:.2f} MB")
     if not commit:
         print("\n".join(problems), file=sys.stderr if problems else sys.stdout)
     return 1 if problems and not commit else 0

@@ -33,7 +33,7 @@ TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.gz"
 WIDTH = 1280  # CSS pixels
 MAX_BYTES = 250_000
 
-# The pixels of a PNG as numbers in a palette of its 256 most frequent colours; other colours become the nearest of them.
+# The pixels of a PNG as numbers in a palette of its 64 most frequent colours; other colours become the nearest of them.
 TO_PALETTE = """async (png) => {
   const bitmap = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const context = new OffscreenCanvas(bitmap.width, bitmap.height).getContext("2d");
@@ -43,7 +43,7 @@ TO_PALETTE = """async (png) => {
   const colours = new Uint32Array(data.buffer);
   for (const colour of colours) counts.set(colour, (counts.get(colour) ?? 0) + 1);
   const rgb = (colour) => [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
-  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 256).map(([colour]) => rgb(colour));
+  const palette = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 64).map(([colour]) => rgb(colour));
   const nearest = (colour) => {
     const distances = palette.map((other) => rgb(colour).reduce((sum, value, i) => sum + (value - other[i]) ** 2, 0));
     return distances.indexOf(Math.min(...distances));

@@ -55,10 +55,10 @@ def test_other_hardware_is_named_and_the_difference_attributed(program):
     assert any("different hardware" in text and "H200" in text and "A100" in text for text in warnings)
     assert document["verdict"]["name"] == "cannot tell" and "hardware" in document["verdict"]["because"]
     attribution = rows(document, "attribution")
-    steps, window = 3, document["source"]["window_ns"]
-    assert sum(row["new_ns"] for row in attribution) == window // steps  # one device
-    assert sum(row["base_ns"] for row in attribution) == document["base"]["window_ns"] // 3
-    difference = window // steps - document["base"]["window_ns"] // 3
+    step, base_step = document["source"]["window_ns"], document["base"]["window_ns"] // 3  # one step, three steps
+    assert sum(row["new_ns"] for row in attribution) == step  # one device
+    assert sum(row["base_ns"] for row in attribution) == base_step
+    difference = step - base_step
     assert sum(row["difference_ns"] for row in attribution) == difference
     assert sum(row["share_pct"] for row in attribution) == pytest.approx(100)
     assert {row["verdict"] for row in rows(document, "kernels")} >= {"new", "vanished"}
