@@ -98,35 +98,44 @@ std::optional<double> bus_factor(const CollectiveMessage& message) {
     return {};
 }
 
-constexpr ResultColumn kCollectivesColumns[] = {
-    {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown."},
-    {"count", CellType::integer, Unit::count, "Number of kernels, or of records without one."},
-    {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, including waits for other ranks."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Algorithm bandwidth: bytes x count over total_ns."},
-    {"bus_gb_per_s", CellType::real, Unit::gb_per_s,
-     "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests)."},
-    {"exposed_ns", CellType::integer, Unit::ns,
-     "Time with no other kernel in flight, summed over devices; absent without kernels."},
+struct CollectivesRow {
+    const Facts& facts;
+    const std::string& name;
+    const CollectiveMessage& message;
+    const Group& group;
+    std::optional<double> rate() const {
+        if (!message.bytes || group.total.real() <= 0) return {};
+        return static_cast<double>(*message.bytes) * static_cast<double>(group.count) / group.total.real();
+    }
+    std::optional<double> bus_rate() const {
+        std::optional<double> algorithm = rate(), factor = bus_factor(message);
+        if (!algorithm || !factor) return {};
+        return *algorithm * *factor;
+    }
 };
 
-void add_row(ResultTable& table, const Facts& facts, const MessageKey& key, const Group& group) {
-    const auto& [name, message] = key;
-    std::optional<double> rate, factor = bus_factor(message);
-    if (message.bytes && group.total.real() > 0)
-        rate = static_cast<double>(*message.bytes) * static_cast<double>(group.count) / group.total.real();
-    table.add_row({
-        text_cell(name),
-        integer(group.count),
-        integer(message.bytes),
-        integer(group.total.value()),
-        real(group.total.over(group.count)),
-        real(rate),
-        rate && factor ? real(*rate * *factor) : kAbsent,
-        group.spans.empty() ? kAbsent : integer(exposed(facts, group).value()),
-    });
-}
+constexpr auto kCollectivesColumns = columns_of<CollectivesRow>({
+    {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown.",
+     [](const CollectivesRow& r) { return text_cell(r.name); }},
+    {"count", CellType::integer, Unit::count, "Number of kernels, or of records without one.",
+     [](const CollectivesRow& r) { return r.group.count; }},
+    {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded.",
+     [](const CollectivesRow& r) { return r.message.bytes; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, including waits for other ranks.",
+     [](const CollectivesRow& r) { return r.group.total.value(); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.",
+     [](const CollectivesRow& r) { return r.group.total.over(r.group.count); }},
+    {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Algorithm bandwidth: bytes x count over total_ns.",
+     [](const CollectivesRow& r) { return r.rate(); }},
+    {"bus_gb_per_s", CellType::real, Unit::gb_per_s,
+     "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests).",
+     [](const CollectivesRow& r) { return r.bus_rate(); }},
+    {"exposed_ns", CellType::integer, Unit::ns,
+     "Time with no other kernel in flight, summed over devices; absent without kernels.",
+     [](const CollectivesRow& r) {
+         return r.group.spans.empty() ? kAbsent : integer(exposed(r.facts, r.group).value());
+     }},
+});
 
 Result<ResultTable> collectives_table(const Facts& facts) {
     std::map<MessageKey, Group> groups = gather_messages(facts.trace(), facts.options().device);
@@ -140,7 +149,8 @@ Result<ResultTable> collectives_table(const Facts& facts) {
     std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->second.total > b->second.total; });
     ResultTable table("collectives", kCollectivesColumns);
     table.handle_prefix = "c";
-    for (auto* entry : order) add_row(table, facts, entry->first, entry->second);
+    for (auto* entry : order)
+        table.add(kCollectivesColumns, {facts, entry->first.first, entry->first.second, entry->second});
     if (!sizes_known)
         table.notes.push_back(
             "Rates are absent where the message size was not recorded; newer PyTorch versions record it.");

@@ -18,16 +18,31 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kCriticalpathColumns[] = {
-    {"part", CellType::text, Unit::none,
-     "kernel, copy, input, host code, launch call, allocation, other call, wait, hand-over or gap."},
-    {"name", CellType::text, Unit::none, "Kernel, direction of the copy, call, or operator or range around host code."},
-    {"handle", CellType::text, Unit::none, "Handle of the kernel (k-1) or call (a-1) in other tables."},
-    {"count", CellType::integer, Unit::count, "Number of parts."},
-    {"total_ns", CellType::integer, Unit::ns, "Time on the critical path, all steps after the first."},
-    {"per_step_ns", CellType::integer, Unit::ns, "total_ns per step."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the critical path."},
+struct CriticalPathRow {
+    const Trace& trace;
+    PathClass what;
+    StringId name;
+    std::string handle;
+    std::uint64_t count;
+    DurNs time, steps, whole;
 };
+
+constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
+    {"part", CellType::text, Unit::none,
+     "kernel, copy, input, host code, launch call, allocation, other call, wait, hand-over or gap.",
+     [](const CriticalPathRow& r) { return name_of(r.what); }},
+    {"name", CellType::text, Unit::none, "Kernel, direction of the copy, call, or operator or range around host code.",
+     [](const CriticalPathRow& r) { return text_cell(r.trace, r.name); }},
+    {"handle", CellType::text, Unit::none, "Handle of the kernel (k-1) or call (a-1) in other tables.",
+     [](const CriticalPathRow& r) { return text_cell(r.handle); }},
+    {"count", CellType::integer, Unit::count, "Number of parts.", [](const CriticalPathRow& r) { return r.count; }},
+    {"total_ns", CellType::integer, Unit::ns, "Time on the critical path, all steps after the first.",
+     [](const CriticalPathRow& r) { return r.time; }},
+    {"per_step_ns", CellType::integer, Unit::ns, "total_ns per step.",
+     [](const CriticalPathRow& r) { return r.time / r.steps; }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the critical path.",
+     [](const CriticalPathRow& r) { return percent(r.time, r.whole); }},
+});
 
 // Names the parts of a path.
 class PartNames {
@@ -100,9 +115,9 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
     auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size() - 1);
     for (const auto& [key, sum] : rows) {
         auto [what, name] = key;
-        std::string handle = names.handle(what, name);
-        table.add_row({name_of(what), text_cell(facts.trace(), name), text_cell(handle), integer(sum.second),
-                       integer(sum.first), integer(sum.first / steps), percent(sum.first, path.total)});
+        auto [time, count] = sum;
+        table.add(kCriticalpathColumns,
+                  {facts.trace(), what, name, names.handle(what, name), count, time, steps, path.total});
     }
     return table;
 }

@@ -17,51 +17,53 @@ Cell device_name(const Trace& trace, std::int32_t device) {
     return kAbsent;
 }
 
-constexpr ResultColumn kDevicesColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"name", CellType::text, Unit::none, "Device name."},
-    {"window_ns", CellType::integer, Unit::ns, "First start to last end of all host and device events."},
-    {"busy_ns", CellType::integer, Unit::ns, "Time with any device op in flight."},
-    {"busy_pct", CellType::real, Unit::percent, "busy_ns as a share of window_ns."},
-    {"idle_ns", CellType::integer, Unit::ns, "window_ns - busy_ns."},
-    {"kernel_busy_ns", CellType::integer, Unit::ns, "Time with a kernel in flight."},
-    {"memcpy_busy_ns", CellType::integer, Unit::ns, "Time with a memcpy in flight."},
-    {"memset_busy_ns", CellType::integer, Unit::ns, "Time with a memset in flight."},
-    {"comm_busy_ns", CellType::integer, Unit::ns, "Time with a collective kernel in flight."},
-    {"overlap_ns", CellType::integer, Unit::ns, "Time with a kernel and a memcpy in flight."},
-    {"exposed_memcpy_ns", CellType::integer, Unit::ns, "Time with a memcpy but no kernel in flight."},
-    {"exposed_comm_ns", CellType::integer, Unit::ns, "Time with a collective but no other kernel in flight."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels executed."},
-    {"memcpys", CellType::integer, Unit::count, "Number of memcpys executed."},
-    {"memsets", CellType::integer, Unit::count, "Number of memsets executed."},
-    {"streams", CellType::integer, Unit::count, "Number of streams with work."},
+struct DevicesRow {
+    const Trace& trace;
+    const DeviceActivity& device;
+    DurNs window, busy;
 };
+
+constexpr auto kDevicesColumns = columns_of<DevicesRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const DevicesRow& r) { return r.device.device; }},
+    {"name", CellType::text, Unit::none, "Device name.",
+     [](const DevicesRow& r) { return device_name(r.trace, r.device.device); }},
+    {"window_ns", CellType::integer, Unit::ns, "First start to last end of all host and device events.",
+     [](const DevicesRow& r) { return r.window; }},
+    {"busy_ns", CellType::integer, Unit::ns, "Time with any device op in flight.",
+     [](const DevicesRow& r) { return r.busy; }},
+    {"busy_pct", CellType::real, Unit::percent, "busy_ns as a share of window_ns.",
+     [](const DevicesRow& r) { return percent(r.busy, r.window); }},
+    {"idle_ns", CellType::integer, Unit::ns, "window_ns - busy_ns.",
+     [](const DevicesRow& r) { return r.window - r.busy; }},
+    {"kernel_busy_ns", CellType::integer, Unit::ns, "Time with a kernel in flight.",
+     [](const DevicesRow& r) { return length(r.device.kernel()); }},
+    {"memcpy_busy_ns", CellType::integer, Unit::ns, "Time with a memcpy in flight.",
+     [](const DevicesRow& r) { return length(r.device.memcpy); }},
+    {"memset_busy_ns", CellType::integer, Unit::ns, "Time with a memset in flight.",
+     [](const DevicesRow& r) { return length(r.device.memset); }},
+    {"comm_busy_ns", CellType::integer, Unit::ns, "Time with a collective kernel in flight.",
+     [](const DevicesRow& r) { return length(r.device.comm); }},
+    {"overlap_ns", CellType::integer, Unit::ns, "Time with a kernel and a memcpy in flight.",
+     [](const DevicesRow& r) { return length(intersect(r.device.kernel(), r.device.memcpy)); }},
+    {"exposed_memcpy_ns", CellType::integer, Unit::ns, "Time with a memcpy but no kernel in flight.",
+     [](const DevicesRow& r) { return length(subtract(r.device.memcpy, r.device.kernel())); }},
+    {"exposed_comm_ns", CellType::integer, Unit::ns, "Time with a collective but no other kernel in flight.",
+     [](const DevicesRow& r) { return length(subtract(r.device.comm, r.device.compute)); }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels executed.",
+     [](const DevicesRow& r) { return r.device.kernels; }},
+    {"memcpys", CellType::integer, Unit::count, "Number of memcpys executed.",
+     [](const DevicesRow& r) { return r.device.memcpys; }},
+    {"memsets", CellType::integer, Unit::count, "Number of memsets executed.",
+     [](const DevicesRow& r) { return r.device.memsets; }},
+    {"streams", CellType::integer, Unit::count, "Number of streams with work.",
+     [](const DevicesRow& r) { return r.device.streams; }},
+});
 
 Result<ResultTable> devices_table(const Facts& facts) {
     ResultTable table("devices", kDevicesColumns);
     DurNs window = facts.trace().window().length();
-    for (const DeviceActivity& device : facts.get<Activity>().devices) {
-        DurNs busy = length(device.busy);
-        table.add_row({
-            integer(device.device),
-            device_name(facts.trace(), device.device),
-            integer(window),
-            integer(busy),
-            percent(busy, window),
-            integer(window - busy),
-            integer(length(device.kernel())),
-            integer(length(device.memcpy)),
-            integer(length(device.memset)),
-            integer(length(device.comm)),
-            integer(length(intersect(device.kernel(), device.memcpy))),
-            integer(length(subtract(device.memcpy, device.kernel()))),
-            integer(length(subtract(device.comm, device.compute))),
-            integer(device.kernels),
-            integer(device.memcpys),
-            integer(device.memsets),
-            integer(device.streams),
-        });
-    }
+    for (const DeviceActivity& device : facts.get<Activity>().devices)
+        table.add(kDevicesColumns, {facts.trace(), device, window, length(device.busy)});
     return table;
 }
 

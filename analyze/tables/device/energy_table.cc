@@ -26,21 +26,42 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kEnergyColumns[] = {
-    {"class", CellType::text, Unit::none, "Kind of row: device, steps, work, range or op."},
-    {"name", CellType::text, Unit::none, "Step family, classes of work in flight (or idle), range path, operator."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"count", CellType::integer, Unit::count, "Number of steps, of stretches of time, of instances, of kernels."},
-    {"time_ns", CellType::integer, Unit::ns, "Time that the energy is of."},
-    {"energy_j", CellType::real, Unit::joule, "Energy of the board in that time; absent if it cannot be known."},
-    {"uncertainty_j", CellType::real, Unit::joule,
-     "Error of energy_j in either direction (95 %), including 5 % of the sensor."},
-    {"per_count_j", CellType::real, Unit::joule, "energy_j / count."},
-    {"mean_w", CellType::real, Unit::watt, "energy_j / time_ns."},
-    {"share_pct", CellType::real, Unit::percent, "Share of the energy of the device over the window."},
-    {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression)."},
-    {"because", CellType::text, Unit::none, "Why the energy is absent."},
+struct EnergyRow {
+    std::string_view kind, name;
+    std::int32_t device;
+    std::uint64_t count;
+    DurNs time;
+    const EnergyEstimate& of;
+    std::optional<double> whole_j;
 };
+
+constexpr auto kEnergyColumns = columns_of<EnergyRow>({
+    {"class", CellType::text, Unit::none, "Kind of row: device, steps, work, range or op.",
+     [](const EnergyRow& r) { return r.kind; }},
+    {"name", CellType::text, Unit::none, "Step family, classes of work in flight (or idle), range path, operator.",
+     [](const EnergyRow& r) { return text_cell(r.name); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const EnergyRow& r) { return r.device; }},
+    {"count", CellType::integer, Unit::count, "Number of steps, of stretches of time, of instances, of kernels.",
+     [](const EnergyRow& r) { return r.count; }},
+    {"time_ns", CellType::integer, Unit::ns, "Time that the energy is of.", [](const EnergyRow& r) { return r.time; }},
+    {"energy_j", CellType::real, Unit::joule, "Energy of the board in that time; absent if it cannot be known.",
+     [](const EnergyRow& r) { return r.of ? real(r.of.joules) : kAbsent; }},
+    {"uncertainty_j", CellType::real, Unit::joule,
+     "Error of energy_j in either direction (95 %), including 5 % of the sensor.",
+     [](const EnergyRow& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
+    {"per_count_j", CellType::real, Unit::joule, "energy_j / count.",
+     [](const EnergyRow& r) { return r.of ? ratio(r.of.joules, static_cast<double>(r.count)) : kAbsent; }},
+    {"mean_w", CellType::real, Unit::watt, "energy_j / time_ns.",
+     [](const EnergyRow& r) {
+         return r.of ? ratio(r.of.joules * kNsPerSecond, static_cast<double>(r.time)) : kAbsent;
+     }},
+    {"share_pct", CellType::real, Unit::percent, "Share of the energy of the device over the window.",
+     [](const EnergyRow& r) { return r.of && r.whole_j ? percent(r.of.joules, *r.whole_j) : kAbsent; }},
+    {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression).",
+     [](const EnergyRow& r) { return text_cell(name_of(r.of.basis)); }},
+    {"because", CellType::text, Unit::none, "Why the energy is absent.",
+     [](const EnergyRow& r) { return text_cell(r.of.because); }},
+});
 
 class EnergyRows {
 public:
@@ -48,21 +69,7 @@ public:
         : table_(table), device_(device), whole_j_(whole_j) {}
 
     void add(std::string_view kind, std::string_view name, std::uint64_t count, DurNs time, const EnergyEstimate& of) {
-        double joules = of.joules;
-        table_.add_row({
-            Cell{kind},
-            text_cell(name),
-            integer(device_),
-            integer(count),
-            integer(time),
-            of ? real(joules) : kAbsent,
-            of ? real(of.uncertainty_j) : kAbsent,
-            of ? ratio(joules, static_cast<double>(count)) : kAbsent,
-            of ? ratio(joules * kNsPerSecond, static_cast<double>(time)) : kAbsent,
-            of && whole_j_ ? percent(joules, *whole_j_) : kAbsent,
-            text_cell(name_of(of.basis)),
-            text_cell(of.because),
-        });
+        table_.add(kEnergyColumns, {kind, name, device_, count, time, of, whole_j_});
     }
 
 private:

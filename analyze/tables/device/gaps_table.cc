@@ -17,22 +17,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kGapsColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"cause", CellType::text, Unit::none, "Cause of the largest part of the gap."},
-    {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown."},
-    {"host_what", CellType::text, Unit::none,
-     "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
-     "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
-     "of the gap is appended, as in `load_batch (in read)`, or stands alone; so is `waiting for a CPU`, if it was "
-     "preempted for that long. Without any of these, the place of the launch that ended the gap, as in "
-     "`before train (train.py:12)`."},
-    {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap."},
-    {"after", CellType::text, Unit::none, "Device op that started at the end of the gap."},
-};
-
 // A thread that was preempted inside a call waited for a CPU, not for what the call is about.
 std::string host_what(const Facts& facts, const IdleGap& gap) {
     const Trace& trace = facts.trace();
@@ -51,13 +35,41 @@ std::string host_what(const Facts& facts, const IdleGap& gap) {
 
 Cell op_name(const Trace& trace, DeviceOp op, Row row) {
     switch (op) {
-        case DeviceOp::kernel: return text_or_absent(trace, trace.kernel().name.value_or(row, kNoString));
+        case DeviceOp::kernel: return text_cell(trace, trace.kernel().name.value_or(row, kNoString));
         case DeviceOp::memcpy: return "memcpy";
         case DeviceOp::memset: return "memset";
         case DeviceOp::none: return kAbsent;
     }
     return kAbsent;
 }
+
+struct GapsRow {
+    const Trace& trace;
+    const IdleGap& gap;
+    std::string what;
+};
+
+constexpr auto kGapsColumns = columns_of<GapsRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const GapsRow& r) { return r.gap.device; }},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const GapsRow& r) { return r.gap.start - r.trace.zero(); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const GapsRow& r) { return r.gap.dur; }},
+    {"cause", CellType::text, Unit::none, "Cause of the largest part of the gap.",
+     [](const GapsRow& r) { return name_of(r.gap.cause); }},
+    {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown.",
+     [](const GapsRow& r) { return text_cell(r.trace, r.gap.host_thread); }},
+    {"host_what", CellType::text, Unit::none,
+     "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
+     "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
+     "of the gap is appended, as in `load_batch (in read)`, or stands alone; so is `waiting for a CPU`, if it was "
+     "preempted for that long. Without any of these, the place of the launch that ended the gap, as in "
+     "`before train (train.py:12)`.",
+     [](const GapsRow& r) { return text_cell(r.what); }},
+    {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap.",
+     [](const GapsRow& r) { return op_name(r.trace, r.gap.before_op, r.gap.before); }},
+    {"after", CellType::text, Unit::none, "Device op that started at the end of the gap.",
+     [](const GapsRow& r) { return op_name(r.trace, r.gap.after_op, r.gap.after); }},
+});
 
 // The gaps to list, in order. Only those within the row limit are sorted, since a trace can have millions.
 std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
@@ -74,21 +86,10 @@ std::vector<const IdleGap*> listed(const Facts& facts, std::size_t& omitted) {
 }
 
 Result<ResultTable> gaps_table(const Facts& facts) {
-    const Trace& trace = facts.trace();
     ResultTable table("gaps", kGapsColumns);
     table.handle_prefix = "gap";
-    for (const IdleGap* gap : listed(facts, table.omitted)) {
-        table.add_row({
-            integer(gap->device),
-            integer(gap->start - trace.zero()),
-            integer(gap->dur),
-            name_of(gap->cause),
-            text_or_absent(trace, gap->host_thread),
-            text_cell(host_what(facts, *gap)),
-            op_name(trace, gap->before_op, gap->before),
-            op_name(trace, gap->after_op, gap->after),
-        });
-    }
+    for (const IdleGap* gap : listed(facts, table.omitted))
+        table.add(kGapsColumns, {facts.trace(), *gap, host_what(facts, *gap)});
     return table;
 }
 

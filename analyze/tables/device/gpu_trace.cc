@@ -11,24 +11,49 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kGpuTraceColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"kind", CellType::text, Unit::none, "kernel, memcpy or memset."},
-    {"name", CellType::text, Unit::none, "Kernel name; for a memcpy its direction, for a memset the kind of memory."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"context", CellType::integer, Unit::none, "Context id."},
-    {"stream", CellType::integer, Unit::none, "Stream id."},
-    {"correlation", CellType::integer, Unit::none, "Correlation id of the call that submitted it."},
-    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z."},
-    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z."},
-    {"registers", CellType::integer, Unit::count, "Registers per thread."},
-    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block."},
-    {"bytes", CellType::integer, Unit::bytes, "Bytes copied or set."},
-    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over dur_ns."},
-    {"src", CellType::text, Unit::none, "Memory kind of the source."},
-    {"dst", CellType::text, Unit::none, "Memory kind of the destination."},
+// A kernel, memcpy or memset; what its kind does not have is absent.
+struct GpuTraceRow {
+    const Trace& trace;
+    Cell start;
+    DurNs dur;
+    std::string_view kind;
+    StringId name;
+    std::optional<std::int32_t> device, context;
+    std::optional<std::int64_t> stream, correlation;
+    std::string grid = {}, block = {};
+    std::optional<std::int32_t> registers = {};
+    std::optional<std::int64_t> shared_bytes = {}, bytes = {};
+    StringId src = kNoString, dst = kNoString;
 };
+
+constexpr auto kGpuTraceColumns = columns_of<GpuTraceRow>({
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const GpuTraceRow& r) { return r.start; }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const GpuTraceRow& r) { return r.dur; }},
+    {"kind", CellType::text, Unit::none, "kernel, memcpy or memset.", [](const GpuTraceRow& r) { return r.kind; }},
+    {"name", CellType::text, Unit::none, "Kernel name; for a memcpy its direction, for a memset the kind of memory.",
+     [](const GpuTraceRow& r) { return text_cell(r.trace, r.name); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const GpuTraceRow& r) { return r.device; }},
+    {"context", CellType::integer, Unit::none, "Context id.", [](const GpuTraceRow& r) { return r.context; }},
+    {"stream", CellType::integer, Unit::none, "Stream id.", [](const GpuTraceRow& r) { return r.stream; }},
+    {"correlation", CellType::integer, Unit::none, "Correlation id of the call that submitted it.",
+     [](const GpuTraceRow& r) { return r.correlation; }},
+    {"grid", CellType::text, Unit::none, "Grid size in blocks, x,y,z.",
+     [](const GpuTraceRow& r) { return text_cell(r.grid); }},
+    {"block", CellType::text, Unit::none, "Block size in threads, x,y,z.",
+     [](const GpuTraceRow& r) { return text_cell(r.block); }},
+    {"registers", CellType::integer, Unit::count, "Registers per thread.",
+     [](const GpuTraceRow& r) { return r.registers; }},
+    {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block.",
+     [](const GpuTraceRow& r) { return r.shared_bytes; }},
+    {"bytes", CellType::integer, Unit::bytes, "Bytes copied or set.", [](const GpuTraceRow& r) { return r.bytes; }},
+    {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over dur_ns.",
+     [](const GpuTraceRow& r) { return r.bytes ? ratio(*r.bytes, r.dur) : kAbsent; }},
+    {"src", CellType::text, Unit::none, "Memory kind of the source.",
+     [](const GpuTraceRow& r) { return text_cell(r.trace, r.src); }},
+    {"dst", CellType::text, Unit::none, "Memory kind of the destination.",
+     [](const GpuTraceRow& r) { return text_cell(r.trace, r.dst); }},
+});
 
 std::string shape(const Column<std::int32_t>& x, const Column<std::int32_t>& y, const Column<std::int32_t>& z,
                   Row row) {
@@ -50,35 +75,40 @@ public:
     }
 
 private:
-    Cell text(const Column<StringId>& column, Row row) const {
-        return text_cell(trace_, column.value_or(row, kNoString));
-    }
-    static Cell rate(const Column<std::int64_t>& bytes, DurNs dur, Row row) {
-        return bytes.has(row) ? ratio(bytes[row], dur) : kAbsent;
+    template <class Table>
+    GpuTraceRow row_of(std::string_view kind, const Column<StringId>& name, const Table& table, Row row) const {
+        return {.trace = trace_,
+                .start = list_.since_start(table.start[row]),
+                .dur = table.dur[row],
+                .kind = kind,
+                .name = name.value_or(row, kNoString),
+                .device = table.device.get(row),
+                .context = table.context.get(row),
+                .stream = table.stream.get(row),
+                .correlation = table.correlation.get(row)};
     }
     void add_kernel(Row row) {
         const KernelTable& k = trace_.kernel();
-        std::string grid = shape(k.grid_x, k.grid_y, k.grid_z, row),
-                    block = shape(k.block_x, k.block_y, k.block_z, row);
-        table_.add_row({list_.since_start(k.start[row]), integer(k.dur[row]), "kernel", text(k.name, row),
-                        integer(k.device.get(row)), integer(k.context.get(row)), integer(k.stream.get(row)),
-                        integer(k.correlation.get(row)), text_cell(grid), text_cell(block),
-                        integer(k.registers.get(row)), integer(k.shared_bytes.get(row)), kAbsent, kAbsent, kAbsent,
-                        kAbsent});
+        GpuTraceRow to = row_of("kernel", k.name, k, row);
+        to.grid = shape(k.grid_x, k.grid_y, k.grid_z, row);
+        to.block = shape(k.block_x, k.block_y, k.block_z, row);
+        to.registers = k.registers.get(row);
+        to.shared_bytes = k.shared_bytes.get(row);
+        table_.add(kGpuTraceColumns, to);
     }
     void add_copy(Row row) {
         const MemcpyTable& c = trace_.memcpy();
-        table_.add_row({list_.since_start(c.start[row]), integer(c.dur[row]), "memcpy", text(c.kind, row),
-                        integer(c.device.get(row)), integer(c.context.get(row)), integer(c.stream.get(row)),
-                        integer(c.correlation.get(row)), kAbsent, kAbsent, kAbsent, kAbsent, integer(c.bytes.get(row)),
-                        rate(c.bytes, c.dur[row], row), text(c.src, row), text(c.dst, row)});
+        GpuTraceRow to = row_of("memcpy", c.kind, c, row);
+        to.bytes = c.bytes.get(row);
+        to.src = c.src.value_or(row, kNoString);
+        to.dst = c.dst.value_or(row, kNoString);
+        table_.add(kGpuTraceColumns, to);
     }
     void add_fill(Row row) {
         const MemsetTable& s = trace_.memset();
-        table_.add_row({list_.since_start(s.start[row]), integer(s.dur[row]), "memset", text(s.kind, row),
-                        integer(s.device.get(row)), integer(s.context.get(row)), integer(s.stream.get(row)),
-                        integer(s.correlation.get(row)), kAbsent, kAbsent, kAbsent, kAbsent, integer(s.bytes.get(row)),
-                        rate(s.bytes, s.dur[row], row), kAbsent, kAbsent});
+        GpuTraceRow to = row_of("memset", s.kind, s, row);
+        to.bytes = s.bytes.get(row);
+        table_.add(kGpuTraceColumns, to);
     }
     const Trace& trace_;
     EventList list_;

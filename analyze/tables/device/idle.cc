@@ -17,18 +17,32 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kIdleColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"cause", CellType::text, Unit::none, "Activity of the submitting host thread while the device was idle."},
-    {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the device's idle time."},
-    {"count", CellType::integer, Unit::count, "Number of gaps with a part of this cause."},
+struct IdleRow {
+    const DeviceIdle& device;
+    IdleCause cause;
+    const CauseTotal& total;
+    DurNs idle;
+    std::string python;
+};
+
+constexpr auto kIdleColumns = columns_of<IdleRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const IdleRow& r) { return r.device.device; }},
+    {"cause", CellType::text, Unit::none, "Activity of the submitting host thread while the device was idle.",
+     [](const IdleRow& r) { return name_of(r.cause); }},
+    {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause.",
+     [](const IdleRow& r) { return r.total.total; }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the device's idle time.",
+     [](const IdleRow& r) { return percent(r.total.total, r.idle); }},
+    {"count", CellType::integer, Unit::count, "Number of gaps with a part of this cause.",
+     [](const IdleRow& r) { return r.total.count; }},
     {"python", CellType::text, Unit::none,
      "Python or native function with most samples of the host thread; without samples, the Python function with most "
-     "recorded time; absent without either."},
+     "recorded time; absent without either.",
+     [](const IdleRow& r) { return text_cell(r.python); }},
     {"drained_ns", CellType::integer, Unit::ns,
-     "Part of total_ns in gaps that began while the host waited for the device, so the queue ran empty."},
-};
+     "Part of total_ns in gaps that began while the host waited for the device, so the queue ran empty.",
+     [](const IdleRow& r) { return r.device.drained[static_cast<std::size_t>(r.cause)]; }},
+});
 
 Result<ResultTable> idle_table(const Facts& facts) {
     ResultTable table("idle", kIdleColumns);
@@ -38,10 +52,8 @@ Result<ResultTable> idle_table(const Facts& facts) {
         for (const CauseTotal& total : device.causes) idle += total.total;
         for (IdleCause cause : causes_of(device)) {
             const CauseTotal& total = device.causes[static_cast<std::size_t>(cause)];
-            const FunctionCounts& python = facts.get<IdlePython>().of(device.device, cause);
-            table.add_row({integer(device.device), name_of(cause), integer(total.total), percent(total.total, idle),
-                           integer(total.count), text_cell(python.sentence()),
-                           integer(device.drained[static_cast<std::size_t>(cause)])});
+            table.add(kIdleColumns,
+                      {device, cause, total, idle, facts.get<IdlePython>().of(device.device, cause).sentence()});
             if (std::optional<OsCallTime> call = facts.get<IdleOsCalls>().top(device, cause))
                 table.notes.push_back(fmt::format("{}: host threads spent {} of {} in {}.", name_of(cause),
                                                   readable_duration(call->ns), readable_duration(total.total),

@@ -66,29 +66,26 @@ std::vector<Pair> stream_pairs(const std::vector<const StreamWork*>& streams) {
     return pairs;
 }
 
-constexpr ResultColumn kOverlapColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"a", CellType::text, Unit::none, "kernel, or a stream."},
-    {"b", CellType::text, Unit::none, "memcpy, comm (collective kernels), or another stream."},
-    {"a_ns", CellType::integer, Unit::ns, "Time with a in flight."},
-    {"b_ns", CellType::integer, Unit::ns, "Time with b in flight."},
-    {"both_ns", CellType::integer, Unit::ns, "Time with both in flight."},
-    {"a_exposed_ns", CellType::integer, Unit::ns, "Time with a but not b in flight."},
-    {"b_exposed_ns", CellType::integer, Unit::ns, "Time with b but not a in flight."},
+struct OverlapRow {
+    std::int32_t device;
+    const Pair& pair;
 };
 
-void add_row(ResultTable& table, std::int32_t device, const Pair& pair) {
-    table.add_row({
-        device < 0 ? kAbsent : integer(device),
-        pair.a,
-        pair.b,
-        integer(pair.a_ns),
-        integer(pair.b_ns),
-        integer(pair.both_ns),
-        integer(pair.a_ns - pair.both_ns),
-        integer(pair.b_ns - pair.both_ns),
-    });
-}
+constexpr auto kOverlapColumns = columns_of<OverlapRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const OverlapRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+    {"a", CellType::text, Unit::none, "kernel, or a stream.", [](const OverlapRow& r) { return r.pair.a; }},
+    {"b", CellType::text, Unit::none, "memcpy, comm (collective kernels), or another stream.",
+     [](const OverlapRow& r) { return r.pair.b; }},
+    {"a_ns", CellType::integer, Unit::ns, "Time with a in flight.", [](const OverlapRow& r) { return r.pair.a_ns; }},
+    {"b_ns", CellType::integer, Unit::ns, "Time with b in flight.", [](const OverlapRow& r) { return r.pair.b_ns; }},
+    {"both_ns", CellType::integer, Unit::ns, "Time with both in flight.",
+     [](const OverlapRow& r) { return r.pair.both_ns; }},
+    {"a_exposed_ns", CellType::integer, Unit::ns, "Time with a but not b in flight.",
+     [](const OverlapRow& r) { return r.pair.a_ns - r.pair.both_ns; }},
+    {"b_exposed_ns", CellType::integer, Unit::ns, "Time with b but not a in flight.",
+     [](const OverlapRow& r) { return r.pair.b_ns - r.pair.both_ns; }},
+});
 
 Result<ResultTable> overlap_table(const Facts& facts) {
     ResultTable table("overlap", kOverlapColumns);
@@ -96,11 +93,12 @@ Result<ResultTable> overlap_table(const Facts& facts) {
     std::vector<StreamWork> all = stream_work(facts.trace(), facts.options().device);
     for (const DeviceActivity& device : facts.get<Activity>().devices) {
         if (device.memcpys > 0)
-            add_row(table, device.device, pair_of("kernel", "memcpy", device.kernel(), device.memcpy));
-        if (!device.comm.empty()) add_row(table, device.device, pair_of("kernel", "comm", device.compute, device.comm));
+            table.add(kOverlapColumns, {device.device, pair_of("kernel", "memcpy", device.kernel(), device.memcpy)});
+        if (!device.comm.empty())
+            table.add(kOverlapColumns, {device.device, pair_of("kernel", "comm", device.compute, device.comm)});
         std::size_t left_out = 0;
         for (const Pair& pair : stream_pairs(streams_to_pair(all, device.device, left_out)))
-            add_row(table, device.device, pair);
+            table.add(kOverlapColumns, {device.device, pair});
         if (left_out > 0)
             table.notes.push_back(
                 fmt::format("Device {}: only the {} busiest streams are paired; {} others are omitted.", device.device,

@@ -61,24 +61,29 @@ QueueLength measure(std::vector<QueueChange>& changes) {
     return found;
 }
 
-constexpr ResultColumn kQueueColumns[] = {
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"stream", CellType::integer, Unit::none, "Stream id; absent when unknown."},
-    {"ops", CellType::integer, Unit::count, "Number of device ops whose call was recorded."},
-    {"mean", CellType::real, Unit::count, "Mean number of ops submitted but not yet started, over time."},
-    {"most", CellType::integer, Unit::count, "Maximum queue length."},
-    {"empty_pct", CellType::real, Unit::percent, "Share of the time with an empty queue."},
+struct QueueRow {
+    const Stream& stream;
+    QueueLength length;
 };
+
+constexpr auto kQueueColumns = columns_of<QueueRow>({
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const QueueRow& r) { return r.stream.first; }},
+    {"stream", CellType::integer, Unit::none, "Stream id; absent when unknown.",
+     [](const QueueRow& r) { return r.stream.second < 0 ? kAbsent : integer(r.stream.second); }},
+    {"ops", CellType::integer, Unit::count, "Number of device ops whose call was recorded.",
+     [](const QueueRow& r) { return r.length.ops; }},
+    {"mean", CellType::real, Unit::count, "Mean number of ops submitted but not yet started, over time.",
+     [](const QueueRow& r) { return r.length.mean; }},
+    {"most", CellType::integer, Unit::count, "Maximum queue length.", [](const QueueRow& r) { return r.length.most; }},
+    {"empty_pct", CellType::real, Unit::percent, "Share of the time with an empty queue.",
+     [](const QueueRow& r) { return r.length.empty_pct; }},
+});
 
 Result<ResultTable> queue_table(const Facts& facts) {
     Changes changes = gather_changes(facts);
     ResultTable table("queue", kQueueColumns);
     table.handle_prefix = "q";
-    for (auto& [stream, of] : changes.of) {
-        QueueLength length = measure(of);
-        table.add_row({integer(stream.first), stream.second < 0 ? kAbsent : integer(stream.second), integer(length.ops),
-                       real(length.mean), integer(length.most), real(length.empty_pct)});
-    }
+    for (auto& [stream, of] : changes.of) table.add(kQueueColumns, {stream, measure(of)});
     if (changes.without_call > 0)
         table.notes.push_back(fmt::format("{} device ops are omitted: the calls that submitted them were not recorded.",
                                           readable_count(static_cast<std::int64_t>(changes.without_call))));

@@ -10,18 +10,35 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kStepEnergyColumns[] = {
-    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"energy_j", CellType::real, Unit::joule, "Energy of the board during the step; absent if it cannot be known."},
-    {"uncertainty_j", CellType::real, Unit::joule,
-     "Error of energy_j in either direction (95 %), including 5 % of the sensor."},
-    {"mean_w", CellType::real, Unit::watt, "energy_j / dur_ns."},
-    {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression)."},
-    {"because", CellType::text, Unit::none, "Why the energy is absent."},
+struct StepEnergyRow {
+    const Step& step;
+    TimeNs origin;
+    std::int32_t device;
+    EnergyEstimate of;
 };
+
+constexpr auto kStepEnergyColumns = columns_of<StepEnergyRow>({
+    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number.",
+     [](const StepEnergyRow& r) { return text_cell(r.step.name); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const StepEnergyRow& r) { return r.device; }},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const StepEnergyRow& r) { return r.step.start - r.origin; }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.",
+     [](const StepEnergyRow& r) { return r.step.end - r.step.start; }},
+    {"energy_j", CellType::real, Unit::joule, "Energy of the board during the step; absent if it cannot be known.",
+     [](const StepEnergyRow& r) { return r.of ? real(r.of.joules) : kAbsent; }},
+    {"uncertainty_j", CellType::real, Unit::joule,
+     "Error of energy_j in either direction (95 %), including 5 % of the sensor.",
+     [](const StepEnergyRow& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
+    {"mean_w", CellType::real, Unit::watt, "energy_j / dur_ns.",
+     [](const StepEnergyRow& r) {
+         return r.of ? ratio(r.of.joules * 1e9, static_cast<double>(r.step.end - r.step.start)) : kAbsent;
+     }},
+    {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression).",
+     [](const StepEnergyRow& r) { return text_cell(name_of(r.of.basis)); }},
+    {"because", CellType::text, Unit::none, "Why the energy is absent.",
+     [](const StepEnergyRow& r) { return text_cell(r.of.because); }},
+});
 
 Result<ResultTable> step_energy_table(const Facts& facts) {
     const Steps& found = facts.get<Steps>();
@@ -29,20 +46,9 @@ Result<ResultTable> step_energy_table(const Facts& facts) {
     if (!found.note.empty()) table.notes.push_back(found.note);
     const EnergyUse& use = facts.get<EnergyUse>();
     for (const Step& step : found.steps)
-        for (const auto& device : use.devices) {
-            EnergyEstimate of = device->over(Interval{step.start, step.end});
-            table.add_row({
-                text_cell(step.name),
-                integer(device->device()),
-                integer(step.start - facts.trace().zero()),
-                integer(step.end - step.start),
-                of ? real(of.joules) : kAbsent,
-                of ? real(of.uncertainty_j) : kAbsent,
-                of ? ratio(of.joules * 1e9, static_cast<double>(step.end - step.start)) : kAbsent,
-                text_cell(name_of(of.basis)),
-                text_cell(of.because),
-            });
-        }
+        for (const auto& device : use.devices)
+            table.add(kStepEnergyColumns,
+                      {step, facts.trace().zero(), device->device(), device->over(Interval{step.start, step.end})});
     for (const DeviceActivity& device : facts.get<Activity>().devices)
         if (use.of(device.device) == nullptr)
             table.notes.push_back("No energy: " + DeviceEnergies::absent_because(facts, device.device) + ".");

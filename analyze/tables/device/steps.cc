@@ -163,16 +163,33 @@ void note_backlog(const Facts& facts, const Steps& found, ResultTable& table) {
                     readable_duration(after.real())));
 }
 
-constexpr ResultColumn kStepsColumns[] = {
-    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number."},
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, summed over devices."},
-    {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns as a share of dur_ns x the number of devices with work."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels that started in the step."},
-    {"slow", CellType::boolean, Unit::none, "Longer than 1.2 x the median step or than the 95th percentile."},
-    {"why", CellType::text, Unit::none, "Largest differences between a slow step and the median step."},
+struct StepsRow {
+    const Step& step;
+    const Measured& measured;
+    TimeNs origin;
+    double devices;
+    std::string why;
 };
+
+constexpr auto kStepsColumns = columns_of<StepsRow>({
+    {"step", CellType::text, Unit::none, "Name of the step's range, or the step number.",
+     [](const StepsRow& r) { return text_cell(r.step.name); }},
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const StepsRow& r) { return r.step.start - r.origin; }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const StepsRow& r) { return r.measured.dur; }},
+    {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, summed over devices.",
+     [](const StepsRow& r) { return r.measured.busy.value(); }},
+    {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns as a share of dur_ns x the number of devices with work.",
+     [](const StepsRow& r) {
+         return percent(r.measured.busy.real(), static_cast<double>(r.measured.dur) * r.devices);
+     }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels that started in the step.",
+     [](const StepsRow& r) { return r.measured.kernels; }},
+    {"slow", CellType::boolean, Unit::none, "Longer than 1.2 x the median step or than the 95th percentile.",
+     [](const StepsRow& r) { return r.measured.slow; }},
+    {"why", CellType::text, Unit::none, "Largest differences between a slow step and the median step.",
+     [](const StepsRow& r) { return text_cell(r.why); }},
+});
 
 Result<ResultTable> steps_table(const Facts& facts) {
     const Steps& found = facts.get<Steps>();
@@ -188,20 +205,9 @@ Result<ResultTable> steps_table(const Facts& facts) {
     std::optional<Explanation> explanation;
     if (any_slow) explanation.emplace(facts, found, measured, median);
     auto devices = static_cast<double>(facts.get<Activity>().devices.size());
-    for (std::size_t i = 0; i < found.steps.size(); ++i) {
-        const Step& step = found.steps[i];
-        std::string why = measured[i].slow ? explanation->of(i) : "";
-        table.add_row({
-            text_cell(step.name),
-            integer(step.start - facts.trace().zero()),
-            integer(measured[i].dur),
-            integer(measured[i].busy.value()),
-            percent(measured[i].busy.real(), static_cast<double>(measured[i].dur) * devices),
-            integer(measured[i].kernels),
-            Cell{measured[i].slow},
-            text_cell(why),
-        });
-    }
+    for (std::size_t i = 0; i < found.steps.size(); ++i)
+        table.add(kStepsColumns, {found.steps[i], measured[i], facts.trace().zero(), devices,
+                                  measured[i].slow ? explanation->of(i) : ""});
     return table;
 }
 

@@ -12,36 +12,59 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kWhatifColumns[] = {
-    {"kind", CellType::text, Unit::none,
-     "recorded, baseline (without the profiler's cost), single, plan, together or floor."},
-    {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above."},
-    {"step_ns", CellType::integer, Unit::ns, "Predicted time of a step, without the profiler's cost."},
-    {"low_ns", CellType::integer, Unit::ns, "Lower end of its range."},
-    {"high_ns", CellType::integer, Unit::ns, "Upper end of its range."},
-    {"gain_pct", CellType::real, Unit::percent, "Predicted gain, of a step without the profiler's cost."},
-    {"profiled_step_ns", CellType::integer, Unit::ns, "Predicted time of a step under the same profiler."},
-    {"confidence", CellType::text, Unit::none, "good or rough."},
-    {"assumes", CellType::text, Unit::none, "What must hold for the prediction to come true."},
-    {"gain_low_pct", CellType::real, Unit::percent, "Lower end of the range of the gain."},
-    {"gain_high_pct", CellType::real, Unit::percent, "Upper end of the range of the gain."},
+struct WhatIfRow {
+    std::string_view kind;
+    std::string change;
+    DurNs step = 0;
+    std::optional<DurNs> low = {}, high = {}, profiled_step = {};
+    std::optional<double> gain = {}, gain_low = {}, gain_high = {};  // as a part
+    std::optional<std::string_view> confidence = {}, assumes = {};
 };
 
+Cell in_percent(const std::optional<double>& part) { return part ? real(100 * *part) : kAbsent; }
+
+constexpr auto kWhatifColumns = columns_of<WhatIfRow>({
+    {"kind", CellType::text, Unit::none,
+     "recorded, baseline (without the profiler's cost), single, plan, together or floor.",
+     [](const WhatIfRow& r) { return r.kind; }},
+    {"change", CellType::text, Unit::none, "What is changed; in a plan, on top of the rows above.",
+     [](const WhatIfRow& r) { return r.change; }},
+    {"step_ns", CellType::integer, Unit::ns, "Predicted time of a step, without the profiler's cost.",
+     [](const WhatIfRow& r) { return r.step; }},
+    {"low_ns", CellType::integer, Unit::ns, "Lower end of its range.", [](const WhatIfRow& r) { return r.low; }},
+    {"high_ns", CellType::integer, Unit::ns, "Upper end of its range.", [](const WhatIfRow& r) { return r.high; }},
+    {"gain_pct", CellType::real, Unit::percent, "Predicted gain, of a step without the profiler's cost.",
+     [](const WhatIfRow& r) { return in_percent(r.gain); }},
+    {"profiled_step_ns", CellType::integer, Unit::ns, "Predicted time of a step under the same profiler.",
+     [](const WhatIfRow& r) { return r.profiled_step; }},
+    {"confidence", CellType::text, Unit::none, "good or rough.", [](const WhatIfRow& r) { return r.confidence; }},
+    {"assumes", CellType::text, Unit::none, "What must hold for the prediction to come true.",
+     [](const WhatIfRow& r) { return r.assumes; }},
+    {"gain_low_pct", CellType::real, Unit::percent, "Lower end of the range of the gain.",
+     [](const WhatIfRow& r) { return in_percent(r.gain_low); }},
+    {"gain_high_pct", CellType::real, Unit::percent, "Upper end of the range of the gain.",
+     [](const WhatIfRow& r) { return in_percent(r.gain_high); }},
+});
+
 void add(ResultTable& table, std::string_view kind, const Prediction& prediction) {
-    std::string what = "without the profiler", assumes = "the profiler's cost per record";
+    WhatIfRow row{.kind = kind,
+                  .change = "without the profiler",
+                  .step = prediction.step.central,
+                  .low = prediction.step.low,
+                  .high = prediction.step.high,
+                  .profiled_step = prediction.recorded,
+                  .confidence = name_of(prediction.certainty),
+                  .assumes = "the profiler's cost per record"};
     if (!prediction.edits.empty()) {
-        what = text_of(prediction.edits.back());
-        assumes = rule_of(prediction.edits.back().change).assumes;
+        row.change = text_of(prediction.edits.back());
+        row.assumes = rule_of(prediction.edits.back().change).assumes;
+        row.gain = prediction.gain, row.gain_low = prediction.gain_low, row.gain_high = prediction.gain_high;
     }
     if (kind == "together") {
-        what.clear();
-        for (const Edit& edit : prediction.edits) what += (what.empty() ? "" : "; ") + text_of(edit);
+        row.change.clear();
+        for (const Edit& edit : prediction.edits) row.change += (row.change.empty() ? "" : "; ") + text_of(edit);
     }
-    auto gain = [&](double part) { return prediction.edits.empty() ? kAbsent : real(100 * part); };
-    table.add_row({kind, std::string_view(what), integer(prediction.step.central), integer(prediction.step.low),
-                   integer(prediction.step.high), gain(prediction.gain), integer(prediction.recorded),
-                   name_of(prediction.certainty), std::string_view(assumes), gain(prediction.gain_low),
-                   gain(prediction.gain_high)});
+    table.add(kWhatifColumns, row);
 }
 
 void add_baseline(ResultTable& table, const Facts& facts, const Prediction& baseline) {
@@ -88,13 +111,16 @@ void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& 
 // Every known change that gains enough, then the plan that puts them together.
 void add_usual(ResultTable& table, const Facts& facts) {
     const WhatIf& found = facts.get<WhatIf>();
-    table.add_row({"recorded", "as recorded", integer(found.recorded_step), kAbsent, kAbsent, kAbsent,
-                   integer(found.recorded_step), kAbsent, kAbsent, kAbsent, kAbsent});
+    table.add(kWhatifColumns, {.kind = "recorded",
+                               .change = "as recorded",
+                               .step = found.recorded_step,
+                               .profiled_step = found.recorded_step});
     add_baseline(table, facts, found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add_row({"floor", "kernels alone", integer(found.kernels), kAbsent, kAbsent, kAbsent, kAbsent, kAbsent,
-                   "no kernel becomes faster", kAbsent, kAbsent});
+    table.add(
+        kWhatifColumns,
+        {.kind = "floor", .change = "kernels alone", .step = found.kernels, .assumes = "no kernel becomes faster"});
     if (found.small.empty()) return;
     std::string names;
     for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
