@@ -9,35 +9,34 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kApiColumns[] = {
-    {"name", CellType::text, Unit::none, "Function name."},
-    {"count", CellType::integer, Unit::count, "Number of calls."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
-    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
-    {"blocking", CellType::boolean, Unit::none, "Whether the call waits for the device."},
-    {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
+struct ApiRow {
+    const Trace& trace;
+    const CallTimes& calls;
 };
 
+constexpr auto kApiColumns = columns_of<ApiRow>({
+    {"name", CellType::text, Unit::none, "Function name.",
+     [](const ApiRow& r) { return text_cell(r.trace, r.calls.name); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](const ApiRow& r) { return r.calls.stat.count; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const ApiRow& r) { return r.calls.stat.sum.value(); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](const ApiRow& r) { return r.calls.stat.mean; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).", [](const ApiRow& r) { return r.calls.stat.p50; }},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank).",
+     [](const ApiRow& r) { return r.calls.stat.p95; }},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](const ApiRow& r) { return r.calls.stat.max; }},
+    {"blocking", CellType::boolean, Unit::none, "Whether the call waits for the device.",
+     [](const ApiRow& r) {
+         return r.calls.name == kNoString ? kAbsent : Cell{call_blocks(r.trace.text(r.calls.name))};
+     }},
+    {"threads", CellType::integer, Unit::count, "Number of threads that made the call.",
+     [](const ApiRow& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
+});
+
 Result<ResultTable> api_table(const Facts& facts) {
-    const Trace& trace = facts.trace();
     ResultTable table("api", kApiColumns);
     table.handle_prefix = "a";
-    for (const CallTimes& group : facts.get<CallNames>().calls) {
-        table.add_row({
-            text_cell(trace, group.name),
-            integer(group.stat.count),
-            integer(group.stat.sum.value()),
-            real(group.stat.mean),
-            integer(group.stat.p50),
-            integer(group.stat.p95),
-            integer(group.stat.max),
-            group.name == kNoString ? kAbsent : Cell{call_blocks(trace.text(group.name))},
-            group.threads == 0 ? kAbsent : integer(group.threads),
-        });
-    }
+    for (const CallTimes& calls : facts.get<CallNames>().calls) table.add(kApiColumns, {facts.trace(), calls});
     return table;
 }
 

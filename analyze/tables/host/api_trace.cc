@@ -6,28 +6,36 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kApiTraceColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"name", CellType::text, Unit::none, "Function name."},
-    {"error", CellType::integer, Unit::none, "Error code returned by the call; absent if there was none."},
-    {"correlation", CellType::integer, Unit::none, "Correlation id, shared with the device work it submitted."},
-    {"process", CellType::text, Unit::none, "Process key."},
-    {"thread", CellType::text, Unit::none, "Thread key."},
+struct ApiTraceRow {
+    const Trace& trace;
+    const ApiCallTable& calls;
+    const EventList& list;
+    Row row;
 };
+
+constexpr auto kApiTraceColumns = columns_of<ApiTraceRow>({
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const ApiTraceRow& r) { return r.list.since_start(r.calls.start[r.row]); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const ApiTraceRow& r) { return r.calls.dur[r.row]; }},
+    {"name", CellType::text, Unit::none, "Function name.",
+     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
+    {"error", CellType::integer, Unit::none, "Error code returned by the call; absent if there was none.",
+     [](const ApiTraceRow& r) { return r.calls.error.get(r.row); }},
+    {"correlation", CellType::integer, Unit::none, "Correlation id, shared with the device work it submitted.",
+     [](const ApiTraceRow& r) { return r.calls.correlation.get(r.row); }},
+    {"process", CellType::text, Unit::none, "Process key.",
+     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.process.value_or(r.row, kNoString)); }},
+    {"thread", CellType::text, Unit::none, "Thread key.",
+     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
+});
 
 Result<ResultTable> api_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const ApiCallTable& calls = trace.api_call();
     ResultTable table("api_trace", kApiTraceColumns);
     EventList list(facts, table);
-    for (Row row = 0; row < calls.rows; ++row) {
-        if (!list.wants_row()) continue;
-        table.add_row({list.since_start(calls.start[row]), integer(calls.dur[row]),
-                       text_cell(trace, calls.name.value_or(row, kNoString)), integer(calls.error.get(row)),
-                       integer(calls.correlation.get(row)), text_cell(trace, calls.process.value_or(row, kNoString)),
-                       text_cell(trace, calls.thread.value_or(row, kNoString))});
-    }
+    for (Row row = 0; row < calls.rows; ++row)
+        if (list.wants_row()) table.add(kApiTraceColumns, {trace, calls, list, row});
     return table;
 }
 

@@ -17,25 +17,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kCpuColumns[] = {
-    {"process", CellType::text, Unit::none, "Process key."},
-    {"thread", CellType::text, Unit::none, "Thread key; absent for the whole process."},
-    {"name", CellType::text, Unit::none, "Program name of the process, or thread name."},
-    {"cpu_ns", CellType::integer, Unit::ns, "CPU time."},
-    {"user_ns", CellType::integer, Unit::ns, "CPU time in user mode."},
-    {"system_ns", CellType::integer, Unit::ns, "CPU time in the kernel."},
-    {"share_pct", CellType::real, Unit::percent, "cpu_ns as a share of the sampled span; 100 is one CPU."},
-    {"seen_ns", CellType::integer, Unit::ns, "Total length of its sampled intervals."},
-    {"mean_pct", CellType::real, Unit::percent, "cpu_ns as a share of seen_ns."},
-    {"max_pct", CellType::real, Unit::percent,
-     "Highest share in any interval of at least 50 ms; absent if there is none."},
-    {"ready_ns", CellType::integer, Unit::ns,
-     "Time in which the thread could run but had no CPU; absent for whole processes, and if the system does not count "
-     "it."},
-    {"ready_pct", CellType::real, Unit::percent, "ready_ns as a share of the intervals in which it is known."},
-    {"resident_max_bytes", CellType::integer, Unit::bytes, "Peak resident memory; only for whole processes."},
-};
-
 // Counters tick every 10 ms, so shares of shorter intervals would be too coarse.
 constexpr DurNs kMinInterval = 50'000'000;
 // Larger values (above 70 years) are clamped so that sums do not overflow.
@@ -122,6 +103,42 @@ std::optional<CpuShortage> shortest_of_cpu(const Facts& facts, const CpuUses& us
     return CpuShortage{trace.text(most->thread), most->ready, most->ready_seen};
 }
 
+struct CpuRow {
+    const Trace& trace;
+    const Use& use;
+    StringId name;
+    DurNs span;
+};
+
+constexpr auto kCpuColumns = columns_of<CpuRow>({
+    {"process", CellType::text, Unit::none, "Process key.",
+     [](const CpuRow& r) { return text_cell(r.trace, r.use.process); }},
+    {"thread", CellType::text, Unit::none, "Thread key; absent for the whole process.",
+     [](const CpuRow& r) { return text_cell(r.trace, r.use.thread); }},
+    {"name", CellType::text, Unit::none, "Program name of the process, or thread name.",
+     [](const CpuRow& r) { return text_cell(r.trace, r.name); }},
+    {"cpu_ns", CellType::integer, Unit::ns, "CPU time.", [](const CpuRow& r) { return r.use.cpu(); }},
+    {"user_ns", CellType::integer, Unit::ns, "CPU time in user mode.", [](const CpuRow& r) { return r.use.user; }},
+    {"system_ns", CellType::integer, Unit::ns, "CPU time in the kernel.", [](const CpuRow& r) { return r.use.system; }},
+    {"share_pct", CellType::real, Unit::percent, "cpu_ns as a share of the sampled span; 100 is one CPU.",
+     [](const CpuRow& r) { return percent(r.use.cpu(), r.span); }},
+    {"seen_ns", CellType::integer, Unit::ns, "Total length of its sampled intervals.",
+     [](const CpuRow& r) { return r.use.seen; }},
+    {"mean_pct", CellType::real, Unit::percent, "cpu_ns as a share of seen_ns.",
+     [](const CpuRow& r) { return percent(r.use.cpu(), r.use.seen); }},
+    {"max_pct", CellType::real, Unit::percent,
+     "Highest share in any interval of at least 50 ms; absent if there is none.",
+     [](const CpuRow& r) { return r.use.largest_pct >= 0 ? real(r.use.largest_pct) : kAbsent; }},
+    {"ready_ns", CellType::integer, Unit::ns,
+     "Time in which the thread could run but had no CPU; absent for whole processes, and if the system does not count "
+     "it.",
+     [](const CpuRow& r) { return r.use.ready_known ? integer(r.use.ready) : kAbsent; }},
+    {"ready_pct", CellType::real, Unit::percent, "ready_ns as a share of the intervals in which it is known.",
+     [](const CpuRow& r) { return r.use.ready_known ? percent(r.use.ready, r.use.ready_seen) : kAbsent; }},
+    {"resident_max_bytes", CellType::integer, Unit::bytes, "Peak resident memory; only for whole processes.",
+     [](const CpuRow& r) { return r.use.resident >= 0 ? integer(r.use.resident) : kAbsent; }},
+});
+
 Result<ResultTable> cpu_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     ResultTable table("cpu", kCpuColumns);
@@ -129,13 +146,7 @@ Result<ResultTable> cpu_table(const Facts& facts) {
     std::map<StringId, StringId> names = names_of(trace.tables());
     for (const Use& use : in_order(trace, uses)) {
         auto name = names.find(use.thread != kNoString ? use.thread : use.process);
-        table.add_row({text_cell(trace, use.process), text_cell(trace, use.thread),
-                       name == names.end() ? kAbsent : text_cell(trace, name->second), integer(use.cpu()),
-                       integer(use.user), integer(use.system), percent(use.cpu(), uses.span()), integer(use.seen),
-                       percent(use.cpu(), use.seen), use.largest_pct >= 0 ? Cell(use.largest_pct) : kAbsent,
-                       use.ready_known ? integer(use.ready) : kAbsent,
-                       use.ready_known ? percent(use.ready, use.ready_seen) : kAbsent,
-                       use.resident >= 0 ? integer(use.resident) : kAbsent});
+        table.add(kCpuColumns, {trace, use, name == names.end() ? kNoString : name->second, uses.span()});
     }
     for (std::string& note : cpu_shortage_notes(facts, shortest_of_cpu(facts, uses)))
         table.notes.push_back(std::move(note));

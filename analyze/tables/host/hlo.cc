@@ -12,18 +12,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kHloColumns[] = {
-    {"module", CellType::text, Unit::none, "XLA module, e.g. jit_step."},
-    {"hlo_op", CellType::text, Unit::none, "HLO instruction, e.g. loop_fusion.3; absent if the kernel has none."},
-    {"framework_op", CellType::text, Unit::none,
-     "Framework operator that the instruction was compiled from, if recorded."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels executed."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the kernel durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean kernel duration."},
-    {"kernel", CellType::text, Unit::none, "Kernel name, if all kernels share it."},
-};
-
 struct HloKey {
     StringId module, op, framework_op;
     auto operator<=>(const HloKey&) const = default;
@@ -34,6 +22,33 @@ struct Time {
     StringId name = kNoString;
     bool one_name = true;
 };
+
+struct HloRow {
+    const Trace& trace;
+    const HloKey& key;
+    const Time& time;
+    const WideSum& whole;
+};
+
+constexpr auto kHloColumns = columns_of<HloRow>({
+    {"module", CellType::text, Unit::none, "XLA module, e.g. jit_step.",
+     [](const HloRow& r) { return text_cell(r.trace, r.key.module); }},
+    {"hlo_op", CellType::text, Unit::none, "HLO instruction, e.g. loop_fusion.3; absent if the kernel has none.",
+     [](const HloRow& r) { return text_cell(r.trace, r.key.op); }},
+    {"framework_op", CellType::text, Unit::none,
+     "Framework operator that the instruction was compiled from, if recorded.",
+     [](const HloRow& r) { return text_cell(r.trace, r.key.framework_op); }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels executed.",
+     [](const HloRow& r) { return r.time.kernels; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the kernel durations.",
+     [](const HloRow& r) { return r.time.total.value(); }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time.",
+     [](const HloRow& r) { return percent(r.time.total.real(), r.whole.real()); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean kernel duration.",
+     [](const HloRow& r) { return r.time.total.over(r.time.kernels); }},
+    {"kernel", CellType::text, Unit::none, "Kernel name, if all kernels share it.",
+     [](const HloRow& r) { return r.time.one_name ? text_cell(r.trace, r.time.name) : kAbsent; }},
+});
 
 Result<ResultTable> hlo_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -66,12 +81,7 @@ Result<ResultTable> hlo_table(const Facts& facts) {
         return std::tuple(text(a->first.module), text(a->first.op), text(a->first.framework_op)) <
                std::tuple(text(b->first.module), text(b->first.op), text(b->first.framework_op));
     });
-    for (const auto* entry : order) {
-        const auto& [key, time] = *entry;
-        table.add_row({text_cell(trace, key.module), text_cell(trace, key.op), text_cell(trace, key.framework_op),
-                       integer(time.kernels), integer(time.total.value()), percent(time.total.real(), whole.real()),
-                       real(time.total.over(time.kernels)), time.one_name ? text_cell(trace, time.name) : kAbsent});
-    }
+    for (const auto* entry : order) table.add(kHloColumns, {trace, entry->first, entry->second, whole});
     return table;
 }
 

@@ -18,18 +18,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kLaunchStacksColumns[] = {
-    {"place", CellType::text, Unit::none,
-     "Innermost Python function and its line; without Python, the innermost native function."},
-    {"launches", CellType::integer, Unit::count, "Calls with this stack."},
-    {"call_ns", CellType::integer, Unit::ns, "Sum of the durations of these calls."},
-    {"kernels", CellType::integer, Unit::count, "Kernels that they submitted."},
-    {"device_ns", CellType::integer, Unit::ns, "Sum of the durations of these kernels."},
-    {"device_pct", CellType::real, Unit::percent, "device_ns as a share of the sum over all kernels."},
-    {"kernel", CellType::text, Unit::none, "The kernel with most of device_ns."},
-    {"stack", CellType::text, Unit::none, "Frames, outermost first, joined by `;`."},
-};
-
 struct Stack {
     StringId text = kNoString;
     std::uint64_t launches = 0, kernels = 0;
@@ -89,6 +77,32 @@ StringId longest(const Trace& trace, const Stack& stack) {
     return most == stack.by_kernel.end() ? kNoString : most->first;
 }
 
+struct LaunchStacksRow {
+    const Trace& trace;
+    const Stack& stack;
+    const WideSum& device;
+};
+
+constexpr auto kLaunchStacksColumns = columns_of<LaunchStacksRow>({
+    {"place", CellType::text, Unit::none,
+     "Innermost Python function and its line; without Python, the innermost native function.",
+     [](const LaunchStacksRow& r) { return text_cell(launch_place(r.trace.text(r.stack.text))); }},
+    {"launches", CellType::integer, Unit::count, "Calls with this stack.",
+     [](const LaunchStacksRow& r) { return r.stack.launches; }},
+    {"call_ns", CellType::integer, Unit::ns, "Sum of the durations of these calls.",
+     [](const LaunchStacksRow& r) { return r.stack.calls.value(); }},
+    {"kernels", CellType::integer, Unit::count, "Kernels that they submitted.",
+     [](const LaunchStacksRow& r) { return r.stack.kernels; }},
+    {"device_ns", CellType::integer, Unit::ns, "Sum of the durations of these kernels.",
+     [](const LaunchStacksRow& r) { return r.stack.device.value(); }},
+    {"device_pct", CellType::real, Unit::percent, "device_ns as a share of the sum over all kernels.",
+     [](const LaunchStacksRow& r) { return percent(r.stack.device.real(), r.device.real()); }},
+    {"kernel", CellType::text, Unit::none, "The kernel with most of device_ns.",
+     [](const LaunchStacksRow& r) { return text_cell(r.trace, longest(r.trace, r.stack)); }},
+    {"stack", CellType::text, Unit::none, "Frames, outermost first, joined by `;`.",
+     [](const LaunchStacksRow& r) { return text_cell(r.trace, r.stack.text); }},
+});
+
 void add_notes(const Trace& trace, const StackSums& sums, ResultTable& table) {
     for (std::string_view why : meta_values(trace, meta_key::kLaunchStacks))
         if (why != meta_key::kStreamCallsRecorded)
@@ -113,11 +127,7 @@ Result<ResultTable> launch_stacks_table(const Facts& facts) {
         if (a.device != b.device) return a.device > b.device;
         return a.launches != b.launches ? a.launches > b.launches : trace.text(a.text) < trace.text(b.text);
     });
-    for (const Stack& stack : sums.stacks)
-        table.add_row({text_cell(launch_place(trace.text(stack.text))), integer(stack.launches),
-                       integer(stack.calls.value()), integer(stack.kernels), integer(stack.device.value()),
-                       percent(stack.device.real(), sums.device.real()), text_cell(trace, longest(trace, stack)),
-                       text_cell(trace, stack.text)});
+    for (const Stack& stack : sums.stacks) table.add(kLaunchStacksColumns, {trace, stack, sums.device});
     add_notes(trace, sums, table);
     return table;
 }

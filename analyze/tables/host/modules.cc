@@ -18,19 +18,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kModulesColumns[] = {
-    {"path", CellType::text, Unit::none, "Nested modules, outermost first, as class_number, separated by /."},
-    {"count", CellType::integer, Unit::count, "Number of calls."},
-    {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host."},
-    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested modules."},
-    {"device_total_ns", CellType::integer, Unit::ns, "Device time of ops submitted in the calls, without backward."},
-    {"backward_total_ns", CellType::integer, Unit::ns,
-     "Device time of the backward pass; absent if its modules are unknown."},
-    {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules."},
-    {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels, forward and backward."},
-};
-
 // Device work of one path: its own, and including nested paths.
 struct ModuleWork {
     WideSum device, backward, device_total, backward_total;
@@ -41,6 +28,34 @@ struct ModuleWork {
         return sum;
     }
 };
+
+struct ModulesRow {
+    std::string_view path;
+    const ModuleCalls& calls;
+    const ModuleWork& work;
+    bool device_known, backward_known;
+};
+
+constexpr auto kModulesColumns = columns_of<ModulesRow>({
+    {"path", CellType::text, Unit::none, "Nested modules, outermost first, as class_number, separated by /.",
+     [](const ModulesRow& r) { return r.path; }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](const ModulesRow& r) { return r.calls.count; }},
+    {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host.",
+     [](const ModulesRow& r) { return r.calls.host_total.value(); }},
+    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested modules.",
+     [](const ModulesRow& r) { return r.calls.host_self.value(); }},
+    {"device_total_ns", CellType::integer, Unit::ns, "Device time of ops submitted in the calls, without backward.",
+     [](const ModulesRow& r) { return r.device_known ? integer(r.work.device_total.value()) : kAbsent; }},
+    {"backward_total_ns", CellType::integer, Unit::ns,
+     "Device time of the backward pass; absent if its modules are unknown.",
+     [](const ModulesRow& r) { return r.backward_known ? integer(r.work.backward_total.value()) : kAbsent; }},
+    {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules.",
+     [](const ModulesRow& r) { return r.device_known ? integer(r.work.device.value()) : kAbsent; }},
+    {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules.",
+     [](const ModulesRow& r) { return r.backward_known ? integer(r.work.backward.value()) : kAbsent; }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels, forward and backward.",
+     [](const ModulesRow& r) { return r.device_known ? integer(r.work.kernels) : kAbsent; }},
+});
 
 struct DeviceWork {
     std::vector<ModuleWork> paths;
@@ -111,23 +126,9 @@ Result<ResultTable> modules_table(const Facts& facts) {
     std::vector<std::string> texts;
     for (std::uint32_t path = 0; path < tree.paths().size(); ++path) texts.push_back(tree.text(path));
     bool known = facts.trace().api_call().rows > 0;
-    auto when = [](bool shown, const WideSum& sum) { return shown ? integer(sum.value()) : kAbsent; };
-    for (std::uint32_t path : in_order(tree, work, texts)) {
-        const ModuleCalls& calls = tree.calls()[path];
-        const ModuleWork& of_path = work.paths[path];
-        bool backward = known && tree.backward_known();
-        table.add_row({
-            std::string_view(texts[path]),
-            integer(calls.count),
-            integer(calls.host_total.value()),
-            integer(calls.host_self.value()),
-            when(known, of_path.device_total),
-            when(backward, of_path.backward_total),
-            when(known, of_path.device),
-            when(backward, of_path.backward),
-            known ? integer(of_path.kernels) : kAbsent,
-        });
-    }
+    bool backward_known = known && tree.backward_known();
+    for (std::uint32_t path : in_order(tree, work, texts))
+        table.add(kModulesColumns, {texts[path], tree.calls()[path], work.paths[path], known, backward_known});
     if (!known) table.notes.push_back("No API calls were recorded, so device work cannot be attributed to modules.");
     if (known) note_outside(work, table);
     return table;

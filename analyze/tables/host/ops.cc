@@ -176,35 +176,37 @@ void note_twice(const Averages& averages, const std::vector<const OpTotals*>& ro
         list, affected.size() > 3 ? fmt::format(" and {} more names", affected.size() - 3) : ""));
 }
 
-constexpr ResultColumn kOpsColumns[] = {
-    {"name", CellType::text, Unit::none, "Operator or annotation; all ProfilerStep#N are merged into ProfilerStep*."},
-    {"count", CellType::integer, Unit::count, "Number of calls."},
-    {"cpu_total_ns", CellType::integer, Unit::ns, "Host time including children."},
-    {"cpu_self_ns", CellType::integer, Unit::ns, "Host time without children (operators, calls, profiler overhead)."},
-    {"device_total_ns", CellType::integer, Unit::ns, "Device time including children, as PyTorch credits it."},
-    {"device_self_ns", CellType::integer, Unit::ns, "Device time without children."},
-    {"device_mem_bytes", CellType::integer, Unit::bytes,
-     "Device memory allocated minus released during the calls; absent if memory was not recorded."},
-    {"shapes", CellType::text, Unit::none, "Input shapes, if all calls share them."},
+struct OpsRow {
+    const Trace& trace;
+    const Averages& averages;
+    const OpTotals& op;
 };
+
+constexpr auto kOpsColumns = columns_of<OpsRow>({
+    {"name", CellType::text, Unit::none, "Operator or annotation; all ProfilerStep#N are merged into ProfilerStep*.",
+     [](const OpsRow& r) { return text_cell(r.averages.name(r.op)); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](const OpsRow& r) { return r.op.count; }},
+    {"cpu_total_ns", CellType::integer, Unit::ns, "Host time including children.",
+     [](const OpsRow& r) { return r.op.cpu_total.value(); }},
+    {"cpu_self_ns", CellType::integer, Unit::ns, "Host time without children (operators, calls, profiler overhead).",
+     [](const OpsRow& r) { return r.op.cpu_self.value(); }},
+    {"device_total_ns", CellType::integer, Unit::ns, "Device time including children, as PyTorch credits it.",
+     [](const OpsRow& r) { return r.averages.device_known() ? integer(r.op.device_total.value()) : kAbsent; }},
+    {"device_self_ns", CellType::integer, Unit::ns, "Device time without children.",
+     [](const OpsRow& r) { return r.averages.device_known() ? integer(r.op.device_self.value()) : kAbsent; }},
+    {"device_mem_bytes", CellType::integer, Unit::bytes,
+     "Device memory allocated minus released during the calls; absent if memory was not recorded.",
+     [](const OpsRow& r) { return r.averages.memory_known() ? integer(r.op.device_memory.value()) : kAbsent; }},
+    {"shapes", CellType::text, Unit::none, "Input shapes, if all calls share them.",
+     [](const OpsRow& r) { return r.op.shapes_constant ? text_cell(r.trace, r.op.shapes) : kAbsent; }},
+});
 
 Result<ResultTable> ops_table(const Facts& facts) {
     Averages averages(facts.trace());
     std::vector<const OpTotals*> rows = ordered(averages);
     ResultTable table("ops", kOpsColumns);
     table.handle_prefix = "op";
-    for (const OpTotals* row : rows) {
-        table.add_row({
-            text_cell(averages.name(*row)),
-            integer(row->count),
-            integer(row->cpu_total.value()),
-            integer(row->cpu_self.value()),
-            averages.device_known() ? integer(row->device_total.value()) : kAbsent,
-            averages.device_known() ? integer(row->device_self.value()) : kAbsent,
-            averages.memory_known() ? integer(row->device_memory.value()) : kAbsent,
-            row->shapes_constant ? text_cell(facts.trace(), row->shapes) : kAbsent,
-        });
-    }
+    for (const OpTotals* op : rows) table.add(kOpsColumns, {facts.trace(), averages, *op});
     if (!averages.device_known()) table.notes.push_back("Device times are omitted: their sums overflow 64 bits.");
     if (rows.empty() && !facts.trace().kernel().hlo_op.none_present())
         table.notes.push_back("No host operators were recorded; the hlo analysis lists kernels by XLA instruction.");

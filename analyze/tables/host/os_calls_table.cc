@@ -16,17 +16,30 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kOsCallsColumns[] = {
-    {"name", CellType::text, Unit::none, "Function name."},
-    {"count", CellType::integer, Unit::count, "Number of calls."},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations."},
-    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the sum over all functions."},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration."},
-    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank)."},
-    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank)."},
-    {"max_ns", CellType::integer, Unit::ns, "Longest duration."},
-    {"threads", CellType::integer, Unit::count, "Number of threads that made the call."},
+struct OsCallsRow {
+    const Trace& trace;
+    const CallTimes& calls;
+    const WideSum& whole;
 };
+
+constexpr auto kOsCallsColumns = columns_of<OsCallsRow>({
+    {"name", CellType::text, Unit::none, "Function name.",
+     [](const OsCallsRow& r) { return text_cell(r.trace, r.calls.name); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.",
+     [](const OsCallsRow& r) { return r.calls.stat.count; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
+     [](const OsCallsRow& r) { return r.calls.stat.sum.value(); }},
+    {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the sum over all functions.",
+     [](const OsCallsRow& r) { return percent(r.calls.stat.sum.real(), r.whole.real()); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](const OsCallsRow& r) { return r.calls.stat.mean; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).",
+     [](const OsCallsRow& r) { return r.calls.stat.p50; }},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank).",
+     [](const OsCallsRow& r) { return r.calls.stat.p95; }},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](const OsCallsRow& r) { return r.calls.stat.max; }},
+    {"threads", CellType::integer, Unit::count, "Number of threads that made the call.",
+     [](const OsCallsRow& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
+});
 
 // Calls that were too short to become rows. `record` counts them by function.
 struct ShortCalls {
@@ -87,11 +100,7 @@ Result<ResultTable> os_calls_table(const Facts& facts) {
     WideSum whole;
     std::vector<CallTimes> groups = calls_by_name(trace, trace.tables().os_call);
     for (const CallTimes& group : groups) whole.add(group.stat.sum);
-    for (const CallTimes& group : groups)
-        table.add_row({text_cell(trace, group.name), integer(group.stat.count), integer(group.stat.sum.value()),
-                       percent(group.stat.sum.real(), whole.real()), real(group.stat.mean), integer(group.stat.p50),
-                       integer(group.stat.p95), integer(group.stat.max),
-                       group.threads == 0 ? kAbsent : integer(group.threads)});
+    for (const CallTimes& group : groups) table.add(kOsCallsColumns, {trace, group, whole});
     OsCallRecording recording = recording_of(trace);
     if (recording.least_ns > 0)
         table.notes.push_back(note_of(recording));

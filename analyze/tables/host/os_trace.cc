@@ -6,24 +6,30 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kOsTraceColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"name", CellType::text, Unit::none, "Function name."},
-    {"thread", CellType::text, Unit::none, "Thread key."},
+struct OsTraceRow {
+    const Trace& trace;
+    const OsCallTable& calls;
+    const EventList& list;
+    Row row;
 };
+
+constexpr auto kOsTraceColumns = columns_of<OsTraceRow>({
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const OsTraceRow& r) { return r.list.since_start(r.calls.start[r.row]); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const OsTraceRow& r) { return r.calls.dur[r.row]; }},
+    {"name", CellType::text, Unit::none, "Function name.",
+     [](const OsTraceRow& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
+    {"thread", CellType::text, Unit::none, "Thread key.",
+     [](const OsTraceRow& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
+});
 
 Result<ResultTable> os_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
     const OsCallTable& calls = trace.tables().os_call;
     ResultTable table("os_trace", kOsTraceColumns);
     EventList list(facts, table);
-    for (Row row = 0; row < calls.rows; ++row) {
-        if (!list.wants_row()) continue;
-        table.add_row({list.since_start(calls.start[row]), integer(calls.dur[row]),
-                       text_cell(trace, calls.name.value_or(row, kNoString)),
-                       text_cell(trace, calls.thread.value_or(row, kNoString))});
-    }
+    for (Row row = 0; row < calls.rows; ++row)
+        if (list.wants_row()) table.add(kOsTraceColumns, {trace, calls, list, row});
     return table;
 }
 

@@ -10,16 +10,31 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kRangeTraceColumns[] = {
-    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start."},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration."},
-    {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges."},
-    {"name", CellType::text, Unit::none, "Annotation text."},
-    {"level", CellType::integer, Unit::count, "Nesting depth: number of enclosing ranges on the thread."},
-    {"thread", CellType::text, Unit::none, "Thread key."},
-    {"domain", CellType::text, Unit::none, "NVTX domain, or `user_annotation`."},
-    {"category", CellType::text, Unit::none, "NVTX category."},
+struct RangeTraceRow {
+    const Trace& trace;
+    const RangeTable& ranges;
+    const RangeTree& tree;
+    const EventList& list;
+    const RangeInstance& at;
 };
+
+constexpr auto kRangeTraceColumns = columns_of<RangeTraceRow>({
+    {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
+     [](const RangeTraceRow& r) { return r.list.since_start(r.at.start); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const RangeTraceRow& r) { return r.ranges.dur[r.at.row]; }},
+    {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges.",
+     [](const RangeTraceRow& r) { return r.at.self; }},
+    {"name", CellType::text, Unit::none, "Annotation text.",
+     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.name.value_or(r.at.row, kNoString)); }},
+    {"level", CellType::integer, Unit::count, "Nesting depth: number of enclosing ranges on the thread.",
+     [](const RangeTraceRow& r) { return r.tree.paths()[r.at.path].depth; }},
+    {"thread", CellType::text, Unit::none, "Thread key.",
+     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.thread.value_or(r.at.row, kNoString)); }},
+    {"domain", CellType::text, Unit::none, "NVTX domain, or `user_annotation`.",
+     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.domain.value_or(r.at.row, kNoString)); }},
+    {"category", CellType::text, Unit::none, "NVTX category.",
+     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.category.value_or(r.at.row, kNoString)); }},
+});
 
 Result<ResultTable> range_trace_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -32,15 +47,8 @@ Result<ResultTable> range_trace_table(const Facts& facts) {
                      [&](std::uint32_t a, std::uint32_t b) { return instances[a].start < instances[b].start; });
     ResultTable table("range_trace", kRangeTraceColumns);
     EventList list(facts, table);
-    for (std::uint32_t i : order) {
-        if (!list.wants_row()) continue;
-        const RangeInstance& at = instances[i];
-        table.add_row({list.since_start(at.start), integer(ranges.dur[at.row]), integer(at.self),
-                       text_cell(trace, ranges.name.value_or(at.row, kNoString)), integer(tree.paths()[at.path].depth),
-                       text_cell(trace, ranges.thread.value_or(at.row, kNoString)),
-                       text_cell(trace, ranges.domain.value_or(at.row, kNoString)),
-                       text_cell(trace, ranges.category.value_or(at.row, kNoString))});
-    }
+    for (std::uint32_t i : order)
+        if (list.wants_row()) table.add(kRangeTraceColumns, {trace, ranges, tree, list, instances[i]});
     return table;
 }
 

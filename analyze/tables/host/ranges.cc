@@ -78,36 +78,36 @@ std::vector<PathTotals> host_totals(const RangeTree& tree) {
     return paths;
 }
 
-constexpr ResultColumn kRangesColumns[] = {
-    {"path", CellType::text, Unit::none, "Names of the nested ranges, outermost first, separated by /."},
-    {"count", CellType::integer, Unit::count, "Number of instances."},
-    {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations on the host."},
-    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested ranges."},
-    {"host_mean_ns", CellType::real, Unit::ns, "Mean duration on the host."},
-    {"p50_ns", CellType::integer, Unit::ns, "Median duration on the host (nearest rank)."},
-    {"p95_ns", CellType::integer, Unit::ns, "95th percentile of the duration on the host (nearest rank)."},
-    {"gpu_span_ns", CellType::integer, Unit::ns,
-     "Time from first start to last end of the device ops submitted in an instance, summed over instances."},
-    {"gpu_busy_ns", CellType::integer, Unit::ns,
-     "Time with a device op submitted inside the range in flight, summed over devices."},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels submitted inside."},
+struct RangesRow {
+    const std::string& text;
+    const PathTotals& path;
+    bool links_known;
 };
 
-void add_row(ResultTable& table, const RangeTree& tree, std::uint32_t index, const PathTotals& path, bool links_known) {
-    std::string text = tree.text(index);
-    table.add_row({
-        text_cell(text),
-        integer(path.host.count),
-        integer(path.host.sum.value()),
-        integer(path.self.value()),
-        real(path.host.mean),
-        integer(path.host.p50),
-        integer(path.host.p95),
-        path.ops > 0 ? integer(path.gpu_span.value()) : kAbsent,
-        links_known ? integer(path.gpu_busy.value()) : kAbsent,
-        links_known ? integer(path.kernels) : kAbsent,
-    });
-}
+constexpr auto kRangesColumns = columns_of<RangesRow>({
+    {"path", CellType::text, Unit::none, "Names of the nested ranges, outermost first, separated by /.",
+     [](const RangesRow& r) { return text_cell(r.text); }},
+    {"count", CellType::integer, Unit::count, "Number of instances.",
+     [](const RangesRow& r) { return r.path.host.count; }},
+    {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations on the host.",
+     [](const RangesRow& r) { return r.path.host.sum.value(); }},
+    {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested ranges.",
+     [](const RangesRow& r) { return r.path.self.value(); }},
+    {"host_mean_ns", CellType::real, Unit::ns, "Mean duration on the host.",
+     [](const RangesRow& r) { return r.path.host.mean; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median duration on the host (nearest rank).",
+     [](const RangesRow& r) { return r.path.host.p50; }},
+    {"p95_ns", CellType::integer, Unit::ns, "95th percentile of the duration on the host (nearest rank).",
+     [](const RangesRow& r) { return r.path.host.p95; }},
+    {"gpu_span_ns", CellType::integer, Unit::ns,
+     "Time from first start to last end of the device ops submitted in an instance, summed over instances.",
+     [](const RangesRow& r) { return r.path.ops > 0 ? integer(r.path.gpu_span.value()) : kAbsent; }},
+    {"gpu_busy_ns", CellType::integer, Unit::ns,
+     "Time with a device op submitted inside the range in flight, summed over devices.",
+     [](const RangesRow& r) { return r.links_known ? integer(r.path.gpu_busy.value()) : kAbsent; }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels submitted inside.",
+     [](const RangesRow& r) { return r.links_known ? integer(r.path.kernels) : kAbsent; }},
+});
 
 Result<ResultTable> ranges_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -128,7 +128,7 @@ Result<ResultTable> ranges_table(const Facts& facts) {
     ResultTable table("ranges", kRangesColumns);
     table.handle_prefix = "r";
     bool links_known = trace.api_call().rows > 0;
-    for (std::uint32_t path : order) add_row(table, tree, path, paths[path], links_known);
+    for (std::uint32_t path : order) table.add(kRangesColumns, {texts[path], paths[path], links_known});
     if (!links_known && !paths.empty())
         table.notes.push_back("No API calls were recorded, so device work cannot be attributed to ranges.");
     if (tree.lent_calls() > 0)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -13,22 +14,6 @@
 
 namespace gpuprof::inline tables {
 namespace {
-
-constexpr ResultColumn kSamplesColumns[] = {
-    {"metric", CellType::text, Unit::none, "Sampled metric."},
-    {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none."},
-    {"count", CellType::integer, Unit::count, "Number of samples."},
-    {"mean", CellType::real, Unit::none, "Mean."},
-    {"std", CellType::real, Unit::none, "Sample standard deviation (n - 1); absent below two samples."},
-    {"min", CellType::real, Unit::none, "Minimum."},
-    {"p5", CellType::real, Unit::none, "5th percentile."},
-    {"p50", CellType::real, Unit::none, "Median."},
-    {"p95", CellType::real, Unit::none, "95th percentile."},
-    {"p99", CellType::real, Unit::none, "99th percentile."},
-    {"max", CellType::real, Unit::none, "Maximum."},
-    {"device", CellType::integer, Unit::none, "Device ordinal."},
-    {"pid", CellType::integer, Unit::none, "Process id; absent for the whole device."},
-};
 
 std::size_t place_of(std::string_view metric) {
     for (const MetricSpec& spec : kMetrics)
@@ -65,23 +50,53 @@ double rank_of(const std::vector<double>& sorted, std::size_t p) {
     return sorted[std::max<std::size_t>((sorted.size() * p + 99) / 100, 1) - 1];
 }
 
-void add_row(ResultTable& table, const SeriesKey& key, Series& series) {
+struct SamplesRow {
+    std::string_view metric, unit;
+    std::int32_t device;
+    std::int64_t process;
+    const std::vector<double>& sorted;
+    double mean = 0;
+    std::optional<double> std = {};
+};
+
+constexpr auto kSamplesColumns = columns_of<SamplesRow>({
+    {"metric", CellType::text, Unit::none, "Sampled metric.", [](const SamplesRow& r) { return text_cell(r.metric); }},
+    {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none.",
+     [](const SamplesRow& r) { return text_cell(r.unit); }},
+    {"count", CellType::integer, Unit::count, "Number of samples.",
+     [](const SamplesRow& r) { return r.sorted.size(); }},
+    {"mean", CellType::real, Unit::none, "Mean.", [](const SamplesRow& r) { return r.mean; }},
+    {"std", CellType::real, Unit::none, "Sample standard deviation (n - 1); absent below two samples.",
+     [](const SamplesRow& r) { return r.std; }},
+    {"min", CellType::real, Unit::none, "Minimum.", [](const SamplesRow& r) { return r.sorted.front(); }},
+    {"p5", CellType::real, Unit::none, "5th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 5); }},
+    {"p50", CellType::real, Unit::none, "Median.", [](const SamplesRow& r) { return rank_of(r.sorted, 50); }},
+    {"p95", CellType::real, Unit::none, "95th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 95); }},
+    {"p99", CellType::real, Unit::none, "99th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 99); }},
+    {"max", CellType::real, Unit::none, "Maximum.", [](const SamplesRow& r) { return r.sorted.back(); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.",
+     [](const SamplesRow& r) { return r.device >= 0 ? integer(r.device) : kAbsent; }},
+    {"pid", CellType::integer, Unit::none, "Process id; absent for the whole device.",
+     [](const SamplesRow& r) { return r.process >= 0 ? integer(r.process) : kAbsent; }},
+});
+
+SamplesRow row_of(const SeriesKey& key, Series& series) {
+    auto [place, metric, device, process] = key;
     std::vector<double>& values = series.values;
     std::sort(values.begin(), values.end());
+    SamplesRow row{metric, series.unit, device, process, values};
     auto count = static_cast<double>(values.size());
-    double mean = 0, squares = 0;
-    for (double value : values) mean += value / count;
-    for (double value : values) squares += (value - mean) * (value - mean);
-    auto [place, metric, device, pid] = key;
-    table.add_row({text_cell(metric), text_cell(series.unit), integer(values.size()), mean,
-                   values.size() > 1 ? Cell(std::sqrt(squares / (count - 1))) : kAbsent, values.front(),
-                   rank_of(values, 5), rank_of(values, 50), rank_of(values, 95), rank_of(values, 99), values.back(),
-                   device >= 0 ? integer(device) : kAbsent, pid >= 0 ? integer(pid) : kAbsent});
+    double squares = 0;
+    for (double value : values) row.mean += value / count;
+    for (double value : values) squares += (value - row.mean) * (value - row.mean);
+    if (values.size() > 1) row.std = std::sqrt(squares / (count - 1));
+    return row;
 }
 
 Result<ResultTable> samples_table(const Facts& facts) {
     ResultTable table("samples", kSamplesColumns);
-    for (auto& [key, series] : gather_series(facts.trace(), facts.options().device)) add_row(table, key, series);
+    for (auto& [key, series] : gather_series(facts.trace(), facts.options().device))
+        table.add(kSamplesColumns, row_of(key, series));
     if (table.rows() == 0)
         table.notes.push_back(
             "No samples were recorded; gpu-profile record -- CMD and gpu-profile --capture FILE -- CMD record them.");

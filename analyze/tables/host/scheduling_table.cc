@@ -13,22 +13,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kSchedulingColumns[] = {
-    {"process", CellType::text, Unit::none, "Process key."},
-    {"thread", CellType::text, Unit::none, "Thread key."},
-    {"name", CellType::text, Unit::none, "Name of the thread."},
-    {"cpu_ns", CellType::integer, Unit::ns, "Time on a CPU."},
-    {"slices", CellType::integer, Unit::count, "Number of uninterrupted stretches of it."},
-    {"preemptions", CellType::integer, Unit::count,
-     "Stretches that ended although the thread could go on; absent if the recorder does not tell."},
-    {"preempted_ns", CellType::integer, Unit::ns,
-     "Time from these until the thread had a CPU again. Waits in which records of a CPU were lost do not count."},
-    {"preempted_pct", CellType::real, Unit::percent, "preempted_ns as a share of cpu_ns + preempted_ns."},
-    {"preempted_max_ns", CellType::integer, Unit::ns, "The longest of these waits."},
-    {"cpus", CellType::integer, Unit::count, "Number of CPUs that it ran on."},
-    {"migrations", CellType::integer, Unit::count, "How often a stretch was on another CPU than the one before."},
-};
-
 struct ScheduledThread {
     StringId process = kNoString, key = kNoString;
     DurNs on_cpu = 0;
@@ -36,6 +20,40 @@ struct ScheduledThread {
     std::set<std::int32_t> cpus;
     std::int32_t last_cpu = 0;
 };
+
+struct SchedulingRow {
+    const Trace& trace;
+    const ScheduledThread& thread;
+    StringId name;
+    bool tells_ends;
+    DurNs waited = 0, longest = 0;
+};
+
+constexpr auto kSchedulingColumns = columns_of<SchedulingRow>({
+    {"process", CellType::text, Unit::none, "Process key.",
+     [](const SchedulingRow& r) { return text_cell(r.trace, r.thread.process); }},
+    {"thread", CellType::text, Unit::none, "Thread key.",
+     [](const SchedulingRow& r) { return text_cell(r.trace, r.thread.key); }},
+    {"name", CellType::text, Unit::none, "Name of the thread.",
+     [](const SchedulingRow& r) { return text_cell(r.trace, r.name); }},
+    {"cpu_ns", CellType::integer, Unit::ns, "Time on a CPU.", [](const SchedulingRow& r) { return r.thread.on_cpu; }},
+    {"slices", CellType::integer, Unit::count, "Number of uninterrupted stretches of it.",
+     [](const SchedulingRow& r) { return r.thread.slices; }},
+    {"preemptions", CellType::integer, Unit::count,
+     "Stretches that ended although the thread could go on; absent if the recorder does not tell.",
+     [](const SchedulingRow& r) { return r.tells_ends ? integer(r.thread.preemptions) : kAbsent; }},
+    {"preempted_ns", CellType::integer, Unit::ns,
+     "Time from these until the thread had a CPU again. Waits in which records of a CPU were lost do not count.",
+     [](const SchedulingRow& r) { return r.tells_ends ? integer(r.waited) : kAbsent; }},
+    {"preempted_pct", CellType::real, Unit::percent, "preempted_ns as a share of cpu_ns + preempted_ns.",
+     [](const SchedulingRow& r) { return r.tells_ends ? percent(r.waited, r.thread.on_cpu + r.waited) : kAbsent; }},
+    {"preempted_max_ns", CellType::integer, Unit::ns, "The longest of these waits.",
+     [](const SchedulingRow& r) { return r.tells_ends ? integer(r.longest) : kAbsent; }},
+    {"cpus", CellType::integer, Unit::count, "Number of CPUs that it ran on.",
+     [](const SchedulingRow& r) { return r.thread.cpus.empty() ? kAbsent : integer(r.thread.cpus.size()); }},
+    {"migrations", CellType::integer, Unit::count, "How often a stretch was on another CPU than the one before.",
+     [](const SchedulingRow& r) { return r.thread.cpus.empty() ? kAbsent : integer(r.thread.migrations); }},
+});
 
 std::vector<ScheduledThread> gather_threads(const Trace& trace) {
     const CpuSliceTable& table = trace.tables().cpu_slice;
@@ -82,18 +100,12 @@ Result<ResultTable> scheduling_table(const Facts& facts) {
     bool tells_ends = has_ends(trace.tables().cpu_slice);
     std::map<StringId, StringId> names = names_of(trace.tables().thread);
     for (const ScheduledThread& thread : gather_threads(trace)) {
-        DurNs waited = 0, longest = 0;
+        auto name = names.find(thread.key);
+        SchedulingRow row{trace, thread, name == names.end() ? kNoString : name->second, tells_ends};
         if (auto found = waits.find(thread.key); found != waits.end())
             for (const Interval& wait : found->second)
-                waited += wait.length(), longest = std::max(longest, wait.length());
-        auto name = names.find(thread.key);
-        auto told = [&](Cell cell) { return tells_ends ? cell : kAbsent; };
-        table.add_row({text_cell(trace, thread.process), text_cell(trace, thread.key),
-                       name == names.end() ? kAbsent : text_cell(trace, name->second), integer(thread.on_cpu),
-                       integer(thread.slices), told(integer(thread.preemptions)), told(integer(waited)),
-                       told(percent(waited, thread.on_cpu + waited)), told(integer(longest)),
-                       thread.cpus.empty() ? kAbsent : integer(thread.cpus.size()),
-                       thread.cpus.empty() ? kAbsent : integer(thread.migrations)});
+                row.waited += wait.length(), row.longest = std::max(row.longest, wait.length());
+        table.add(kSchedulingColumns, row);
     }
     if (table.rows() == 0)
         table.notes.push_back("No scheduling was recorded; gpu-profile record --scheduling -- CMD records it.");

@@ -18,27 +18,6 @@
 namespace gpuprof::inline tables {
 namespace {
 
-constexpr ResultColumn kStacksColumns[] = {
-    {"thread", CellType::text, Unit::none, "Thread key; absent when unknown."},
-    {"function", CellType::text, Unit::none, "Python or native function."},
-    {"file", CellType::text, Unit::none, "Source file."},
-    {"self_samples", CellType::integer, Unit::count,
-     "Samples with the function innermost; absent if calls were recorded instead."},
-    {"self_pct", CellType::real, Unit::percent,
-     "self_samples as a share of the thread's samples, or self_ns as a share of its time in recorded calls."},
-    {"total_samples", CellType::integer, Unit::count,
-     "Samples with the function anywhere on the stack; absent if calls were recorded instead."},
-    {"total_pct", CellType::real, Unit::percent,
-     "total_samples as a share of the thread's samples, or total_ns as a share of its time in recorded calls."},
-    {"line", CellType::integer, Unit::none,
-     "Most frequent line while the function was innermost; for recorded calls, the line of its definition."},
-    {"gil_pct", CellType::real, Unit::percent, "Share of self_samples in which the thread held the GIL."},
-    {"self_ns", CellType::integer, Unit::ns,
-     "Time of recorded calls with the function innermost; absent if stacks were sampled."},
-    {"total_ns", CellType::integer, Unit::ns,
-     "Time of recorded calls with the function anywhere on the stack; absent if stacks were sampled."},
-};
-
 // Samples, or nanoseconds of recorded calls.
 struct Count {
     std::uint64_t self = 0, total = 0, known_gil = 0, gil = 0;
@@ -143,17 +122,53 @@ auto in_order(const Map& map, auto before) {
     return order;
 }
 
-void add_row(ResultTable& table, Cell key, const SampledThread& thread, const Function& function, const Count& count,
-             PythonBasis basis) {
+struct StacksRow {
+    const Trace& trace;
+    StringId key;
+    const SampledThread& thread;
+    const Function& function;
+    const Count& count;
+    PythonBasis basis;
+    Cell when(PythonBasis wanted, std::uint64_t amount) const { return basis == wanted ? integer(amount) : kAbsent; }
+};
+
+Cell most_frequent_line(const Count& count) {
     auto less = [](const auto& a, const auto& b) { return a.second < b.second; };
     auto line = std::max_element(count.lines.begin(), count.lines.end(), less);
-    auto when = [&](PythonBasis wanted, std::uint64_t amount) { return basis == wanted ? integer(amount) : kAbsent; };
-    table.add_row({key, text_cell(function.first), text_cell(function.second), when(PythonBasis::samples, count.self),
-                   percent(count.self, thread.total), when(PythonBasis::samples, count.total),
-                   percent(count.total, thread.total), line == count.lines.end() ? kAbsent : integer(line->first),
-                   percent(count.gil, count.known_gil), when(PythonBasis::time, count.self),
-                   when(PythonBasis::time, count.total)});
+    return line == count.lines.end() ? kAbsent : integer(line->first);
 }
+
+constexpr auto kStacksColumns = columns_of<StacksRow>({
+    {"thread", CellType::text, Unit::none, "Thread key; absent when unknown.",
+     [](const StacksRow& r) { return text_cell(r.trace, r.key); }},
+    {"function", CellType::text, Unit::none, "Python or native function.",
+     [](const StacksRow& r) { return text_cell(r.function.first); }},
+    {"file", CellType::text, Unit::none, "Source file.",
+     [](const StacksRow& r) { return text_cell(r.function.second); }},
+    {"self_samples", CellType::integer, Unit::count,
+     "Samples with the function innermost; absent if calls were recorded instead.",
+     [](const StacksRow& r) { return r.when(PythonBasis::samples, r.count.self); }},
+    {"self_pct", CellType::real, Unit::percent,
+     "self_samples as a share of the thread's samples, or self_ns as a share of its time in recorded calls.",
+     [](const StacksRow& r) { return percent(r.count.self, r.thread.total); }},
+    {"total_samples", CellType::integer, Unit::count,
+     "Samples with the function anywhere on the stack; absent if calls were recorded instead.",
+     [](const StacksRow& r) { return r.when(PythonBasis::samples, r.count.total); }},
+    {"total_pct", CellType::real, Unit::percent,
+     "total_samples as a share of the thread's samples, or total_ns as a share of its time in recorded calls.",
+     [](const StacksRow& r) { return percent(r.count.total, r.thread.total); }},
+    {"line", CellType::integer, Unit::none,
+     "Most frequent line while the function was innermost; for recorded calls, the line of its definition.",
+     [](const StacksRow& r) { return most_frequent_line(r.count); }},
+    {"gil_pct", CellType::real, Unit::percent, "Share of self_samples in which the thread held the GIL.",
+     [](const StacksRow& r) { return percent(r.count.gil, r.count.known_gil); }},
+    {"self_ns", CellType::integer, Unit::ns,
+     "Time of recorded calls with the function innermost; absent if stacks were sampled.",
+     [](const StacksRow& r) { return r.when(PythonBasis::time, r.count.self); }},
+    {"total_ns", CellType::integer, Unit::ns,
+     "Time of recorded calls with the function anywhere on the stack; absent if stacks were sampled.",
+     [](const StacksRow& r) { return r.when(PythonBasis::time, r.count.total); }},
+});
 
 Result<ResultTable> stacks_table(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -169,7 +184,7 @@ Result<ResultTable> stacks_table(const Facts& facts) {
     };
     for (auto thread : in_order(threads, busier))
         for (auto function : in_order(thread->second.functions, more_self))
-            add_row(table, text_cell(trace, thread->first), thread->second, function->first, function->second, basis);
+            table.add(kStacksColumns, {trace, thread->first, thread->second, function->first, function->second, basis});
     if (table.rows() == 0)
         table.notes.push_back(
             "No Python stack traces were recorded; gpu-profile record --python 100 -- CMD samples them, and "
