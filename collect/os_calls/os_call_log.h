@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "collect/os_calls/functions.def"
+#include "core/base/fnv.h"
 
 namespace gpuprof::os_calls {
 
@@ -30,9 +31,8 @@ inline constexpr std::string_view kFunctionNames[kFunctions] = {
 
 // Changes with the layout below and with the list of functions.
 constexpr std::uint64_t build_of_log() {
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (std::string_view name : kFunctionNames)
-        for (char letter : name) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3u;
+    std::uint64_t hash = kFnvBasis;
+    for (std::string_view name : kFunctionNames) hash = fnv1a(name, hash);
     return hash ^ 1;  // version of the layout
 }
 
