@@ -1,7 +1,6 @@
 #include "collect/inject/counters/counter_spool.h"
 
-#include <cstring>
-
+#include "core/base/text/copy_cut.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {
@@ -19,7 +18,7 @@ void CounterSpool::write_image(std::uint64_t number, std::uint64_t took_ns, std:
     about.took_ns = took_ns;
     about.code = static_cast<std::uint32_t>(failure.code);
     if (failure) {
-        std::strncpy(about.function, failure.function, sizeof about.function - 1);
+        copy_cut(about.function, failure.function);
         image = {};
     } else {
         about.dropped = dropped;
@@ -40,7 +39,7 @@ void CounterSpool::write_hung(std::uint64_t number, std::uint64_t ns) noexcept {
 void CounterSpool::skip(spool::CounterSkip reason, const char* name) noexcept {
     Turn turn(lock_);
     Skipped& skipped = skipped_[static_cast<std::size_t>(reason)];
-    if (skipped.count++ == 0) std::strncpy(skipped.first, name, sizeof skipped.first - 1);
+    if (skipped.count++ == 0) copy_cut(skipped.first, name);
     skips_changed_ = true;
 }
 

@@ -1,9 +1,9 @@
 #include "collect/inject/counters/stall_spool.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "collect/inject/cupti/cupti_failure.h"
+#include "core/base/text/copy_cut.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {
@@ -56,7 +56,7 @@ void StallSpool::write_counts(std::string_view payload) noexcept {
 
 void StallSpool::write_failure(const char* function, int code, std::uint32_t device) noexcept {
     spool::StallFailure failure{device, static_cast<std::uint32_t>(code), {}};
-    std::strncpy(failure.function, function, sizeof failure.function - 1);
+    copy_cut(failure.function, function);
     Turn turn(lock_);
     file_.write(ChunkKind::spool_stall_failure, bytes_of(failure));
 }

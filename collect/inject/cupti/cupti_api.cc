@@ -8,6 +8,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "core/base/text/copy_cut.h"
+
 namespace gpuprof::inject {
 namespace {
 
@@ -158,7 +160,7 @@ bool RefusedLibraries::holds(const char* path) const noexcept {
 
 bool RefusedLibraries::add(const char* path) noexcept {
     if (count == kMax || path[0] == '\0' || holds(path)) return false;
-    std::strncpy(paths[count++], path, sizeof paths[0] - 1);
+    copy_cut(paths[count++], path);
     return true;
 }
 
@@ -178,7 +180,7 @@ bool Cupti::load(const char* named, const RefusedLibraries& refused) noexcept {
     }
     Dl_info where{};
     if (dladdr(reinterpret_cast<void*>(cuptiActivityEnable), &where) != 0 && where.dli_fname != nullptr)
-        std::strncpy(path, where.dli_fname, sizeof path - 1);
+        copy_cut(path, where.dli_fname);
     was_mapped = mapped_before;
     return true;
 }
