@@ -9,7 +9,7 @@
 
 #include "analyze/facts/facts.h"
 #include "core/base/result.h"
-#include "core/model/result_columns.h"
+#include "core/model/result_table.h"
 
 namespace gpuprof::inline tables {
 

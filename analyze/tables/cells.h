@@ -37,7 +37,8 @@ inline std::string joined(const std::vector<std::string>& parts) {
     return text;
 }
 
-// Text; absent when empty.
+// Text; absent when empty. Not of a temporary, which would be gone before the cell is stored: return the text itself.
+Cell text_cell(std::string&& text) = delete;
 inline Cell text_cell(std::string_view text) { return text.empty() ? kAbsent : Cell{text}; }
 inline Cell text_cell(const Trace& trace, StringId id) { return id == kNoString ? kAbsent : Cell{trace.text(id)}; }
 
