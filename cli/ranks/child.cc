@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +14,6 @@
 
 #include "core/base/clock.h"
 #include "core/base/spawn_actions.h"
-
-extern char** environ;
 
 namespace gpuprof::inline cli {
 namespace {
@@ -54,15 +51,14 @@ ChildEnd run_child(const std::string& program, const std::vector<std::string>& a
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return {false, -1, 0, fmt::format("cannot start a process: {}", std::strerror(errno))};
-    std::vector<char*> words{const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
+    std::vector<std::string> words{program};
+    words.insert(words.end(), arguments.begin(), arguments.end());
     SpawnActions actions;
     actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
     actions.open(STDOUT_FILENO, "/dev/null", O_WRONLY);
     actions.duplicate(ends[1], STDERR_FILENO);
     pid_t child = 0;
-    int failed = actions.spawn(child, program.c_str(), nullptr, words.data(), environ);
+    int failed = actions.spawn(child, program, words);
     close(ends[1]);
     std::string said;
     bool in_time = true;

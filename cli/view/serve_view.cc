@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,8 +20,6 @@
 #include "core/base/spawn_actions.h"
 #include "core/base/text/json_writer.h"
 
-extern char** environ;
-
 namespace gpuprof::inline cli {
 namespace {
 
@@ -33,12 +30,10 @@ constexpr std::chrono::milliseconds kHoldAddress{1000};
 
 // Starts `program address` without standard streams; false if the program does not exist.
 bool start(const char* name, const std::string& address) {
-    std::string program = find_program(name);
     SpawnActions actions;
     for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) actions.open(stream, "/dev/null", O_RDWR);
-    const char* arguments[] = {name, address.c_str(), nullptr};
     pid_t child = 0;
-    return actions.spawn(child, program.c_str(), nullptr, const_cast<char**>(arguments), environ) == 0;
+    return actions.spawn(child, find_program(name), {name, address}) == 0;
 }
 
 // Starts $BROWSER if set, otherwise xdg-open, which needs a display.

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -14,11 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <iterator>
 #include <utility>
 #include <vector>
 
-#include "collect/device/close_inherited.h"
 #include "collect/device/running_call.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
@@ -51,43 +48,22 @@ int moved_up(int fd) {
     return high;
 }
 
-// This program's environment without the variables that inject the recorder: helper processes are not part of the
-// command, and a driver that they start must not load a tool's library.
-std::vector<char*> own_environment() {
-    constexpr std::string_view kRemovedVariables[] = {
-        "CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="};
-    std::vector<char*> kept;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        auto begins = [entry](std::string_view name) {
-            return std::string_view(*entry).substr(0, name.size()) == name;
-        };
-        if (std::none_of(std::begin(kRemovedVariables), std::end(kRemovedVariables), begins)) kept.push_back(*entry);
-    }
-    kept.push_back(nullptr);
-    return kept;
-}
-
 Result<pid_t> spawn(const std::string& program, const char* argument, int socket, int mark) {
     SpawnActions actions;
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
     actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
     actions.open(STDOUT_FILENO, "/dev/null", O_WRONLY);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
     actions.duplicate(socket, kLinkSocket);
     actions.duplicate(mark, kLinkRunningCall);
-    close_from(actions.actions(), kLinkRunningCall + 1);
-    sigset_t all, none;
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    std::string name = "gpu-profile", how = argument;
-    char* argv[] = {name.data(), how.data(), nullptr};
+    actions.close_from(kLinkRunningCall + 1);
+    actions.reset_signals();
+    actions.lead_session();
+    // Without the variables that inject the recorder: helper processes are not part of the command, and a driver that they start must
+    // not load a tool's library.
+    std::vector<char*> environment = environment_without(
+        {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="});
     pid_t pid = -1;
-    int failed = actions.spawn(pid, program.c_str(), &attributes, argv, own_environment().data());
-    posix_spawnattr_destroy(&attributes);
+    int failed = actions.spawn(pid, program, {"gpu-profile", argument}, environment.data());
     if (failed != 0)
         return Error{ExitCode::internal, fmt::format("cannot start {}: {}", program, std::strerror(failed))};
     return pid;

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,8 +12,6 @@
 #include <initializer_list>
 
 #include "core/base/spawn_actions.h"
-
-extern char** environ;
 
 namespace gpuprof::inline launch {
 namespace {
@@ -57,26 +54,17 @@ Target::~Target() { delete signals_; }
 
 Status Target::start(const std::vector<std::string>& command, const TargetStreams& streams,
                      CommandEnvironment* environment) {
-    std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
+    SpawnActions actions;
     // This program ignores SIGPIPE, and ignored signals would be inherited.
     sigset_t defaults;
     sigemptyset(&defaults);
     sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setsigmask(&attributes, &signals_->before);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    SpawnActions actions;
+    actions.set_signals(defaults, signals_->before);
     if (streams.input >= 0) actions.duplicate(streams.input, STDIN_FILENO);
     if (streams.output >= 0) actions.duplicate(streams.output, STDOUT_FILENO);
     std::vector<char*> variables;
     if (environment != nullptr) variables = environment->pointers();
-    int failed = actions.spawn(pid_, argv[0], &attributes, argv.data(),
-                               environment != nullptr ? variables.data() : environ, true);
-    posix_spawnattr_destroy(&attributes);
+    int failed = actions.spawn(pid_, command[0], command, environment != nullptr ? variables.data() : environ, true);
     if (failed == 0) return {};
     return Error{failed == ENOENT ? kNotFound : kNotExecutable,
                  fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};

@@ -1,15 +1,26 @@
-// What becomes of the descriptors of a process that is started. Adding an action needs memory; a process that lacks one would write to
-// the wrong file. So the first failure is kept, and spawn() returns it instead of starting the process.
+// How another program is started: its descriptors, signals and session. Adding an action needs memory; a process that lacks one would
+// write to the wrong file. So the first failure is kept, and spawn() returns it instead of starting the process. Not for children that
+// stay in this program (fork), nor for a program that this process becomes (exec).
 #pragma once
 
+#include <signal.h>
 #include <spawn.h>
+#include <unistd.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace gpuprof::inline base {
 
 class SpawnActions {
 public:
-    SpawnActions() : failed_(posix_spawn_file_actions_init(&actions_)), made_(failed_ == 0) {}
+    SpawnActions() : failed_(posix_spawn_file_actions_init(&actions_)), made_(failed_ == 0) {
+        posix_spawnattr_init(&attributes_);
+    }
     ~SpawnActions() {
+        posix_spawnattr_destroy(&attributes_);
         if (made_) posix_spawn_file_actions_destroy(&actions_);
     }
     SpawnActions(const SpawnActions&) = delete;
@@ -21,20 +32,31 @@ public:
     void duplicate(int descriptor, int as) {
         if (failed_ == 0) failed_ = posix_spawn_file_actions_adddup2(&actions_, descriptor, as);
     }
-    posix_spawn_file_actions_t& actions() { return actions_; }
+    // Closes every descriptor from `first` on in the child, on every glibc. The caller's own table is unchanged.
+    void close_from(int first);
+    // The same for glibc before 2.34: closes what is open now. A descriptor that another thread opens before the process starts is
+    // inherited, unless it has FD_CLOEXEC.
+    void close_listed_from(int first);
 
-    // 0, or the error. `words` end with a null pointer; `found`: program is looked up in PATH.
-    int spawn(pid_t& child, const char* program, const posix_spawnattr_t* attributes, char* const* words,
-              char* const* environment, bool found = false) const {
-        if (failed_ != 0) return failed_;
-        auto* start = found ? posix_spawnp : posix_spawn;
-        return start(&child, program, &actions_, attributes, words, environment);
-    }
+    // Signals that begin with their default action, and those that are blocked. Without this, both are inherited.
+    void set_signals(const sigset_t& defaulted, const sigset_t& blocked);
+    // No signal is ignored or blocked, whatever the host of our library does with its own.
+    void reset_signals();
+    void lead_session() { flags_ |= POSIX_SPAWN_SETSID; }
+    void lead_group() { flags_ |= POSIX_SPAWN_SETPGROUP; }
+
+    // 0, or the error. `words` begin with the program's own name; `found`: program is looked up in PATH.
+    int spawn(pid_t& child, const std::string& program, const std::vector<std::string>& words,
+              char* const* environment = environ, bool found = false);
 
 private:
     posix_spawn_file_actions_t actions_;
-    int failed_;
+    posix_spawnattr_t attributes_;
+    int failed_, flags_ = 0;
     bool made_;
 };
+
+// This program's environment without the variables that begin with any of `beginnings`, and with `added`; for spawn().
+std::vector<char*> environment_without(std::initializer_list<std::string_view> beginnings, const char* added = nullptr);
 
 }  // namespace gpuprof::base

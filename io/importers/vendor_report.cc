@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,8 +14,6 @@
 #include "core/base/files/path_search.h"
 #include "core/base/files/temporary_file.h"
 #include "core/base/spawn_actions.h"
-
-extern char** environ;
 
 namespace gpuprof::inline importers {
 namespace {
@@ -38,13 +35,8 @@ const VendorReport* vendor_report_of(std::string_view file, std::string_view hea
 }
 
 pid_t start(const std::vector<std::string>& arguments, int input, int output, bool own_session) {
-    std::vector<char*> words;
-    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
     SpawnActions actions;
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    if (own_session) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    if (own_session) actions.lead_session();
     for (auto [wanted, stream] : {std::pair(input, STDIN_FILENO), {output, STDOUT_FILENO}})
         if (wanted >= 0)
             actions.duplicate(wanted, stream);
@@ -52,9 +44,7 @@ pid_t start(const std::vector<std::string>& arguments, int input, int output, bo
             actions.open(stream, "/dev/null", O_RDWR);
     actions.open(STDERR_FILENO, "/dev/null", O_WRONLY);
     pid_t child = -1;
-    if (actions.spawn(child, words[0], &attributes, words.data(), environ) != 0) child = -1;
-    posix_spawnattr_destroy(&attributes);
-    return child;
+    return actions.spawn(child, arguments[0], arguments) == 0 ? child : -1;
 }
 
 // The exit status in the shell's convention.

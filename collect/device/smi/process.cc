@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,10 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
-#include "collect/device/close_inherited.h"
 #include "core/base/clock.h"
 #include "core/base/environment.h"
 #include "core/base/spawn_actions.h"
@@ -24,44 +21,6 @@
 namespace gpuprof::inline device::nvidia_smi {
 
 namespace {
-
-// The environment with a fixed locale, so that numbers and messages have the form that the parser expects.
-std::vector<std::string> plain_environment() {
-    std::vector<std::string> variables;
-    for (char** variable = environ; *variable; ++variable) {
-        std::string_view text = *variable;
-        if (!text.starts_with("LC_") && !text.starts_with("LANG=") && !text.starts_with("LANGUAGE="))
-            variables.emplace_back(text);
-    }
-    variables.push_back("LC_ALL=C");
-    return variables;
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> result;
-    for (std::string& text : texts) result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-}
-
-// The child's descriptors: no input, and both outputs into the pipe.
-void set_files(SpawnActions& files, int output) {
-    files.open(0, "/dev/null", O_RDONLY);
-    files.duplicate(output, 1);
-    files.duplicate(output, 2);
-    close_from(files.actions(), 3);
-}
-
-void set_attributes(posix_spawnattr_t& attributes) {
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-}
 
 bool is_program(const std::string& path) {
     struct stat status {};
@@ -82,16 +41,19 @@ Result<Process> Process::start(const std::string& program, const std::vector<std
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return Error{ExitCode::internal, fmt::format("cannot create a pipe for {}: {}", program, std::strerror(errno))};
-    std::vector<std::string> words{program}, variables = plain_environment();
+    std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<char*> argv = pointers(words), envp = pointers(variables);
-    SpawnActions files;
-    posix_spawnattr_t attributes;
-    set_files(files, ends[1]);
-    set_attributes(attributes);
+    SpawnActions actions;
+    actions.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    actions.duplicate(ends[1], STDOUT_FILENO);
+    actions.duplicate(ends[1], STDERR_FILENO);
+    actions.close_from(STDERR_FILENO + 1);
+    actions.reset_signals();
+    actions.lead_group();
+    // A fixed locale, so that numbers and messages have the form that the parser expects.
+    std::vector<char*> environment = environment_without({"LC_", "LANG=", "LANGUAGE="}, "LC_ALL=C");
     Process process;
-    int error = files.spawn(process.pid_, program.c_str(), &attributes, argv.data(), envp.data());
-    posix_spawnattr_destroy(&attributes);
+    int error = actions.spawn(process.pid_, program, words, environment.data());
     close(ends[1]);
     process.output_ = ends[0];
     fcntl(process.output_, F_SETFL, O_NONBLOCK);
