@@ -2,11 +2,10 @@
 #include "compare/history.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <cstring>
 #include <initializer_list>
-#include <new>
+#include <memory>
 
 #include "analyze/tables/cells.h"
 #include "core/base/host_name.h"
@@ -28,43 +27,10 @@ constexpr const char* kCreate =
     "COMMIT;";
 static_assert(kApplication == 1735420009 && kVersion == 1);
 
-class Statement {
-public:
-    Statement(sqlite3* database, const char* text) {
-        code_ = sqlite3_prepare_v2(database, text, -1, &statement_, nullptr);
-    }
-    ~Statement() { sqlite3_finalize(statement_); }
-    Statement(const Statement&) = delete;
-    Statement& operator=(const Statement&) = delete;
-
-    Statement& bind(int at, const std::string& text) {
-        return bound(sqlite3_bind_text64(statement_, at, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
-    }
-    Statement& bind(int at, std::int64_t value) { return bound(sqlite3_bind_int64(statement_, at, value)); }
-    Statement& bind(int at, double value) { return bound(sqlite3_bind_double(statement_, at, value)); }
-    // Steps to the next row; false at the end or on an error, which code() distinguishes.
-    bool next() {
-        if (code_ == SQLITE_OK || code_ == SQLITE_ROW) code_ = sqlite3_step(statement_);
-        return code_ == SQLITE_ROW;
-    }
-    int code() const { return code_ == SQLITE_ROW || code_ == SQLITE_DONE ? SQLITE_OK : code_; }
-    std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-    double real(int column) const { return sqlite3_column_double(statement_, column); }
-    std::string text(int column) const {
-        const unsigned char* text = sqlite3_column_text(statement_, column);
-        if (text == nullptr && sqlite3_errcode(sqlite3_db_handle(statement_)) == SQLITE_NOMEM) throw std::bad_alloc();
-        return text == nullptr ? "" : reinterpret_cast<const char*>(text);
-    }
-
-private:
-    Statement& bound(int code) {
-        if (code_ == SQLITE_OK) code_ = code;
-        return *this;
-    }
-
-    sqlite3_stmt* statement_ = nullptr;
-    int code_ = SQLITE_OK;
-};
+std::string text_at(const SqliteStatement& row, int column) {
+    const char* text = row.text(column);
+    return text == nullptr ? "" : text;
+}
 
 std::string host_of(const Run& run) {
     const ProcessTable& processes = run.trace->tables().process;
@@ -87,8 +53,6 @@ constexpr ResultColumn kHistoryColumns[] = {
 };
 
 }  // namespace
-
-void History::DatabaseCloser::operator()(sqlite3* database) const { sqlite3_close(database); }
 
 Error History::error_of(int code) const {
     const char* said = sqlite3_errstr(code);
@@ -113,10 +77,9 @@ Status History::run_all(const char* statements) const {
 
 // Reads the database of these bytes; without any it is a new one.
 Status History::load(const std::string& bytes) {
-    sqlite3* database = nullptr;
-    int code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
-    database_.reset(database);
+    int code = open_sqlite(database_, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
     if (code != SQLITE_OK) return error_of(code);
+    sqlite3* database = database_.get();
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMaxValueBytes);
@@ -140,7 +103,7 @@ Status History::load(const std::string& bytes) {
 // Whose file it is. A new one has neither a mark nor a table.
 Status History::check() {
     auto number = [&](const char* text, std::int64_t& value) {
-        Statement statement(database_.get(), text);
+        SqliteStatement statement(database_.get(), text);
         if (statement.next()) value = statement.integer(0);
         return statement.code();
     };
@@ -204,9 +167,9 @@ Result<History> History::open_to_add(const std::string& path, const Announce& an
         return history;
     }
     // A damaged file is not replaced, wherever the damage is. A full check is affordable because a history is small.
-    Statement sound(history.database_.get(), "PRAGMA quick_check(1)");
+    SqliteStatement sound(history.database_.get(), "PRAGMA quick_check(1)");
     if (!sound.next()) return history.error_of(sound.code());
-    if (sound.text(0) != "ok") return history.error_of(SQLITE_CORRUPT);
+    if (text_at(sound, 0) != "ok") return history.error_of(SQLITE_CORRUPT);
     return history;
 }
 
@@ -220,16 +183,16 @@ Result<History> History::open_to_read(const std::string& path) {
 }
 
 Result<std::int64_t> History::add(const HistoryRun& run) {
-    Statement insert(database_.get(),
-                     "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
-                     " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");
+    SqliteStatement insert(database_.get(),
+                           "INSERT INTO run (added_at, label, machine, hardware, tool, file)"
+                           " VALUES (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?, ?, ?, ?)");
     insert.bind(1, run.key.label).bind(2, run.key.machine).bind(3, run.key.hardware).bind(4, run.key.tool);
     insert.bind(5, run.file).next();
     if (insert.code() != SQLITE_OK) return error_of(insert.code());
     std::int64_t id = sqlite3_last_insert_rowid(database_.get());
     for (std::size_t i = 0; i < kMetricCount; ++i) {
         if (!run.values[i]) continue;
-        Statement value(database_.get(), "INSERT INTO value (run, metric, value) VALUES (?, ?, ?)");
+        SqliteStatement value(database_.get(), "INSERT INTO value (run, metric, value) VALUES (?, ?, ?)");
         value.bind(1, id).bind(2, std::string(kMetrics[i].name)).bind(3, *run.values[i]).next();
         if (value.code() != SQLITE_OK) return error_of(value.code());
     }
@@ -242,23 +205,23 @@ Result<std::int64_t> History::add(const HistoryRun& run) {
 Result<std::vector<HistoryRun>> History::runs(const std::string& label) const {
     std::vector<HistoryRun> runs;
     if (!database_ || new_) return runs;
-    Statement rows(database_.get(),
-                   "SELECT id, added_at, label, machine, hardware, tool, file FROM run"
-                   " WHERE ?1 = '' OR label = ?1 ORDER BY id");
+    SqliteStatement rows(database_.get(),
+                         "SELECT id, added_at, label, machine, hardware, tool, file FROM run"
+                         " WHERE ?1 = '' OR label = ?1 ORDER BY id");
     rows.bind(1, label);
     while (rows.next())
         runs.push_back({rows.integer(0),
-                        rows.text(1),
-                        {rows.text(2), rows.text(3), rows.text(4), rows.text(5)},
-                        rows.text(6),
+                        text_at(rows, 1),
+                        {text_at(rows, 2), text_at(rows, 3), text_at(rows, 4), text_at(rows, 5)},
+                        text_at(rows, 6),
                         {}});
     if (rows.code() != SQLITE_OK) return error_of(rows.code());
     for (HistoryRun& run : runs) {
-        Statement values(database_.get(), "SELECT metric, value FROM value WHERE run = ?");
+        SqliteStatement values(database_.get(), "SELECT metric, value FROM value WHERE run = ?");
         values.bind(1, run.id);
         while (values.next())
             for (std::size_t i = 0; i < kMetricCount; ++i)
-                if (kMetrics[i].name == values.text(0)) run.values[i] = values.real(1);
+                if (kMetrics[i].name == text_at(values, 0)) run.values[i] = values.real(1);
         if (values.code() != SQLITE_OK) return error_of(values.code());
     }
     return runs;

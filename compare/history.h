@@ -10,17 +10,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compare/comparison.h"
 #include "compare/history_file.h"
+#include "core/base/files/sqlite_statement.h"
 #include "core/base/result.h"
 #include "core/model/result_table.h"
-
-struct sqlite3;
 
 namespace gpuprof::compare {
 
@@ -51,9 +49,6 @@ public:
     Result<std::vector<HistoryRun>> runs(const std::string& label) const;
 
 private:
-    struct DatabaseCloser {
-        void operator()(sqlite3* database) const;
-    };
     explicit History(std::string path) : path_(std::move(path)) {}
     Status load(const std::string& bytes);
     Status check();
@@ -64,8 +59,8 @@ private:
     std::string path_;
     std::optional<HistoryFile> file_;  // that will be replaced
     Announce announce_;
-    std::unique_ptr<sqlite3, DatabaseCloser> database_;  // in memory; null: the file does not exist
-    bool new_ = false;                                   // the file is still empty
+    SqliteDatabase database_;  // in memory; null: the file does not exist
+    bool new_ = false;         // the file is still empty
 };
 
 // The last `most` runs with this key, oldest first.

@@ -76,15 +76,10 @@ void limit_sql_memory() { sqlite3_hard_heap_limit64(kMaxHeap); }
 
 bool is_complete_sql(const std::string& text) { return sqlite3_complete(text.c_str()) != 0; }
 
-void Sql::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-void SqlRows::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-Sql::~Sql() = default;
-
 Result<std::unique_ptr<Sql>> Sql::open(Catalogue& catalogue) {
     std::unique_ptr<Sql> sql(new Sql());
-    sqlite3* database = nullptr;
-    int code = sqlite3_open_v2(":memory:", &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, nullptr);
-    sql->database_.reset(database);
+    int code = open_sqlite(sql->database_, ":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY);
+    sqlite3* database = sql->database_.get();
     if (code != SQLITE_OK)
         return Error{ExitCode::internal, fmt::format("cannot open SQLite: {}", sqlite3_errstr(code))};
     if (Status added = add_virtual_tables(database, catalogue); !added) return added.error();

@@ -16,11 +16,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/files/sqlite_statement.h"
 #include "present/query/aggregates.h"
 #include "present/query/catalogue.h"
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace gpuprof::inline query {
 
@@ -44,19 +42,15 @@ public:
 
 private:
     friend class Sql;
-    struct Finalize {
-        void operator()(sqlite3_stmt* statement) const;
-    };
     SqlRows(class Sql& sql, sqlite3_stmt* statement) : sql_(&sql), statement_(statement) {}
     Sql* sql_;
-    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    SqlitePrepared statement_;
     std::string blob_;
 };
 
 class Sql {
 public:
     static Result<std::unique_ptr<Sql>> open(Catalogue& catalogue);
-    ~Sql();
     Sql(const Sql&) = delete;
     Sql& operator=(const Sql&) = delete;
 
@@ -72,15 +66,12 @@ public:
 
 private:
     friend class SqlRows;
-    struct Close {
-        void operator()(sqlite3* database) const;
-    };
     Sql() = default;
     Status protect();
     Error error(std::string_view text) const;
 
     AggregateBudget aggregates_;  // outlives the connection
-    std::unique_ptr<sqlite3, Close> database_;
+    SqliteDatabase database_;
     std::atomic<bool> interrupted_ = false;
     std::optional<std::chrono::steady_clock::time_point> deadline_;
     std::chrono::nanoseconds allowed_{0};

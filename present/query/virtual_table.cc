@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "core/base/files/sqlite_statement.h"
 #include "present/query/row_scan.h"
 
 namespace gpuprof::inline query {
@@ -162,11 +163,7 @@ sqlite3_module module_of_relations() {
 // SQLite connects a table when a statement first names it, and then calls the authorizer as if a table were created. So
 // each table is named once before the authorizer is set.
 int name_once(sqlite3* database, const std::string& table) {
-    sqlite3_stmt* statement = nullptr;
-    int code =
-        sqlite3_prepare_v2(database, fmt::format("SELECT 1 FROM \"{}\"", table).c_str(), -1, &statement, nullptr);
-    sqlite3_finalize(statement);
-    return code;
+    return SqliteStatement(database, fmt::format("SELECT 1 FROM \"{}\"", table).c_str()).code();
 }
 
 }  // namespace

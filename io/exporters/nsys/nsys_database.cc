@@ -23,19 +23,12 @@ constexpr Table kTables[] = {
 
 }  // namespace
 
-void Writer::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-void Writer::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-Writer::~Writer() = default;
-
 Result<Writer> Writer::open() {
     Result<TemporaryFile> file = TemporaryFile::make();
     if (!file.ok()) return file.error();
     Writer writer(std::move(*file));
-    sqlite3* database = nullptr;
-    int code = sqlite3_open_v2(writer.path().c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                               sqlite_by_descriptor());
-    writer.database_.reset(database);
-    writer.check(code, SQLITE_OK);
+    constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    writer.check(open_sqlite(writer.database_, writer.path(), kFlags, sqlite_by_descriptor()), SQLITE_OK);
     // The file is private and worthless until it is complete, so it needs no journal.
     writer.run("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE; BEGIN");
     return writer;

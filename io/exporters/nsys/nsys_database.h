@@ -5,24 +5,19 @@
 #include <concepts>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "core/base/files/sqlite_statement.h"
 #include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace gpuprof::inline exporters::nsys {
 
 class Writer {
 public:
     static Result<Writer> open();
-    Writer(Writer&&) noexcept = default;
-    ~Writer();
 
     // Runs SQL; the first failure is kept and stops all further work.
     void run(const std::string& sql);
@@ -40,12 +35,6 @@ public:
     const std::string& path() const { return file_.path(); }
 
 private:
-    struct Close {
-        void operator()(sqlite3* database) const;
-    };
-    struct Finalize {
-        void operator()(sqlite3_stmt* statement) const;
-    };
     explicit Writer(TemporaryFile file) : file_(std::move(file)) {}
     bool begin_row(const char* table);
     void check(int code, int expected);
@@ -68,8 +57,8 @@ private:
     }
 
     TemporaryFile file_;
-    std::unique_ptr<sqlite3, Close> database_;
-    std::map<std::string_view, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
+    SqliteDatabase database_;
+    std::map<std::string_view, SqlitePrepared> statements_;
     sqlite3_stmt* row_ = nullptr;
     int place_ = 0;
     std::optional<Error> failure_;

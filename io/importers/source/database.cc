@@ -80,11 +80,6 @@ std::string quoted_identifier(std::string_view name) {
     return text + '"';
 }
 
-// A value that there is no memory for looks like an absent one.
-void throw_if_short_of_memory(sqlite3* database) {
-    if (sqlite3_errcode(database) == SQLITE_NOMEM) throw std::bad_alloc();
-}
-
 Error unreadable(std::string_view file, sqlite3* database) {
     throw_if_short_of_memory(database);
     return {ExitCode::unreadable,
@@ -97,10 +92,6 @@ bool is_sqlite(std::string_view head) {
     constexpr std::string_view kMagic("SQLite format 3\0", 16);
     return head.substr(0, kMagic.size()) == kMagic;
 }
-
-void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-void Scan::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-Database::~Database() = default;
 
 Result<Database> Database::open(Source& source) {
     Database database;
@@ -115,10 +106,9 @@ Result<Database> Database::open(Source& source) {
         return Error{ExitCode::unreadable,
                      fmt::format("cannot read {}: {}", source.name(), fmt::format(fmt::runtime(why), source.name()))};
     }
-    sqlite3* handle = nullptr;
-    int code = sqlite3_open_v2(fmt::format("file:{}?immutable=1", path).c_str(), &handle,
-                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, sqlite_by_descriptor());
-    database.database_.reset(handle);
+    int code = open_sqlite(database.database_, fmt::format("file:{}?immutable=1", path),
+                           SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, sqlite_by_descriptor());
+    sqlite3* handle = database.handle();
     if (code != SQLITE_OK) return unreadable(source.name(), handle);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -139,20 +129,12 @@ Result<Database> Database::open(Source& source) {
 
 Status Database::list_tables(const std::string& name) {
     auto all = [&](const char* sql, const std::string& argument, auto&& take) {
-        sqlite3_stmt* statement = nullptr;
-        int code = sqlite3_prepare_v2(handle(), sql, -1, &statement, nullptr);
-        if (code == SQLITE_OK && !argument.empty())
-            code = sqlite3_bind_text(statement, 1, argument.c_str(), -1, SQLITE_TRANSIENT);
-        if (code == SQLITE_OK)
-            while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-                if (const unsigned char* text = sqlite3_column_text(statement, 0))
-                    take(reinterpret_cast<const char*>(text));
-                else if ((code = sqlite3_errcode(handle())) == SQLITE_NOMEM)
-                    break;
-            }
-        sqlite3_finalize(statement);
-        if (code == SQLITE_NOMEM) throw std::bad_alloc();
-        return code == SQLITE_DONE;
+        SqliteStatement rows(handle(), sql);
+        if (!argument.empty()) rows.bind(1, argument);
+        while (rows.next())
+            if (const char* text = rows.text(0)) take(text);
+        if (rows.code() == SQLITE_NOMEM) throw std::bad_alloc();
+        return rows.code() == SQLITE_OK;
     };
     bool listed = all("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage > 0", "",
                       [&](const char* table) { columns_[table]; }) &&
@@ -181,11 +163,11 @@ Scan::Field Scan::column(const char* name) {
     return {static_cast<int>(wanted_.size()) - 1};
 }
 
-std::unique_ptr<sqlite3_stmt, Scan::Finalize> Scan::statement(const std::string& sql) const {
+SqlitePrepared Scan::statement(const std::string& sql) const {
     sqlite3_stmt* statement = nullptr;
     sqlite3_prepare_v2(database_.handle(), sql.c_str(), -1, &statement, nullptr);
     if (statement == nullptr) throw_if_short_of_memory(database_.handle());
-    return std::unique_ptr<sqlite3_stmt, Finalize>(statement);
+    return SqlitePrepared(statement);
 }
 
 // In the order of the table itself, with the row id if rows have one.

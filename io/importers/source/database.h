@@ -5,20 +5,17 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/files/sqlite_statement.h"
 #include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
 #include "core/model/build/trace_builder.h"
 #include "io/importers/source/source.h"
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace gpuprof::inline importers {
 
@@ -28,9 +25,6 @@ class Database {
 public:
     // A plain file is read in place; anything else is first copied to a temporary file without a name.
     static Result<Database> open(Source& source);
-    Database(Database&&) noexcept = default;
-    Database& operator=(Database&&) = delete;
-    ~Database();
 
     bool has(const std::string& table) const { return columns_.contains(table); }
     // Names of the columns of each ordinary table.
@@ -50,14 +44,11 @@ public:
     void set_over_memory() const { over_memory_ = true; }
 
 private:
-    struct Close {
-        void operator()(sqlite3* database) const;
-    };
     Database() = default;
     Status list_tables(const std::string& name);
 
     std::optional<TemporaryFile> copy_;  // of a source that is not a plain file; open as long as the database
-    std::unique_ptr<sqlite3, Close> database_;
+    SqliteDatabase database_;
     std::map<std::string, std::set<std::string>> columns_;
     std::set<std::string> computed_;
     std::map<std::string, std::string> unlisted_;  // tables whose columns could not be listed, and why
@@ -95,11 +86,8 @@ public:
     std::uint64_t rows() const { return rows_; }
 
 private:
-    struct Finalize {
-        void operator()(sqlite3_stmt* statement) const;
-    };
     enum class ScanStep { row, end, damage };
-    std::unique_ptr<sqlite3_stmt, Finalize> statement(const std::string& sql) const;
+    SqlitePrepared statement(const std::string& sql) const;
     bool prepare();
     bool start_at(std::int64_t row_id);
     ScanStep look(std::int64_t row_id);
@@ -113,7 +101,7 @@ private:
     Batch& losses_;
     const std::set<std::string>* known_ = nullptr;
     std::vector<std::string> wanted_;
-    std::unique_ptr<sqlite3_stmt, Finalize> statement_, look_;
+    SqlitePrepared statement_, look_;
     std::uint64_t rows_ = 0;
     bool has_ids_ = false;      // of rows
     std::int64_t last_id_ = 0;  // of the last row, or the last one that was skipped
