@@ -31,9 +31,7 @@ std::optional<Elf64_Ehdr> header_of(std::string_view file) {
     return header;
 }
 
-constexpr std::size_t kMaxName = 64 << 10;
-
-// Calls visit(symbol, name) for each symbol of the file's tables that is defined. Tables that overlap end when as many
+// Calls visit(symbol, name) for each symbol of the file's tables that is defined and has a name. Tables that overlap end when as many
 // symbols were read as the file has room for.
 template <class Visit>
 void each_symbol(std::string_view file, Visit&& visit) {
@@ -55,15 +53,21 @@ void each_symbol(std::string_view file, Visit&& visit) {
              offset += sizeof(Elf64_Sym), --left) {
             Elf64_Sym symbol;
             std::memcpy(&symbol, symbols.data() + offset, sizeof symbol);
-            if (symbol.st_shndx == SHN_UNDEF || symbol.st_name >= texts.size()) continue;
-            std::string_view rest = texts.substr(symbol.st_name, kMaxName);
-            std::size_t end = rest.find('\0');
-            if (end != std::string_view::npos) visit(symbol, rest.substr(0, end));
+            std::string_view name = symbol.st_shndx == SHN_UNDEF ? std::string_view() : elf_text(texts, symbol.st_name);
+            if (!name.empty()) visit(symbol, name);
         }
     }
 }
 
 }  // namespace
+
+std::string_view elf_text(std::string_view bytes, std::uint64_t offset) {
+    constexpr std::uint64_t kMaxText = 64 << 10;
+    if (offset >= bytes.size()) return {};
+    std::string_view rest = bytes.substr(offset, kMaxText);
+    std::size_t end = rest.find('\0');
+    return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
+}
 
 std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const std::string_view> names) {
     std::vector<std::uint64_t> values(names.size(), 0);
@@ -76,7 +80,7 @@ std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const 
 
 ElfFunctions::ElfFunctions(std::string_view file) {
     each_symbol(file, [&](const Elf64_Sym& symbol, std::string_view name) {
-        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0 && !name.empty())
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size > 0)
             functions_.push_back({symbol.st_value, symbol.st_value + symbol.st_size, name});
     });
     // Of several names of one function the first by the alphabet, in every run.

@@ -1,6 +1,6 @@
 // Addresses of symbols in a 64-bit little-endian ELF file (a program or shared library), from its symbol tables
-// (.symtab, .dynsym). The file is untrusted:
-// every offset is checked. Spec: System V ABI, chapters 4 and 5.
+// (.symtab, .dynsym). The file is untrusted: every offset is checked, and what lies outside is left out. io/cubin/elf.h, which refuses
+// such a file as a whole, shares only the texts. Spec: System V ABI, chapters 4 and 5.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,9 @@ private:
     };
     std::vector<Function> functions_;  // by begin
 };
+
+// The text up to the next NUL; empty if none follows within 64 KiB. For every reader of such files, also of cubins.
+std::string_view elf_text(std::string_view bytes, std::uint64_t offset);
 
 // The value of each name's symbol, an address within the file's own image; 0 if undefined.
 std::vector<std::uint64_t> symbol_values(std::string_view file, std::span<const std::string_view> names);

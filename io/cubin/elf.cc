@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "core/base/elf_symbols.h"
+
 namespace gpuprof::cubin {
 namespace {
 
 constexpr std::uint64_t kHeaderBytes = 64, kSectionBytes = 64, kSymbolBytes = 24, kRelBytes = 16, kRelaBytes = 24;
 constexpr std::uint32_t kSymbolTable = 2, kRela = 4, kNoBits = 8, kRel = 9;
-constexpr std::uint64_t kMaxName = 64 * 1024;
 // Symbols may share names, so names together can be longer than the file; hostile files make them far longer.
 constexpr std::uint64_t kMaxNamesPerByte = 16;
 // For sm_100 and later, the compiler stores a second set of sections and lets both share text and strings.
@@ -37,13 +38,6 @@ std::uint32_t u32_at(std::string_view bytes, std::uint64_t offset) {
     return static_cast<std::uint32_t>(number_at(bytes, offset, 4));
 }
 std::uint64_t u64_at(std::string_view bytes, std::uint64_t offset) { return number_at(bytes, offset, 8); }
-
-std::string_view text_at(std::string_view bytes, std::uint64_t offset) {
-    if (offset >= bytes.size()) return {};
-    std::string_view rest = bytes.substr(offset, kMaxName);
-    std::size_t end = rest.find('\0');
-    return end == std::string_view::npos ? std::string_view() : rest.substr(0, end);
-}
 
 Result<ElfFile> ElfFile::parse(std::string_view bytes) {
     if (bytes.size() < kHeaderBytes || !bytes.starts_with("\x7f"
@@ -89,7 +83,7 @@ Status ElfFile::read_sections(std::string_view bytes, std::uint64_t offset, std:
     if (names >= count) return {};
     std::uint64_t name_bytes = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-        sections[i].name = text_at(sections[names].bytes, u32_at(bytes, offset + i * kSectionBytes));
+        sections[i].name = elf_text(sections[names].bytes, u32_at(bytes, offset + i * kSectionBytes));
         name_bytes += sections[i].name.size();
         if (name_bytes > kMaxNamesPerByte * bytes.size()) return broken("names of sections overlap");
     }
@@ -112,7 +106,7 @@ Status ElfFile::read_symbols() {
         symbol.value = u64_at(table->bytes, at + 8);
         symbol.size = u64_at(table->bytes, at + 16);
         if (!symbol.is_function()) continue;
-        symbol.name = text_at(names, u32_at(table->bytes, at));
+        symbol.name = elf_text(names, u32_at(table->bytes, at));
         name_bytes += symbol.name.size();
         if (name_bytes > name_limit) return broken("names of symbols overlap");
     }

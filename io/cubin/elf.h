@@ -67,7 +67,4 @@ std::uint16_t u16_at(std::string_view bytes, std::uint64_t offset);
 std::uint32_t u32_at(std::string_view bytes, std::uint64_t offset);
 std::uint64_t u64_at(std::string_view bytes, std::uint64_t offset);
 
-// The text up to the next NUL; empty if none follows within 64 KiB.
-std::string_view text_at(std::string_view bytes, std::uint64_t offset);
-
 }  // namespace gpuprof::cubin

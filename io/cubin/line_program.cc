@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/elf_symbols.h"
 #include "core/format/bytes.h"
 #include "io/cubin/elf.h"
 
@@ -86,7 +87,7 @@ private:
 
     std::string_view string() {
         std::string_view rest = ByteCursor(cursor_).take(cursor_.left());
-        std::string_view text = text_at(rest, 0);
+        std::string_view text = elf_text(rest, 0);
         cursor_.take(text.size() + 1);
         return text;
     }
@@ -155,8 +156,8 @@ private:
         std::uint64_t number = 0;
         switch (form) {
             case kString: text = string(); break;
-            case kLineStrp: text = text_at(sections_.line_strings, offset_number()); break;
-            case kStrp: text = text_at(sections_.strings, offset_number()); break;
+            case kLineStrp: text = elf_text(sections_.line_strings, offset_number()); break;
+            case kStrp: text = elf_text(sections_.strings, offset_number()); break;
             case kUdata: number = cursor_.varint(); break;
             case kData1: number = cursor_.u8(); break;
             case kData2: number = cursor_.u16(); break;
