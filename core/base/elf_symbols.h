@@ -1,5 +1,5 @@
 // Addresses of symbols in a 64-bit little-endian ELF file (a program or shared library), from its symbol tables
-// (.symtab, .dynsym). The file is untrusted: every offset is checked, and what lies outside is left out. io/cubin/elf.h, which refuses
+// (.symtab, .dynsym). The file is untrusted: every offset is checked, and what lies outside is skipped. io/cubin/elf.h, which refuses
 // such a file as a whole, shares only the texts. Spec: System V ABI, chapters 4 and 5.
 #pragma once
 

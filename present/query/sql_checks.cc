@@ -50,6 +50,11 @@ constexpr SqlCheck kChecks[] = {
      "SELECT k.name, count(*) AS count, avg(k.dur_ns) AS kernel_mean_ns FROM kernel AS k "
      "JOIN api_call AS a ON a.correlation = k.correlation AND a.process = k.process GROUP BY k.name",
      "", ""},
+    {"graphs",
+     "SELECT k.process, k.graph_id AS graph, count(DISTINCT k.correlation) AS launches, count(*) AS kernels "
+     "FROM kernel AS k JOIN api_call AS a ON a.correlation = k.correlation AND a.process = k.process "
+     "WHERE a.name GLOB '*GraphLaunch*' GROUP BY k.process, graph",
+     "SELECT process, graph, launches, kernels FROM graphs WHERE kernels > 0", ""},
     {"launch_stacks",
      "SELECT stack, count(*) AS launches, sum(dur_ns) AS call_ns FROM api_call WHERE stack IS NOT NULL GROUP BY stack",
      "", ""},
