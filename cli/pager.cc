@@ -35,7 +35,8 @@ std::string pager_command() {
 Status print_paged(std::string_view text) {
     std::string command = fits_the_screen(text) ? "" : pager_command();
     if (command.empty()) return print(text);
-    setenv("LESS", "FRX", 0);  // as git does: colours, and no cleared screen; what the user has set stays
+    // As git does: colours, and no cleared screen; what the user has set stays.
+    command = "LESS=${LESS-FRX}; export LESS; " + command;
     signal(SIGPIPE, SIG_DFL);  // the pager inherits it
     FILE* pager = popen(command.c_str(), "w");
     signal(SIGPIPE, SIG_IGN);
