@@ -144,7 +144,7 @@ private:
             now = arrived + kTransfer + noise_.below(5'000);
             Batch* batch = batch_of(rank);
             if (batch == nullptr) continue;
-            RankSyncTable& table = batch->tables.rank_sync;
+            RankCollectiveTable& table = batch->tables.rank_collective;
             Row row = table.add();
             table.rank.set(row, rank);
             table.device.set(row, rank % kOfHost);

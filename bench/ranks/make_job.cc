@@ -33,8 +33,8 @@ public:
         }
         steps_ = high - low + 1;
         time_ = last - first;
-        const RankSyncTable& syncs = once.tables().rank_sync;
-        for (Row row = 0; row < syncs.rows; ++row) seqs_ = std::max(seqs_, syncs.seq.value_or(row, 0) + 1);
+        const RankCollectiveTable& collectives = once.tables().rank_collective;
+        for (Row row = 0; row < collectives.rows; ++row) seqs_ = std::max(seqs_, collectives.seq.value_or(row, 0) + 1);
         for (Row row = 0; row < once.tables().rank.rows; ++row)
             own_ranks_ = std::max(own_ranks_, once.tables().rank.rank.value_or(row, 0) + 1);
     }
@@ -66,7 +66,7 @@ private:
         Batch batch = batch_of(copy_of(once_));
         Tables& tables = batch.tables;
         if (turn > 0) tables.rank = {}, tables.rank_group = {}, tables.rank_kernel = {};
-        if (ranks_ > 0) tables.rank_sync = {}, tables.rank_group = {}, tables.rank_kernel = {};
+        if (ranks_ > 0) tables.rank_collective = {}, tables.rank_group = {}, tables.rank_kernel = {};
         add(tables.rank.rank, tables.rank.rows, copy * own_ranks_);
         RankStepTable& steps = tables.rank_step;
         add(steps.rank, steps.rows, copy * own_ranks_);
@@ -80,11 +80,11 @@ private:
             steps.sm_clock_mhz.set(row, std::round(clock(random_)));
             steps.temperature_c.set(row, std::round(heat(random_)));
         }
-        RankSyncTable& syncs = tables.rank_sync;
-        add(syncs.step, syncs.rows, turn * steps_);
-        add(syncs.seq, syncs.rows, turn * seqs_);
-        add(syncs.from_time, syncs.rows, turn * time_);
-        add(syncs.to_time, syncs.rows, turn * time_);
+        RankCollectiveTable& collectives = tables.rank_collective;
+        add(collectives.step, collectives.rows, turn * steps_);
+        add(collectives.seq, collectives.rows, turn * seqs_);
+        add(collectives.from_time, collectives.rows, turn * time_);
+        add(collectives.to_time, collectives.rows, turn * time_);
         return batch;
     }
 
@@ -110,6 +110,6 @@ int main(int argc, char** argv) {
     if (written) written = out->close();
     if (!written) return fmt::print(stderr, "{}\n", written.error().message), 6;
     fmt::print("{} ranks, {} rows of steps, {} of collectives\n", job.tables().rank.rows, job.tables().rank_step.rows,
-               job.tables().rank_sync.rows);
+               job.tables().rank_collective.rows);
     return 0;
 }

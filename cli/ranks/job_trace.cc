@@ -57,7 +57,7 @@ public:
         summaries_.push_back(batch_of(std::move(summary).value()));
         keep_rows(summaries_.back().tables.rank, there);
         if (!steps_.empty())
-            keep_steps(summaries_.back().tables.rank_sync, summaries_.back().tables.rank_transfer, steps_);
+            keep_steps(summaries_.back().tables.rank_collective, summaries_.back().tables.rank_transfer, steps_);
     }
 
     // Leaves the files of one job.
@@ -144,7 +144,7 @@ private:
             if (about.rank.has(row) && !is_missing(summary, row))
                 copy |= !recordings_
                              .insert({about.rank[row], about.from_time.value_or(row, 0), about.to_time.value_or(row, 0),
-                                      summary.tables().rank_sync.rows})
+                                      summary.tables().rank_collective.rows})
                              .second;
         return copy;
     }
@@ -188,7 +188,7 @@ std::set<std::int64_t> steps_to_read(const std::vector<ReducedFile>& files, cons
         for (Row row = 0; row < steps.rows; ++row)
             if (steps.step.has(row))
                 lengths[steps.step[row]].push_back(steps.to_time.value_or(row, 0) - steps.from_time.value_or(row, 0));
-        collectives += summary->tables().rank_sync.rows;
+        collectives += summary->tables().rank_collective.rows;
     }
     std::map<std::int64_t, DurNs> usual;
     for (auto& [step, values] : lengths) usual[step] = median_of(std::move(values));

@@ -1,6 +1,7 @@
 #include "core/schema/schema.h"
 
 #include <cstdlib>
+#include <utility>
 
 #include "core/schema/tables.def"
 
@@ -33,6 +34,16 @@ const TableSpec& table_spec(std::string_view name) {
     for (const TableSpec& spec : kTables)
         if (spec.name == name) return spec;
     std::abort();
+}
+
+std::string_view current_name(std::string_view name) {
+    constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
+        {"rank_sync", "rank_collective"},
+        {"beside_ns", "overlapped_compute_ns"},
+    };
+    for (auto [old, current] : kRenamed)
+        if (name == old) return current;
+    return name;
 }
 
 std::string_view name_of(ColumnType type) {

@@ -35,4 +35,7 @@ std::span<const TableSpec> table_specs();
 // The table with a name that tables.def declares; aborts for any other name.
 const TableSpec& table_spec(std::string_view name);
 
+// The present name of a table or column, for a name in a capture. Names of 0.1.0 development versions are read until 0.2.
+std::string_view current_name(std::string_view name);
+
 }  // namespace gpuprof::schema

@@ -109,7 +109,7 @@ std::optional<PlacedChunk> CaptureTables::place(const RawChunk& raw) {
     PlacedChunk placed{std::move(*chunk), {}, 0, raw.offset, {}};
     bool known = false, room = false;
     batch_.tables.each_table([&](const TableSpec& spec, auto& table) {
-        if (spec.name != placed.chunk.table()) return;
+        if (spec.name != current_name(placed.chunk.table())) return;
         known = true;
         room = table.rows + placed.chunk.rows() < kNoRow;
         if (room) place_rows(spec, table, placed);
@@ -144,7 +144,7 @@ bool CaptureTables::place_column(const TableSpec& table_spec, Table& table, Plac
     bool taken = false;
     table.each_column([&](const ColumnSpec& spec, auto& column) {
         using T = typename std::remove_reference_t<decltype(column)>::value_type;
-        if (spec.name != from.name || !readable_as<T>(from) || column.size() > placed.first) return;
+        if (spec.name != current_name(from.name) || !readable_as<T>(from) || column.size() > placed.first) return;
         taken = true;
         if (column.is_skipped()) return;
         if (expected != expected_.end()) column.reserve(expected->second);

@@ -104,10 +104,10 @@ double share_lost(const MatchedJob& matched) {
 // The share of the time in collectives that ran in kernels of unknown groups: who waits in them is unknown.
 double share_undescribed(const Job& job, const MatchedJob& matched) {
     double all = 0, undescribed = 0;
-    for (const Job::Collective& sync : job.syncs) {
-        auto length = static_cast<double>(sync.span.length());
+    for (const Job::Collective& collective : job.collectives) {
+        auto length = static_cast<double>(collective.span.length());
         all += length;
-        if (sync.group == kNone || matched.unproven[sync.group]) undescribed += length;
+        if (collective.group == kNone || matched.unproven[collective.group]) undescribed += length;
     }
     return undescribed / std::max(all, 1.0);
 }

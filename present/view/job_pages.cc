@@ -151,7 +151,7 @@ std::vector<std::optional<std::int64_t>> peer_sets(const Facts& facts) {
     std::vector<std::optional<std::int64_t>> sets;
     for (const Job::Rank& rank : job.ranks) {
         std::map<std::uint32_t, std::size_t> counts;
-        for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) ++counts[peers.role[i]];
+        for (std::uint32_t i = rank.first; i < rank.first + rank.collectives; ++i) ++counts[peers.role[i]];
         auto most = std::max_element(counts.begin(), counts.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
         if (most == counts.end())

@@ -32,9 +32,9 @@ public:
     Brackets(const Job& job, const MatchedJob& matched, TimeNs middle) : job_(job), matched_(matched), middle_(middle) {
         for (const Instance& instance : matched.instances) {
             if (!instance.exchange) continue;
-            const Job::Collective& sync = job.syncs[matched.of(instance).front()];
-            auto [known, fresh] = shortest_.try_emplace(shape_of(sync), sync.span.length());
-            if (!fresh) known->second = std::min(known->second, sync.span.length());
+            const Job::Collective& collective = job.collectives[matched.of(instance).front()];
+            auto [known, fresh] = shortest_.try_emplace(shape_of(collective), collective.span.length());
+            if (!fresh) known->second = std::min(known->second, collective.span.length());
         }
     }
 
@@ -68,20 +68,23 @@ public:
 
 private:
     using Shape = std::pair<std::uint32_t, std::int64_t>;
-    static Shape shape_of(const Job::Collective& sync) { return {sync.transfers, sync.bytes}; }
-    std::uint32_t clock_of(std::uint32_t sync) const { return job_.ranks[job_.syncs[sync].rank].clock; }
+    static Shape shape_of(const Job::Collective& collective) { return {collective.transfers, collective.bytes}; }
+    std::uint32_t clock_of(std::uint32_t collective) const {
+        return job_.ranks[job_.collectives[collective].rank].clock;
+    }
 
     // A small message may be sent before the receiver arrives, so a sender's end says nothing.
     bool sends_to(std::uint32_t sender, std::uint32_t receiver) const {
-        std::span<const Job::Transfer> transfers = job_.transfers_of(job_.syncs[sender]);
-        std::int32_t from = job_.ranks[job_.syncs[sender].rank].rank, to = job_.ranks[job_.syncs[receiver].rank].rank;
+        std::span<const Job::Transfer> transfers = job_.transfers_of(job_.collectives[sender]);
+        std::int32_t from = job_.ranks[job_.collectives[sender].rank].rank,
+                     to = job_.ranks[job_.collectives[receiver].rank].rank;
         return std::any_of(transfers.begin(), transfers.end(), [&](const Job::Transfer& transfer) {
             return transfer.from_rank == from && transfer.to_rank == to;
         });
     }
 
     void bound(std::uint32_t sender, std::uint32_t receiver) {
-        const Job::Collective &from = job_.syncs[sender], &to = job_.syncs[receiver];
+        const Job::Collective &from = job_.collectives[sender], &to = job_.collectives[receiver];
         // No kernel of this shape took less.
         DurNs transfer = std::min(shortest_.at(shape_of(from)), shortest_.at(shape_of(to)));
         auto most = static_cast<double>(to.span.end - from.span.start - transfer);

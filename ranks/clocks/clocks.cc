@@ -134,9 +134,9 @@ private:
 
     void find_middle(AlignedClocks& clocks) {
         TimeNs first = 0, last = 0;
-        for (const Job::Collective& sync : job_.syncs) {
-            first = first == 0 ? sync.span.end : std::min(first, sync.span.end);
-            last = last == 0 ? sync.span.end : std::max(last, sync.span.end);
+        for (const Job::Collective& collective : job_.collectives) {
+            first = first == 0 ? collective.span.end : std::min(first, collective.span.end);
+            last = last == 0 ? collective.span.end : std::max(last, collective.span.end);
         }
         clocks.middle = first + (last - first) / 2;
         half_ = std::max(static_cast<double>(last - first) / 2, 1.0);
@@ -155,8 +155,8 @@ private:
             if (seen[instance.group]++ % every != 0) continue;
             std::vector<std::pair<std::uint32_t, double>> ends;
             for (std::uint32_t member : matched_.of(instance)) {
-                const Job::Collective& sync = job_.syncs[member];
-                ends.emplace_back(job_.ranks[sync.rank].clock, static_cast<double>(sync.span.end - middle));
+                const Job::Collective& collective = job_.collectives[member];
+                ends.emplace_back(job_.ranks[collective.rank].clock, static_cast<double>(collective.span.end - middle));
             }
             std::sort(ends.begin(), ends.end());
             if (ends.front().first == ends.back().first) continue;
@@ -169,7 +169,7 @@ private:
 
     bool is_usable(const Instance& instance) const {
         return instance.count > 1 && !instance.exchange &&
-               ends_together(job_.syncs[matched_.members[instance.first]].kind);
+               ends_together(job_.collectives[matched_.members[instance.first]].kind);
     }
 
     // By exchanges between them. What their bounds leave open adds up along a chain of islands.

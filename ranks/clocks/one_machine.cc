@@ -29,10 +29,10 @@ struct End {
 
 std::vector<End> ends_of(const Job& job, const Job::Rank& rank) {
     std::vector<End> ends;
-    for (std::uint32_t i = rank.first; i < rank.first + rank.syncs && ends.size() < kMostEnds; ++i) {
-        const Job::Collective& sync = job.syncs[i];
-        if (ends_together(sync.kind) && !sync.is_pair() && sync.group != kNone)
-            ends.push_back({sync.span.end, sync.group});
+    for (std::uint32_t i = rank.first; i < rank.first + rank.collectives && ends.size() < kMostEnds; ++i) {
+        const Job::Collective& collective = job.collectives[i];
+        if (ends_together(collective.kind) && !collective.is_pair() && collective.group != kNone)
+            ends.push_back({collective.span.end, collective.group});
     }
     std::sort(ends.begin(), ends.end());
     return ends;

@@ -28,8 +28,8 @@ struct Job {
         std::int32_t rank = 0;
         Row row = kNoRow;         // of table rank
         std::uint32_t clock = 0;  // index in Job::clocks: its host, or itself where that is unknown (one_machine.h)
-        std::uint32_t first = 0;  // its syncs: first, first + 1, ... in time order
-        std::uint32_t syncs = 0;
+        std::uint32_t first = 0;  // its collectives: first, first + 1, ... in time order
+        std::uint32_t collectives = 0;
         std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown
         bool present = false;      // its recording counts
         bool excluded = false;     // it does not, because it is cut, and most others are whole
@@ -64,17 +64,18 @@ struct Job {
         std::uint32_t rank = 0;  // index in Job::ranks
         std::int64_t step = -1;  // its number
         std::uint32_t group = kNone;
-        std::uint32_t beside = 0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
+        std::uint32_t overlapped_compute =
+            0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
         std::optional<std::int64_t> seq;
         CollectiveKind kind = CollectiveKind::unknown;
         std::uint16_t transfers = 0;  // of sends and receives: Job::transfers[first_transfer] ...
         std::uint32_t first_transfer = 0;
         std::int64_t bytes = -1;
         Interval span;                  // by the rank's own clock
-        std::uint32_t follows = kNone;  // the sync that the rank waited for last; `own` counts from its end
+        std::uint32_t follows = kNone;  // the collective that the rank waited for last; `own` counts from its end
         std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
         OwnTime own;
-        // The sync that had ended last when the host last waited for the device, and the host's time from its end until it
+        // The collective that had ended last when the host last waited for the device, and the host's time from its end until it
         // launched this one.
         std::uint32_t waited_for = kNone;
         DurNs lead = 0, lead_input = 0;
@@ -93,15 +94,15 @@ struct Job {
     std::vector<Rank> ranks;  // by rank
     std::vector<Clock> clocks;
     std::vector<Group> groups;
-    std::vector<Collective> syncs;
+    std::vector<Collective> collectives;
     std::vector<Transfer> transfers;   // of batches
     std::vector<RankStep> rank_steps;  // by rank, then step
     std::vector<std::int64_t> steps;   // numbers that any rank recorded, ascending
     std::size_t unusable = 0;          // rows left out
 
     // One, or those of a batch; none of other collectives.
-    std::span<const Transfer> transfers_of(const Collective& sync) const {
-        return {transfers.data() + sync.first_transfer, sync.transfers};
+    std::span<const Transfer> transfers_of(const Collective& collective) const {
+        return {transfers.data() + collective.first_transfer, collective.transfers};
     }
     // The index of a rank; kNone if it is unknown.
     std::uint32_t find_rank(std::int32_t number) const;

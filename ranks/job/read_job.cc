@@ -36,12 +36,12 @@ CollectiveKind kind_of(std::string_view name) {
 class JobReader {
 public:
     explicit JobReader(const Trace& trace)
-        : trace_(trace), batches_(trace.tables().rank_sync, trace.tables().rank_transfer) {}
+        : trace_(trace), batches_(trace.tables().rank_collective, trace.tables().rank_transfer) {}
 
     Job read() && {
         read_ranks();
         read_groups();
-        read_syncs();
+        read_collectives();
         read_steps();
         join_clocks(job_);
         return std::move(job_);
@@ -154,8 +154,8 @@ private:
         return std::clamp<std::int64_t>(column.value_or(row, 0), 0, kMaxPart);
     }
 
-    void read_syncs() {
-        const RankSyncTable& table = trace_.tables().rank_sync;
+    void read_collectives() {
+        const RankCollectiveTable& table = trace_.tables().rank_collective;
         std::vector<std::vector<Row>> rows(job_.ranks.size());
         for (Row row = 0; row < table.rows; ++row) {
             std::uint32_t rank = job_.find_rank(table.rank.value_or(row, -1));
@@ -164,10 +164,10 @@ private:
             else if (!job_.ranks[rank].excluded)
                 rows[rank].push_back(row);
         }
-        job_.syncs.reserve(table.rows);
+        job_.collectives.reserve(table.rows);
         for (std::uint32_t rank = 0; rank < rows.size(); ++rank) {
-            job_.ranks[rank].first = static_cast<std::uint32_t>(job_.syncs.size());
-            job_.ranks[rank].syncs = static_cast<std::uint32_t>(rows[rank].size());
+            job_.ranks[rank].first = static_cast<std::uint32_t>(job_.collectives.size());
+            job_.ranks[rank].collectives = static_cast<std::uint32_t>(rows[rank].size());
             std::map<std::int64_t, std::uint32_t> last_on;  // by stream
             for (Row row : rows[rank]) add(rank, row, last_on);
             job_.ranks[rank].device = device_of(rows[rank]);
@@ -175,76 +175,77 @@ private:
     }
 
     // No communicator has more ranks than a batch may have transfers.
-    void add_transfers(Job::Collective& sync, Row row) {
-        const RankSyncTable& table = trace_.tables().rank_sync;
+    void add_transfers(Job::Collective& collective, Row row) {
+        const RankCollectiveTable& table = trace_.tables().rank_collective;
         const RankTransferTable& batches = trace_.tables().rank_transfer;
-        sync.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
+        collective.first_transfer = static_cast<std::uint32_t>(job_.transfers.size());
         std::span<const Row> batch = batches_.of(row);
         if (batch.size() > UINT16_MAX) batch = {};
         for (Row each : batch)
             job_.transfers.push_back(
-                named_ends(sync, {batches.src_rank.value_or(each, -1), batches.dst_rank.value_or(each, -1),
-                                  batches.bytes.value_or(each, -1)}));
+                named_ends(collective, {batches.src_rank.value_or(each, -1), batches.dst_rank.value_or(each, -1),
+                                        batches.bytes.value_or(each, -1)}));
         if (batch.empty())
             job_.transfers.push_back(named_ends(
-                sync,
+                collective,
                 {table.src_rank.value_or(row, -1), table.dst_rank.value_or(row, -1), table.bytes.value_or(row, -1)}));
-        sync.transfers = static_cast<std::uint16_t>(job_.transfers.size() - sync.first_transfer);
+        collective.transfers = static_cast<std::uint16_t>(job_.transfers.size() - collective.first_transfer);
     }
 
-    std::int32_t device_of(const std::vector<Row>& syncs) const {
-        const Column<std::int32_t>& devices = trace_.tables().rank_sync.device;
-        std::int32_t device = syncs.empty() ? -1 : devices.value_or(syncs.front(), -1);
-        bool one =
-            std::all_of(syncs.begin(), syncs.end(), [&](Row row) { return devices.value_or(row, -1) == device; });
+    std::int32_t device_of(const std::vector<Row>& collectives) const {
+        const Column<std::int32_t>& devices = trace_.tables().rank_collective.device;
+        std::int32_t device = collectives.empty() ? -1 : devices.value_or(collectives.front(), -1);
+        bool one = std::all_of(collectives.begin(), collectives.end(),
+                               [&](Row row) { return devices.value_or(row, -1) == device; });
         return one ? device : -1;
     }
 
     void add(std::uint32_t rank, Row row, std::map<std::int64_t, std::uint32_t>& last_on) {
-        const RankSyncTable& table = trace_.tables().rank_sync;
-        auto index = static_cast<std::uint32_t>(job_.syncs.size());
-        Job::Collective& sync = job_.syncs.emplace_back();
-        sync.rank = rank;
-        sync.step = table.step.value_or(row, -1);
+        const RankCollectiveTable& table = trace_.tables().rank_collective;
+        auto index = static_cast<std::uint32_t>(job_.collectives.size());
+        Job::Collective& collective = job_.collectives.emplace_back();
+        collective.rank = rank;
+        collective.step = table.step.value_or(row, -1);
         if (table.group_id.has(row))
             if (auto group = index_of_group_.find(table.group_id[row]); group != index_of_group_.end())
-                sync.group = group->second;
-        sync.seq = table.seq.get(row);
+                collective.group = group->second;
+        collective.seq = table.seq.get(row);
         StringId kind = table.kind.value_or(row, kNoString);
         auto [known_kind, new_kind] = kinds_.try_emplace(kind);
         if (new_kind) known_kind->second = kind_of(trace_.text(kind));
-        sync.kind = known_kind->second;
-        sync.bytes = table.bytes.value_or(row, -1);
-        sync.span = {table.from_time[row], table.to_time[row]};
-        constexpr DurNs kMostBeside = std::numeric_limits<std::uint32_t>::max();
-        sync.beside = static_cast<std::uint32_t>(std::min(part(table.beside_ns, row), kMostBeside));
-        if (sync.is_pair()) add_transfers(sync, row);
-        if (sync.is_pair() && sync.group != kNone) job_.groups[sync.group].pairs = true;
+        collective.kind = known_kind->second;
+        collective.bytes = table.bytes.value_or(row, -1);
+        collective.span = {table.from_time[row], table.to_time[row]};
+        constexpr DurNs kMostOverlapped = std::numeric_limits<std::uint32_t>::max();
+        collective.overlapped_compute =
+            static_cast<std::uint32_t>(std::min(part(table.overlapped_compute_ns, row), kMostOverlapped));
+        if (collective.is_pair()) add_transfers(collective, row);
+        if (collective.is_pair() && collective.group != kNone) job_.groups[collective.group].pairs = true;
         auto back_by = [&](const Column<std::int32_t>& rows) {
             std::int64_t back = rows.value_or(row, 0);
             bool known = back > 0 && back <= index - job_.ranks[rank].first;
             return known ? index - static_cast<std::uint32_t>(back) : kNone;
         };
-        sync.follows = back_by(table.follows);
-        sync.waited_for = back_by(table.waited_for);
-        sync.lead = part(table.lead_ns, row);
-        sync.lead_input = std::min(part(table.lead_input_ns, row), sync.lead);
+        collective.follows = back_by(table.follows);
+        collective.waited_for = back_by(table.waited_for);
+        collective.lead = part(table.lead_ns, row);
+        collective.lead_input = std::min(part(table.lead_input_ns, row), collective.lead);
         auto [before, none] = last_on.try_emplace(table.stream.value_or(row, -1), index);
         if (!none) {
-            if (table.queued.value_or(row, 0) != 0) sync.before = before->second;
+            if (table.queued.value_or(row, 0) != 0) collective.before = before->second;
             before->second = index;
         }
-        sync.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
-                    part(table.host_ns, row), part(table.unknown_ns, row)};
+        collective.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
+                          part(table.host_ns, row), part(table.unknown_ns, row)};
     }
 
     // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.
-    Job::Transfer named_ends(const Job::Collective& sync, Job::Transfer ends) const {
-        if (sync.group == kNone || !job_.groups[sync.group].communicator) return ends;
-        const RankList& ranks = job_.groups[sync.group].ranks;
+    Job::Transfer named_ends(const Job::Collective& collective, Job::Transfer ends) const {
+        if (collective.group == kNone || !job_.groups[collective.group].communicator) return ends;
+        const RankList& ranks = job_.groups[collective.group].ranks;
         bool sends = ends.to_rank >= 0;
         auto other = static_cast<std::size_t>(sends ? ends.to_rank : ends.from_rank);
-        std::int32_t own = job_.ranks[sync.rank].rank;
+        std::int32_t own = job_.ranks[collective.rank].rank;
         if (other >= ranks.size() || (ends.from_rank < 0 && !sends)) return {-1, -1, ends.bytes};
         return {sends ? own : ranks[other], sends ? ranks[other] : own, ends.bytes};
     }

@@ -9,7 +9,7 @@
 #include "ranks/reduce/host_input.h"
 #include "ranks/reduce/host_leads.h"
 #include "ranks/reduce/kinds_by_range.h"
-#include "ranks/reduce/work_beside.h"
+#include "ranks/reduce/overlapped_compute.h"
 
 namespace gpuprof::inline ranks {
 namespace {
@@ -34,7 +34,7 @@ public:
                 add(row, device.device);
         link(device.compute, first, [&](Interval part) { return own.within(part); });
         find_leads(facts_, own, first, points_);
-        find_beside(facts_, device, first, points_);
+        find_overlapped_compute(facts_, device, first, points_);
     }
 
     // Ranges of host threads that a collective's record names.

@@ -17,13 +17,13 @@ class Exchanges {
 public:
     explicit Exchanges(const Job& job) : job_(job) {}
 
-    // Two syncs that have one transfer in common.
+    // Two collectives that have one transfer in common.
     void link(std::uint32_t a, std::uint32_t b);
 
-    // `members`: a sync and its partners. `complete`: each of its transfers was found on the other rank too. `pair`: each of
+    // `members`: a collective and its partners. `complete`: each of its transfers was found on the other rank too. `pair`: each of
     // two is the only partner of the other; they are visited once.
     using Visit = std::function<void(std::span<const std::uint32_t> members, bool complete, bool pair)>;
-    // By first sync. Call after all links.
+    // By first collective. Call after all links.
     void each(const Visit& visit);
 
 private:

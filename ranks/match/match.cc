@@ -17,13 +17,13 @@ namespace {
 
 struct Keyed {
     OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
-    std::uint32_t sync;
+    std::uint32_t collective;
     MatchRule rule;
-    std::uint16_t part = kWhole;  // as in OrderedSync
+    std::uint16_t part = kWhole;  // as in OrderedCollective
     bool is_transfer() const { return key[3] == static_cast<std::int64_t>(CollectiveKind::send_recv); }
 };
 
-// By key, then by sync. First by group, because most keys differ there.
+// By key, then by collective. First by group, because most keys differ there.
 std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
     std::vector<std::size_t> begin(groups + 1, 0);
     for (const Keyed& each : keyed) ++begin[static_cast<std::size_t>(each.key[0]) + 1];
@@ -33,8 +33,9 @@ std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
     for (const Keyed& each : keyed) found[next[static_cast<std::size_t>(each.key[0])]++] = each;
     run_parallel(groups, default_threads(), [&](std::size_t group, unsigned) {
         std::sort(found.begin() + static_cast<std::ptrdiff_t>(begin[group]),
-                  found.begin() + static_cast<std::ptrdiff_t>(begin[group + 1]),
-                  [](const Keyed& a, const Keyed& b) { return a.key != b.key ? a.key < b.key : a.sync < b.sync; });
+                  found.begin() + static_cast<std::ptrdiff_t>(begin[group + 1]), [](const Keyed& a, const Keyed& b) {
+                      return a.key != b.key ? a.key < b.key : a.collective < b.collective;
+                  });
     });
     return found;
 }
@@ -47,17 +48,18 @@ Repeats repeated_numbers(const Job& job) {
     std::vector<const Job::Rank*> seen(job.groups.size(), nullptr);  // the rank that `last` is of
     for (const Job::Rank& rank : job.ranks) {
         std::set<std::uint32_t> doubtful;  // repeated, or only out of order
-        std::span syncs(job.syncs.data() + rank.first, rank.syncs);
-        for (const Job::Collective& sync : syncs) {
-            if (sync.group == kNone || !sync.seq || sync.is_pair()) continue;
-            if (seen[sync.group] == &rank && *sync.seq <= last[sync.group]) doubtful.insert(sync.group);
-            seen[sync.group] = &rank, last[sync.group] = *sync.seq;
+        std::span collectives(job.collectives.data() + rank.first, rank.collectives);
+        for (const Job::Collective& collective : collectives) {
+            if (collective.group == kNone || !collective.seq || collective.is_pair()) continue;
+            if (seen[collective.group] == &rank && *collective.seq <= last[collective.group])
+                doubtful.insert(collective.group);
+            seen[collective.group] = &rank, last[collective.group] = *collective.seq;
         }
         std::set<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>> numbers;
-        for (const Job::Collective& sync : syncs)
-            if (!doubtful.empty() && doubtful.contains(sync.group) && sync.seq && !sync.is_pair() &&
-                !numbers.emplace(sync.group, *sync.seq, sync.kind).second)
-                repeats[sync.group].insert(*sync.seq);
+        for (const Job::Collective& collective : collectives)
+            if (!doubtful.empty() && doubtful.contains(collective.group) && collective.seq && !collective.is_pair() &&
+                !numbers.emplace(collective.group, *collective.seq, collective.kind).second)
+                repeats[collective.group].insert(*collective.seq);
     }
     return repeats;
 }
@@ -67,35 +69,37 @@ std::vector<Keyed> keys_of(const Job& job, MatchedJob& matched) {
     Repeats repeats = repeated_numbers(job);
     for (const Job::Rank& rank : job.ranks) {
         std::map<OrderKey, std::int64_t> places;  // how many of this key without a number came before
-        for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
-            const Job::Collective& sync = job.syncs[i];
-            if (sync.group == kNone) {
+        for (std::uint32_t i = rank.first; i < rank.first + rank.collectives; ++i) {
+            const Job::Collective& collective = job.collectives[i];
+            if (collective.group == kNone) {
                 ++matched.undescribed;
                 continue;
             }
-            if (job.groups[sync.group].shared) {
+            if (job.groups[collective.group].shared) {
                 ++matched.shared;
                 continue;
             }
-            bool numbered = sync.seq && !sync.is_pair(), repeated = numbered && repeats[sync.group].contains(*sync.seq);
+            bool numbered = collective.seq && !collective.is_pair(),
+                 repeated = numbered && repeats[collective.group].contains(*collective.seq);
             if (numbered && !repeated) {
-                keyed.push_back({{sync.group, -1, -1, -1, *sync.seq, 0}, i, MatchRule::exact});
+                keyed.push_back({{collective.group, -1, -1, -1, *collective.seq, 0}, i, MatchRule::exact});
                 continue;
             }
-            bool assumed = job.groups[sync.group].assumed;
-            if (sync.step < 0 || (assumed && sync.is_pair())) continue;
+            bool assumed = job.groups[collective.group].assumed;
+            if (collective.step < 0 || (assumed && collective.is_pair())) continue;
             auto add = [&](OrderKey key, MatchRule rule, std::uint16_t part) {
                 std::int64_t place = places[key]++;
                 key.back() = place;
                 keyed.push_back({key, i, rule, part});
             };
-            auto kind = static_cast<std::int64_t>(sync.kind);
-            if (!sync.is_pair())
-                add({sync.group, assumed ? sync.bytes : -1, repeated ? *sync.seq : -1, kind, sync.step, 0},
+            auto kind = static_cast<std::int64_t>(collective.kind);
+            if (!collective.is_pair())
+                add({collective.group, assumed ? collective.bytes : -1, repeated ? *collective.seq : -1, kind,
+                     collective.step, 0},
                     assumed ? MatchRule::guessed : MatchRule::order, kWhole);
             std::uint16_t part = 0;
-            for (const Job::Transfer& transfer : job.transfers_of(sync)) {
-                OrderKey key{sync.group, transfer.from_rank, transfer.to_rank, kind, sync.step, 0};
+            for (const Job::Transfer& transfer : job.transfers_of(collective)) {
+                OrderKey key{collective.group, transfer.from_rank, transfer.to_rank, kind, collective.step, 0};
                 if (transfer.from_rank >= 0 && transfer.to_rank >= 0)
                     add(key, MatchRule::order, part);
                 else
@@ -110,16 +114,16 @@ std::vector<Keyed> keys_of(const Job& job, MatchedJob& matched) {
 // Rows whose order does not tell which collective they are of are left alone; returns their number. Of a batch that may be
 // only some transfers.
 std::size_t drop_uncertain(const Job& job, std::vector<Keyed>& keyed) {
-    std::vector<OrderedSync> numbered, ordered;
+    std::vector<OrderedCollective> numbered, ordered;
     for (const Keyed& each : keyed)
-        (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.sync, each.part});
+        (each.rule == MatchRule::exact ? numbered : ordered).push_back({each.key, each.collective, each.part});
     if (ordered.empty()) return 0;
     std::vector<bool> trusted = trusted_orders(job, ordered, whole_recordings(job, numbered));
     std::size_t at = 0, dropped = 0;
     std::set<std::uint32_t> batches;
     std::erase_if(keyed, [&](const Keyed& each) {
         if (each.rule == MatchRule::exact || trusted[at++]) return false;
-        dropped += !each.is_transfer() || batches.insert(each.sync).second;
+        dropped += !each.is_transfer() || batches.insert(each.collective).second;
         return true;
     });
     return dropped;
@@ -130,11 +134,11 @@ std::size_t drop_uncertain(const Job& job, std::vector<Keyed>& keyed) {
 class AssumedSizes {
 public:
     explicit AssumedSizes(const Job& job) : job_(job), recorded_by_(job.recorded_by()) {}
-    std::optional<std::uint32_t> of(const Job::Collective& sync) const {
-        auto at = std::lower_bound(job_.steps.begin(), job_.steps.end(), sync.step);
-        if (at == job_.steps.end() || *at != sync.step) return std::nullopt;
+    std::optional<std::uint32_t> of(const Job::Collective& collective) const {
+        auto at = std::lower_bound(job_.steps.begin(), job_.steps.end(), collective.step);
+        if (at == job_.steps.end() || *at != collective.step) return std::nullopt;
         std::uint32_t ranks = recorded_by_[static_cast<std::size_t>(at - job_.steps.begin())];
-        bool most = 2 * static_cast<std::int64_t>(ranks) > job_.groups[sync.group].size;
+        bool most = 2 * static_cast<std::int64_t>(ranks) > job_.groups[collective.group].size;
         return most ? std::optional(ranks) : std::nullopt;
     }
 
@@ -146,11 +150,11 @@ private:
 // The two ends of a transfer; returns how many records contradict each other.
 std::size_t link_transfer(const Job& job, std::span<const Keyed> ends, Exchanges& exchanges) {
     if (ends.size() < 2) return 0;
-    std::int64_t a = bytes_of(job, {ends[0].key, ends[0].sync, ends[0].part}),
-                 b = bytes_of(job, {ends[1].key, ends[1].sync, ends[1].part});
-    bool two = ends.size() == 2 && job.syncs[ends[0].sync].rank != job.syncs[ends[1].sync].rank;
+    std::int64_t a = bytes_of(job, {ends[0].key, ends[0].collective, ends[0].part}),
+                 b = bytes_of(job, {ends[1].key, ends[1].collective, ends[1].part});
+    bool two = ends.size() == 2 && job.collectives[ends[0].collective].rank != job.collectives[ends[1].collective].rank;
     if (!two || (a >= 0 && b >= 0 && a != b)) return ends.size();
-    exchanges.link(ends[0].sync, ends[1].sync);
+    exchanges.link(ends[0].collective, ends[1].collective);
     return 0;
 }
 
@@ -159,9 +163,10 @@ void find_unproven(const Job& job, MatchedJob& matched) {
     matched.unproven.assign(job.groups.size(), false);
     for (std::size_t group = 0; group < job.groups.size(); ++group) matched.unproven[group] = job.groups[group].assumed;
     for (const Instance& instance : matched.instances) matched.unproven[instance.group] = false;
-    auto rows =
-        static_cast<std::size_t>(std::count_if(job.syncs.begin(), job.syncs.end(), [&](const Job::Collective& sync) {
-            return sync.group != kNone && matched.unproven[sync.group] && sync.step >= 0 && !sync.is_pair();
+    auto rows = static_cast<std::size_t>(
+        std::count_if(job.collectives.begin(), job.collectives.end(), [&](const Job::Collective& collective) {
+            return collective.group != kNone && matched.unproven[collective.group] && collective.step >= 0 &&
+                   !collective.is_pair();
         }));
     matched.uncertain -= std::min(rows, matched.uncertain);
     matched.undescribed += rows;
@@ -172,7 +177,7 @@ void count_lost(const Job& job, MatchedJob& matched) {
     for (const Instance& instance : matched.instances) {
         matched.expected += matched.owners(instance).size();
         if (instance.complete || instance.rule != MatchRule::exact) continue;
-        std::int64_t step = job.syncs[matched.members[instance.first]].step;
+        std::int64_t step = job.collectives[matched.members[instance.first]].step;
         std::size_t should = 0;
         for (std::int32_t number : job.groups[instance.group].ranks)
             should += job.find_step(job.find_rank(number), step) != nullptr;
@@ -196,14 +201,15 @@ std::string_view name_of(MatchRule rule) {
 }
 
 void MatchedJob::add(const Instance& instance) {
-    for (std::uint32_t sync : owners(instance)) instance_of[sync] = static_cast<std::uint32_t>(instances.size());
+    for (std::uint32_t collective : owners(instance))
+        instance_of[collective] = static_cast<std::uint32_t>(instances.size());
     instances.push_back(instance);
 }
 
 MatchedJob MatchedJob::make(const Facts& facts) {
     const Job& job = facts.get<Job>();
     MatchedJob matched;
-    matched.instance_of.assign(job.syncs.size(), kNone);
+    matched.instance_of.assign(job.collectives.size(), kNone);
     std::vector<Keyed> keyed = keys_of(job, matched);
     matched.uncertain = drop_uncertain(job, keyed);
     const AssumedSizes assumed(job);
@@ -214,19 +220,20 @@ MatchedJob MatchedJob::make(const Facts& facts) {
             matched.mismatched += link_transfer(job, {keyed.data() + begin, end - begin}, exchanges);
             continue;
         }
-        const Job::Collective& first = job.syncs[keyed[begin].sync];
+        const Job::Collective& first = job.collectives[keyed[begin].collective];
         Instance instance{
             static_cast<std::uint32_t>(matched.members.size()), 0, first.group, keyed[begin].rule, false, false};
         for (std::size_t i = begin; i < end; ++i) {
-            const Job::Collective& sync = job.syncs[keyed[i].sync];
-            bool twice = instance.count > 0 && job.syncs[matched.members.back()].rank == sync.rank;
-            bool other = sync.kind != first.kind || (has_equal_messages(sync.kind) && sync.bytes >= 0 &&
-                                                     first.bytes >= 0 && sync.bytes != first.bytes);
+            const Job::Collective& collective = job.collectives[keyed[i].collective];
+            bool twice = instance.count > 0 && job.collectives[matched.members.back()].rank == collective.rank;
+            bool other =
+                collective.kind != first.kind || (has_equal_messages(collective.kind) && collective.bytes >= 0 &&
+                                                  first.bytes >= 0 && collective.bytes != first.bytes);
             if (other || twice) {
                 ++matched.mismatched;
                 continue;
             }
-            matched.members.push_back(keyed[i].sync);
+            matched.members.push_back(keyed[i].collective);
             ++instance.count;
         }
         std::int32_t expected = job.groups[first.group].size;
@@ -241,7 +248,7 @@ MatchedJob MatchedJob::make(const Facts& facts) {
     exchanges.each([&](std::span<const std::uint32_t> members, bool complete, bool pair) {
         Instance instance{static_cast<std::uint32_t>(matched.members.size()),
                           static_cast<std::uint32_t>(members.size()),
-                          job.syncs[members.front()].group,
+                          job.collectives[members.front()].group,
                           MatchRule::order,
                           complete,
                           !pair};

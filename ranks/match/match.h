@@ -27,8 +27,8 @@ struct Instance {
 
 struct MatchedJob {
     std::vector<Instance> instances;
-    std::vector<std::uint32_t> members;      // indices of syncs, instance by instance, by rank
-    std::vector<std::uint32_t> instance_of;  // by sync; kNone: alone
+    std::vector<std::uint32_t> members;      // indices of collectives, instance by instance, by rank
+    std::vector<std::uint32_t> instance_of;  // by collective; kNone: alone
     std::size_t mismatched = 0;              // rows whose kind contradicts the others of their key
     std::size_t expected = 0, lost = 0;      // rows of ranks that recorded the step; those of them that are not there
     std::size_t uncertain = 0;               // rows whose order does not tell which collective they are of

@@ -172,14 +172,14 @@ bool are_same(const Sequence& a, const Sequence& b, bool one_clock, const Job::G
 // All buckets of one group, kind and direction.
 class Series {
 public:
-    Series(const Job& job, std::span<const OrderedSync> records, std::size_t begin, std::size_t end,
+    Series(const Job& job, std::span<const OrderedCollective> records, std::size_t begin, std::size_t end,
            std::vector<bool>& trusted)
         : job_(job), records_(records), trusted_(trusted) {
         for (std::size_t i = begin; i < end; ++i) {
             if (buckets_.empty() || !equal_until(records[i].key, records[buckets_.back().begin].key, 5))
                 buckets_.push_back({i, i, records[i].key[4], {}});
             buckets_.back().end = i + 1;
-            ++buckets_.back().counts[job.syncs[records[i].sync].rank];
+            ++buckets_.back().counts[job.collectives[records[i].collective].rank];
         }
     }
 
@@ -206,15 +206,16 @@ public:
     // Ranks whose records are other collectives than those of most others; absent if nothing can be compared.
     std::optional<std::set<std::uint32_t>> strangers(const std::vector<bool>& whole) const {
         if (buckets_.empty()) return std::nullopt;
-        const Job::Collective& first = job_.syncs[records_[buckets_.front().begin].sync];
+        const Job::Collective& first = job_.collectives[records_[buckets_.front().begin].collective];
         const Job::Group& group = job_.groups[first.group];
         bool ends = ends_together(first.kind);
         if (!ends && !(group.assumed && !group.several && nobody_leaves_early(first.kind))) return std::nullopt;
         std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
-                const Job::Collective& sync = job_.syncs[records_[i].sync];
-                if (trusted_[i]) sequences[sync.rank].push_back({bucket.step, records_[i].key[5], sync.span});
+                const Job::Collective& collective = job_.collectives[records_[i].collective];
+                if (trusted_[i])
+                    sequences[collective.rank].push_back({bucket.step, records_[i].key[5], collective.span});
             }
         std::optional<std::set<std::uint32_t>> fewest;
         std::size_t tried = 0;
@@ -255,7 +256,7 @@ private:
         std::map<std::int64_t, std::int64_t> bytes;  // by place
         for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
             std::int64_t message = bytes_of(job_, records_[i]);
-            if (!gpuprof::has_equal_messages(job_.syncs[records_[i].sync].kind) || message < 0) continue;
+            if (!gpuprof::has_equal_messages(job_.collectives[records_[i].collective].kind) || message < 0) continue;
             if (bytes.try_emplace(records_[i].key[5], message).first->second != message) return false;
         }
         return true;
@@ -266,16 +267,16 @@ private:
     }
 
     const Job& job_;
-    std::span<const OrderedSync> records_;
+    std::span<const OrderedCollective> records_;
     std::vector<bool>& trusted_;
     std::vector<Bucket> buckets_;
 };
 
 }  // namespace
 
-std::int64_t bytes_of(const Job& job, const OrderedSync& record) {
-    const Job::Collective& sync = job.syncs[record.sync];
-    return record.part == kWhole ? sync.bytes : job.transfers_of(sync)[record.part].bytes;
+std::int64_t bytes_of(const Job& job, const OrderedCollective& record) {
+    const Job::Collective& collective = job.collectives[record.collective];
+    return record.part == kWhole ? collective.bytes : job.transfers_of(collective)[record.part].bytes;
 }
 
 bool has_equal_messages(CollectiveKind kind) {
@@ -289,7 +290,8 @@ bool ends_together(CollectiveKind kind) {
            kind == CollectiveKind::send_recv;
 }
 
-std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedSync> records, const std::vector<bool>& whole) {
+std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollective> records,
+                                 const std::vector<bool>& whole) {
     std::vector<bool> trusted(records.size(), true);
     std::vector<Series> all;
     for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
@@ -311,14 +313,14 @@ std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedSync> re
     for (std::size_t i = 0; i < records.size(); ++i) {
         std::int64_t group = records[i].key[0];
         bool unproven = job.groups[static_cast<std::size_t>(group)].assumed && !judged.contains(group);
-        if (unproven || strangers.contains({group, job.syncs[records[i].sync].rank})) trusted[i] = false;
+        if (unproven || strangers.contains({group, job.collectives[records[i].collective].rank})) trusted[i] = false;
     }
     return trusted;
 }
 
-std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedSync> numbered) {
+std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollective> numbered) {
     std::set<std::int64_t> read;
-    for (const Job::Collective& sync : job.syncs) read.insert(sync.step);
+    for (const Job::Collective& collective : job.collectives) read.insert(collective.step);
     std::vector<std::int64_t> unread;  // ascending
     std::set_difference(job.steps.begin(), job.steps.end(), read.begin(), read.end(), std::back_inserter(unread));
     auto is_unread_between = [&](std::int64_t from, std::int64_t to) {
@@ -333,15 +335,16 @@ std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedSync> 
     for (std::size_t begin = 0, end = 0; begin < numbered.size(); begin = end) {
         std::vector<std::int64_t> steps;
         for (; end < numbered.size() && numbered[end].key == numbered[begin].key; ++end)
-            steps.push_back(job.syncs[numbered[end].sync].step);
+            steps.push_back(job.collectives[numbered[end].collective].step);
         std::int64_t usual = median_of(std::move(steps)), group = numbered[begin].key[0],
                      number = numbered[begin].key[4];
         for (std::size_t i = begin; i < end; ++i) {
-            const Job::Collective& sync = job.syncs[numbered[i].sync];
-            Seen& seen = ranks[sync.rank];
-            seen.gaps += seen.group == group && number != seen.last + 1 && !is_unread_between(seen.step, sync.step);
-            seen.other_steps += sync.step != usual;
-            seen.group = group, seen.last = number, seen.step = sync.step;
+            const Job::Collective& collective = job.collectives[numbered[i].collective];
+            Seen& seen = ranks[collective.rank];
+            seen.gaps +=
+                seen.group == group && number != seen.last + 1 && !is_unread_between(seen.step, collective.step);
+            seen.other_steps += collective.step != usual;
+            seen.group = group, seen.last = number, seen.step = collective.step;
             ++seen.count;
         }
     }

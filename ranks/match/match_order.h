@@ -18,14 +18,14 @@ using OrderKey = std::array<std::int64_t, 6>;
 
 inline constexpr std::uint16_t kWhole = UINT16_MAX;
 
-struct OrderedSync {
+struct OrderedCollective {
     OrderKey key;
-    std::uint32_t sync;           // index in Job::syncs
+    std::uint32_t collective;     // index in Job::collectives
     std::uint16_t part = kWhole;  // of a batch: index of its transfer
 };
 
 // Its message; -1: unknown.
-std::int64_t bytes_of(const Job& job, const OrderedSync& record);
+std::int64_t bytes_of(const Job& job, const OrderedCollective& record);
 
 // Whether each of these records, sorted by key, may be matched by its order. Not where
 // - ranks have unequal numbers of them in a step, or unequal messages at one place;
@@ -34,11 +34,12 @@ std::int64_t bytes_of(const Job& job, const OrderedSync& record);
 //   as the noise of clocks tell nothing, so they count as different too, unless both ranks are `whole`, or of one host,
 //   by whose clock records at the same place overlap. Where all ranks are only assumed to be the group, one of these has to
 //   speak for it; and where it is one of several such groups, that they end at one time, by one clock.
-std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedSync> records, const std::vector<bool>& whole);
+std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollective> records,
+                                 const std::vector<bool>& whole);
 
 // Whether the numbered records of each rank, by index in Job::ranks, show that it lost nothing of the steps that were
 // read and counts steps as the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
-std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedSync> numbered);
+std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollective> numbered);
 
 // Clocks of the GPUs of one machine differ by a few microseconds.
 inline constexpr DurNs kSameEnd = 20'000;

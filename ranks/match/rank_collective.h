@@ -22,7 +22,7 @@ struct RankCollective {
     Undescribed undescribed = Undescribed::no;
     std::vector<Row> batch;                   // as in KernelCalls
     std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
-    DurNs beside = 0;                         // compute that it needed and that ran while that one was in flight
+    DurNs overlapped_compute = 0;             // compute that it needed and that ran while that one was in flight
     bool queued = false;                      // began when the one before it on its stream ended
     // Between the end of what it follows and its start; if it follows nothing, from the start of the step.
     OwnTime own;

@@ -119,13 +119,13 @@ private:
         const RankWaits& waits = facts_.get<RankWaits>();
         for (const Job::Rank& rank : job_.ranks) {
             std::unordered_map<std::int64_t, Intervals> by_step;
-            for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
+            for (std::uint32_t i = rank.first; i < rank.first + rank.collectives; ++i) {
                 if (!waits.known[i]) continue;
-                TimeNs start = job_.syncs[i].span.start;
-                by_step[job_.syncs[i].step].push_back({start, start + waits.wait[i]});
+                TimeNs start = job_.collectives[i].span.start;
+                by_step[job_.collectives[i].step].push_back({start, start + waits.wait[i]});
             }
             for (auto& [step, intervals] : by_step)
-                if (auto cell = cell_of(job_.syncs[rank.first].rank, step); cell && found_.recorded[*cell])
+                if (auto cell = cell_of(job_.collectives[rank.first].rank, step); cell && found_.recorded[*cell])
                     set(wait, *cell, static_cast<double>(length(unite(std::move(intervals)))));
         }
     }

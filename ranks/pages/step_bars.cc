@@ -67,12 +67,12 @@ OwnTime without(OwnTime step, const Job& job, const std::vector<std::uint32_t>& 
     for (std::uint32_t i : chain)
         for (DurNs OwnTime::*part :
              {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown})
-            step.*part = std::max<DurNs>(step.*part - job.syncs[i].own.*part, 0);
+            step.*part = std::max<DurNs>(step.*part - job.collectives[i].own.*part, 0);
     return step;
 }
 
-bool is_unread(const Job::Collective& sync) {
-    return sync.follows == kNone && sync.own.known() == 0 && sync.own.unknown == 0;
+bool is_unread(const Job::Collective& collective) {
+    return collective.follows == kNone && collective.own.known() == 0 && collective.own.unknown == 0;
 }
 
 // Each slot gets the part that takes most of it.
@@ -105,14 +105,16 @@ std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, st
 std::vector<std::uint32_t> waited_for(const Job& job, const Job::Rank& rank, std::int64_t step) {
     std::vector<std::uint32_t> found;
     std::uint32_t last = kNone;
-    for (std::uint32_t i = rank.first; i < rank.first + rank.syncs; ++i) {
-        const Job::Collective& sync = job.syncs[i];
-        if (sync.follows != kNone && job.syncs[sync.follows].step == step) found.push_back(sync.follows);
-        if (sync.step == step && (last == kNone || sync.span.end > job.syncs[last].span.end)) last = i;
+    for (std::uint32_t i = rank.first; i < rank.first + rank.collectives; ++i) {
+        const Job::Collective& collective = job.collectives[i];
+        if (collective.follows != kNone && job.collectives[collective.follows].step == step)
+            found.push_back(collective.follows);
+        if (collective.step == step && (last == kNone || collective.span.end > job.collectives[last].span.end))
+            last = i;
     }
     if (last != kNone) found.push_back(last);
     std::sort(found.begin(), found.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return std::pair(job.syncs[a].span.start, a) < std::pair(job.syncs[b].span.start, b);
+        return std::pair(job.collectives[a].span.start, a) < std::pair(job.collectives[b].span.start, b);
     });
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
@@ -149,11 +151,11 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     BarBuilder builder(recorded->window);
     std::vector<std::uint32_t> chain = waited_for(job, owner, step);
     for (std::uint32_t i : chain) {
-        const Job::Collective& sync = job.syncs[i];
-        if (sync.span.end <= builder.at()) continue;
-        builder.own(sync.span.start, is_unread(sync) ? without(recorded->own, job, chain) : sync.own);
-        builder.add(sync.span.start + waits.wait[i] - builder.at(), BarPart::wait);
-        builder.add(sync.span.end - builder.at(), BarPart::transfer);
+        const Job::Collective& collective = job.collectives[i];
+        if (collective.span.end <= builder.at()) continue;
+        builder.own(collective.span.start, is_unread(collective) ? without(recorded->own, job, chain) : collective.own);
+        builder.add(collective.span.start + waits.wait[i] - builder.at(), BarPart::wait);
+        builder.add(collective.span.end - builder.at(), BarPart::transfer);
     }
     std::vector<BarSpan> before = builder.take();
     OwnTime rest = minus(recorded->own, before);

@@ -20,7 +20,7 @@ namespace {
 // unless it is a ring.
 using Shape = std::array<std::int64_t, 5>;
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
-// Syncs that a thread settles at once.
+// Collectives that a thread settles at once.
 constexpr std::size_t kEntriesPerTask = 4096;
 
 class PeerFinder {
@@ -30,8 +30,8 @@ public:
 
     Peers find() {
         peers_.times = replay_.recorded;
-        peers_.by_peers.assign(job_.syncs.size(), false);
-        peers_.role.assign(job_.syncs.size(), 0);
+        peers_.by_peers.assign(job_.collectives.size(), false);
+        peers_.role.assign(job_.collectives.size(), 0);
         place_all();
         find_cells();
         settle_own();
@@ -49,12 +49,12 @@ private:
         auto operator<=>(const Place&) const = default;
     };
 
-    std::uint32_t number_of(const Job::Collective& sync) {
+    std::uint32_t number_of(const Job::Collective& collective) {
         auto number = [&] {
-            return shapes_.try_emplace(shape_of(sync), static_cast<std::uint32_t>(shapes_.size())).first->second;
+            return shapes_.try_emplace(shape_of(collective), static_cast<std::uint32_t>(shapes_.size())).first->second;
         };
-        if (sync.group == kNone || sync.is_pair()) return number();
-        std::uint32_t& known = shape_in_group_[sync.group * kKinds + static_cast<std::size_t>(sync.kind)];
+        if (collective.group == kNone || collective.is_pair()) return number();
+        std::uint32_t& known = shape_in_group_[collective.group * kKinds + static_cast<std::size_t>(collective.kind)];
         if (known == kNone) known = number();
         return known;
     }
@@ -68,11 +68,11 @@ private:
     }
 
     // Equal for those that send to and receive from ranks as far away in the group.
-    std::int64_t pattern_of(const Job::Collective& sync) {
-        const Job::Group& group = job_.groups[sync.group];
-        std::int32_t own = job_.ranks[sync.rank].rank;
+    std::int64_t pattern_of(const Job::Collective& collective) {
+        const Job::Group& group = job_.groups[collective.group];
+        std::int32_t own = job_.ranks[collective.rank].rank;
         std::vector<std::int64_t> pattern;
-        for (const Job::Transfer& transfer : job_.transfers_of(sync)) {
+        for (const Job::Transfer& transfer : job_.transfers_of(collective)) {
             bool sends = transfer.from_rank == own;
             std::int64_t away = place_in(group, sends ? transfer.to_rank : transfer.from_rank) - place_in(group, own);
             auto size = static_cast<std::int64_t>(std::max<std::size_t>(group.ranks.size(), 1));
@@ -84,24 +84,24 @@ private:
         return std::lower_bound(group.ranks.begin(), group.ranks.end(), rank) - group.ranks.begin();
     }
 
-    Shape shape_of(const Job::Collective& sync) {
-        if (sync.group == kNone) return {-1, static_cast<std::int64_t>(sync.kind), 0, 0, sync.bytes};
-        const Job::Group& group = job_.groups[sync.group];
-        std::int32_t own = job_.ranks[sync.rank].rank;
-        std::int64_t pattern = sync.is_pair() ? pattern_of(sync) : -1;
-        std::int64_t stage = sync.is_pair() && !stages_.ring[sync.group] ? place_in(group, own) : 0;
-        return {description_[sync.group], group.size, static_cast<std::int64_t>(sync.kind), pattern, stage};
+    Shape shape_of(const Job::Collective& collective) {
+        if (collective.group == kNone) return {-1, static_cast<std::int64_t>(collective.kind), 0, 0, collective.bytes};
+        const Job::Group& group = job_.groups[collective.group];
+        std::int32_t own = job_.ranks[collective.rank].rank;
+        std::int64_t pattern = collective.is_pair() ? pattern_of(collective) : -1;
+        std::int64_t stage = collective.is_pair() && !stages_.ring[collective.group] ? place_in(group, own) : 0;
+        return {description_[collective.group], group.size, static_cast<std::int64_t>(collective.kind), pattern, stage};
     }
 
     void place_all() {
-        places_.resize(job_.syncs.size());
+        places_.resize(job_.collectives.size());
         number_descriptions();
         for (const Job::Rank& rank : job_.ranks)
-            for (std::uint32_t i = rank.first, end = rank.first + rank.syncs, next = i; i < end; i = next) {
+            for (std::uint32_t i = rank.first, end = rank.first + rank.collectives, next = i; i < end; i = next) {
                 std::map<std::uint32_t, std::int64_t> turns;
-                for (; next < end && job_.syncs[next].step == job_.syncs[i].step; ++next) {
-                    std::uint32_t shape = number_of(job_.syncs[next]);
-                    places_[next] = {0, shape, job_.syncs[next].step, turns[shape]++};
+                for (; next < end && job_.collectives[next].step == job_.collectives[i].step; ++next) {
+                    std::uint32_t shape = number_of(job_.collectives[next]);
+                    places_[next] = {0, shape, job_.collectives[next].step, turns[shape]++};
                 }
                 std::vector<std::int64_t> signature;
                 for (auto [shape, many] : turns) signature.insert(signature.end(), {shape, many});
@@ -114,16 +114,16 @@ private:
     void settle_own() {
         JobTimes& times = peers_.times;
         const RankWork work(job_, replay_.recorded);
-        After own{replay_.recorded.follows, times.own, times.follows, &times.beside,
-                  [&](std::uint32_t sync, std::uint32_t from) { return work.between(from, sync); }};
+        After own{replay_.recorded.follows, times.own, times.follows, &times.overlapped_compute,
+                  [&](std::uint32_t collective, std::uint32_t from) { return work.between(from, collective); }};
         After lead{replay_.recorded.waited_for, times.lead, times.waited_for, nullptr,
-                   [this](std::uint32_t sync, std::uint32_t from) { return lead_after(sync, from); }};
+                   [this](std::uint32_t collective, std::uint32_t from) { return lead_after(collective, from); }};
         // First the rank's own other steps, then, where there are enough, the peers.
-        std::vector<Sorted> sorted(job_.syncs.size());
+        std::vector<Sorted> sorted(job_.collectives.size());
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
-            sorted[i] = {pack(job_.syncs[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
+            sorted[i] = {pack(job_.collectives[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
         for (const Job::Rank& rank : job_.ranks)
-            std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.syncs);
+            std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.collectives);
         settle(sorted, own, lead, 3, false);
         std::vector<std::uint32_t> steps = numbered_steps();
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
@@ -132,20 +132,20 @@ private:
         settle(sorted, own, lead, kFewestPeers, true);
     }
 
-    // Syncs with equal keys are adjacent.
+    // Collectives with equal keys are adjacent.
     struct Sorted {
         std::uint64_t high, low;
-        std::uint32_t sync;
+        std::uint32_t collective;
         auto operator<=>(const Sorted&) const = default;
         bool equals(const Sorted& other) const { return high == other.high && low == other.low; }
     };
     static std::uint64_t pack(std::uint64_t high, std::int64_t low) {
         return high << 32 | (static_cast<std::uint64_t>(low) & 0xFFFFFFFFu);
     }
-    // By sync: equal for equal steps.
+    // By collective: equal for equal steps.
     std::vector<std::uint32_t> numbered_steps() const {
         std::map<std::int64_t, std::uint32_t> numbers;
-        std::vector<std::uint32_t> found(job_.syncs.size());
+        std::vector<std::uint32_t> found(job_.collectives.size());
         for (std::uint32_t i = 0; i < found.size(); ++i)
             found[i] =
                 i > 0 && places_[i].step == places_[i - 1].step
@@ -165,7 +165,8 @@ private:
             std::vector<std::uint32_t> equals;
             for (std::size_t begin = tasks[task], end = begin; begin < tasks[task + 1]; begin = end) {
                 equals.clear();
-                while (end < sorted.size() && sorted[end].equals(sorted[begin])) equals.push_back(sorted[end++].sync);
+                while (end < sorted.size() && sorted[end].equals(sorted[begin]))
+                    equals.push_back(sorted[end++].collective);
                 if (equals.size() < fewest) continue;
                 settle_equals(own, equals, by_peers);
                 settle_equals(lead, equals, by_peers);
@@ -173,14 +174,15 @@ private:
         });
     }
 
-    // A sync begins some time after the end of another one: its own time after the one that it follows, its launch after
+    // A collective begins some time after the end of another one: its own time after the one that it follows, its launch after
     // the one that the host waited for.
     struct After {
         const std::vector<std::uint32_t>& from;  // as recorded
         std::vector<DurNs>& time;                // to set: as most equals have it, and from where
         std::vector<std::uint32_t>& settled;
-        std::vector<std::uint32_t>* beside;  // part of `recorded` that is not of `time`; null: there is none
-        std::function<std::optional<DurNs>(std::uint32_t sync, std::uint32_t from)> recorded;
+        std::vector<std::uint32_t>*
+            overlapped_compute;  // part of `recorded` that is not of `time`; null: there is none
+        std::function<std::optional<DurNs>(std::uint32_t collective, std::uint32_t from)> recorded;
     };
 
     // Where a time counts from, in terms that hold for every rank: shape and turn, and how many steps before.
@@ -191,7 +193,7 @@ private:
         return {places_[from].shape, places_[from].turn, places_[i].step - places_[from].step};
     }
     std::uint32_t find_base(std::uint32_t i, const Base& what) const {
-        const Job::Rank& rank = job_.ranks[job_.syncs[i].rank];
+        const Job::Rank& rank = job_.ranks[job_.collectives[i].rank];
         for (std::uint32_t k = i + 1; k-- > rank.first;) {
             if (places_[i].step - places_[k].step > what[2]) return kNone;
             if (k != i && places_[k].shape == what[0] && places_[k].turn == what[1] &&
@@ -204,8 +206,8 @@ private:
     // Of equally many, the one that is the fewest steps back, and the latest in its step.
     Base most_frequent_base(const After& after, std::span<const std::uint32_t> equals) const {
         std::vector<std::pair<Base, std::size_t>> counts;  // few
-        for (std::uint32_t sync : equals) {
-            Base base = base_of(sync, after.from[sync]);
+        for (std::uint32_t collective : equals) {
+            Base base = base_of(collective, after.from[collective]);
             auto known =
                 std::find_if(counts.begin(), counts.end(), [&](const auto& each) { return each.first == base; });
             if (known == counts.end()) known = counts.insert(counts.end(), {base, 0});
@@ -220,44 +222,45 @@ private:
             ->first;
     }
 
-    // Where the times of most equals count from, and the median of these times. One that counts from another sync,
+    // Where the times of most equals count from, and the median of these times. One that counts from another collective,
     // because it is late or early, would count from there as they do.
     void settle_equals(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
         const Base most = most_frequent_base(after, equals);
         std::vector<DurNs> times;
-        std::vector<std::uint32_t> besides;                            // of those that count from there
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // sync, from where
-        for (std::uint32_t sync : equals) {
-            std::uint32_t own = after.from[sync];
+        std::vector<std::uint32_t> overlapped;                         // of those that count from there
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // collective, from where
+        for (std::uint32_t collective : equals) {
+            std::uint32_t own = after.from[collective];
             bool none = most == kNoBase;
-            std::uint32_t from = none ? kNone : base_of(sync, own) == most ? own : find_base(sync, most);
-            std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(sync, from);
+            std::uint32_t from = none ? kNone : base_of(collective, own) == most ? own : find_base(collective, most);
+            std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(collective, from);
             if (!time) continue;
-            settled.emplace_back(sync, from);
+            settled.emplace_back(collective, from);
             times.push_back(*time);
-            if (from == own) besides.push_back(job_.syncs[sync].beside);
+            if (from == own) overlapped.push_back(job_.collectives[collective].overlapped_compute);
         }
         if (times.empty()) return;
-        std::uint32_t beside = after.beside != nullptr ? median_of(besides) : 0;
-        DurNs median = std::max<DurNs>(median_of(times) - beside, 0);
-        for (auto [sync, from] : settled) {
-            after.time[sync] = median;
-            if (after.beside != nullptr) (*after.beside)[sync] = beside;
-            after.settled[sync] = from;
-            if (by_peers) peers_.by_peers[sync] = true;
+        std::uint32_t overlap = after.overlapped_compute != nullptr ? median_of(overlapped) : 0;
+        DurNs median = std::max<DurNs>(median_of(times) - overlap, 0);
+        for (auto [collective, from] : settled) {
+            after.time[collective] = median;
+            if (after.overlapped_compute != nullptr) (*after.overlapped_compute)[collective] = overlap;
+            after.settled[collective] = from;
+            if (by_peers) peers_.by_peers[collective] = true;
         }
     }
 
-    std::optional<DurNs> lead_after(std::uint32_t sync, std::uint32_t from) const {
-        std::uint32_t own = replay_.recorded.waited_for[sync];
+    std::optional<DurNs> lead_after(std::uint32_t collective, std::uint32_t from) const {
+        std::uint32_t own = replay_.recorded.waited_for[collective];
         if (own == kNone || from == kNone) return std::nullopt;
-        return std::max<DurNs>(job_.syncs[sync].lead + job_.syncs[own].span.end - job_.syncs[from].span.end, 0);
+        return std::max<DurNs>(
+            job_.collectives[collective].lead + job_.collectives[own].span.end - job_.collectives[from].span.end, 0);
     }
 
     // The parts of whole steps: they do not depend on what followed what.
     void settle_steps() {
         std::vector<std::uint32_t> roles(job_.rank_steps.size(), kNone);
-        for (std::uint32_t i = 0; i < job_.syncs.size(); ++i)
+        for (std::uint32_t i = 0; i < job_.collectives.size(); ++i)
             if (cells_[i] != kNone) roles[cells_[i]] = peers_.role[i];
         for (std::uint32_t i = 0; i < roles.size(); ++i)
             if (roles[i] != kNone) peers_.alike[{job_.rank_steps[i].step, roles[i]}].push_back(i);
@@ -287,11 +290,11 @@ private:
     void settle_lateness() {
         peers_.late.resize(job_.rank_steps.size());
         std::vector<DurNs> input(job_.rank_steps.size(), 0);
-        for (std::uint32_t i = 0; i < job_.syncs.size(); ++i) {
+        for (std::uint32_t i = 0; i < job_.collectives.size(); ++i) {
             std::uint32_t from = peers_.times.waited_for[i];
             std::uint32_t cell = cells_[i];
             if (cell == kNone || from == kNone || !peers_.by_peers[i]) continue;
-            input[cell] = std::max(input[cell], job_.syncs[i].lead_input);
+            input[cell] = std::max(input[cell], job_.collectives[i].lead_input);
             DurNs more = lead_after(i, from).value_or(0) - peers_.times.lead[i];
             peers_.late[cell].host = std::max(peers_.late[cell].host, more);
         }
@@ -308,14 +311,15 @@ private:
         }
     }
     void find_cells() {
-        cells_.resize(job_.syncs.size());
+        cells_.resize(job_.collectives.size());
         for (std::uint32_t i = 0; i < cells_.size(); ++i) {
-            const Job::Collective& sync = job_.syncs[i];
-            if (i > 0 && job_.syncs[i - 1].rank == sync.rank && job_.syncs[i - 1].step == sync.step) {
+            const Job::Collective& collective = job_.collectives[i];
+            if (i > 0 && job_.collectives[i - 1].rank == collective.rank &&
+                job_.collectives[i - 1].step == collective.step) {
                 cells_[i] = cells_[i - 1];
                 continue;
             }
-            const Job::RankStep* step = job_.find_step(sync.rank, sync.step);
+            const Job::RankStep* step = job_.find_step(collective.rank, collective.step);
             cells_[i] = step == nullptr ? kNone : static_cast<std::uint32_t>(step - job_.rank_steps.data());
         }
     }
@@ -327,12 +331,12 @@ private:
         for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
             if (instance.count < 2 || !instance.complete) continue;
-            const Job::Collective& first = job_.syncs[matched_.of(instance).front()];
+            const Job::Collective& first = job_.collectives[matched_.of(instance).front()];
             bool between = false;
             std::int64_t bytes = first.bytes;  // the most of a rank: in an all-to-all they may differ
-            for (std::uint32_t sync : matched_.of(instance)) {
-                between |= job_.ranks[job_.syncs[sync].rank].clock != job_.ranks[first.rank].clock;
-                bytes = std::max(bytes, job_.syncs[sync].bytes);
+            for (std::uint32_t collective : matched_.of(instance)) {
+                between |= job_.ranks[job_.collectives[collective].rank].clock != job_.ranks[first.rank].clock;
+                bytes = std::max(bytes, job_.collectives[collective].bytes);
             }
             equal[{static_cast<std::int64_t>(first.kind), instance.count, bytes, between}].push_back(i);
         }
@@ -348,9 +352,10 @@ private:
             DurNs median = median_of(transfers);
             for (std::uint32_t i : instances) {
                 DurNs change = median - recorded_transfer(i);
-                for (std::uint32_t sync : matched_.owners(matched_.instances[i])) {
-                    if (replay_.waits[sync])
-                        peers_.times.transfer[sync] = std::max<DurNs>(peers_.times.transfer[sync] + change, 0);
+                for (std::uint32_t collective : matched_.owners(matched_.instances[i])) {
+                    if (replay_.waits[collective])
+                        peers_.times.transfer[collective] =
+                            std::max<DurNs>(peers_.times.transfer[collective] + change, 0);
                 }
             }
         }
@@ -369,7 +374,7 @@ private:
     std::map<std::vector<std::int64_t>, std::int64_t> patterns_;
     std::vector<std::int64_t> description_;      // by group: equal for equal texts
     std::vector<std::uint32_t> shape_in_group_;  // by group and kind; kNone: not numbered yet
-    std::vector<std::uint32_t> cells_;           // by sync: index in Job::rank_steps; kNone: its step was not recorded
+    std::vector<std::uint32_t> cells_;  // by collective: index in Job::rank_steps; kNone: its step was not recorded
     std::map<std::vector<std::int64_t>, std::uint32_t> roles_;
 };
 

@@ -17,10 +17,10 @@ namespace gpuprof::inline ranks {
 inline constexpr std::size_t kFewestPeers = 4;
 
 struct Peers {
-    JobTimes times;                      // by sync: as its peers are; what it follows there, in most of them
+    JobTimes times;                      // by collective: as its peers are; what it follows there, in most of them
     ReplayOrder order;                   // of replays with any mixture of these times and the recorded ones
-    std::vector<std::uint8_t> by_peers;  // by sync; 0: by the rank's other steps
-    std::vector<std::uint32_t> role;     // by sync: equal for ranks that do the same in that step
+    std::vector<std::uint8_t> by_peers;  // by collective; 0: by the rank's other steps
+    std::vector<std::uint32_t> role;     // by collective: equal for ranks that do the same in that step
     // By MatchedJob::instances: the same number for transfers that should take the same time; kNone if not all ranks are known.
     std::vector<std::uint32_t> equal_transfers;
     // Indices in Job::rank_steps of ranks that do the same in a step, by step and role.

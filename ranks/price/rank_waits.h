@@ -13,12 +13,12 @@
 namespace gpuprof::inline ranks {
 
 struct RankWaits {
-    std::vector<DurNs> wait;  // by sync: last arrival - its own; 0 below the clocks' error
-    std::vector<bool> known;  // by sync: whether its time could be compared with that of another rank
+    std::vector<DurNs> wait;  // by collective: last arrival - its own; 0 below the clocks' error
+    std::vector<bool> known;  // by collective: whether its time could be compared with that of another rank
     // By instance: last arrival - second to last, by which waiting would shrink; 0 below the clocks' error; absent if
     // nothing could be compared.
     std::vector<std::optional<DurNs>> lateness;
-    std::vector<std::uint32_t> last;  // by instance: the sync that arrived last; kNone below the clocks' error
+    std::vector<std::uint32_t> last;  // by instance: the collective that arrived last; kNone below the clocks' error
 
     // Of the time in matched collectives, the part in which a rank may have waited for others whose clocks cannot be
     // compared with its own: the replay knows nothing of such waits.

@@ -41,16 +41,16 @@ std::vector<std::size_t> JobReplay::counted() const {
     return steps;
 }
 
-// Steps of which no sync depends on another step: the one before was not read.
+// Steps of which no collective depends on another step: the one before was not read.
 void JobReplay::find_begins(const Job& job) {
     linked_.assign(steps_, false);
     begins_.assign(steps_, std::numeric_limits<TimeNs>::max());
     read_.assign(steps_, false);
     recorded_by_ = job.recorded_by();
     recorded_by_.resize(steps_, 0);
-    for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
+    for (std::uint32_t i = 0; i < job.collectives.size(); ++i) {
         if (step_of_[i] == kNone) continue;
-        for (std::uint32_t other : {job.syncs[i].follows, job.syncs[i].waited_for})
+        for (std::uint32_t other : {job.collectives[i].follows, job.collectives[i].waited_for})
             if (other != kNone && step_of_[other] != step_of_[i]) linked_[step_of_[i]] = true;
         read_[step_of_[i]] = true;
         begins_[step_of_[i]] = std::min(begins_[step_of_[i]], start_[i]);
@@ -61,20 +61,20 @@ void JobReplay::find_begins(const Job& job) {
 
 DurNs least_transfer(const MatchedJob& matched, const Instance& instance, const JobTimes& times) {
     DurNs least = std::numeric_limits<DurNs>::max();
-    for (std::uint32_t sync : matched.owners(instance)) least = std::min(least, times.transfer[sync]);
+    for (std::uint32_t collective : matched.owners(instance)) least = std::min(least, times.transfer[collective]);
     return least;
 }
 
 // Nodes in topological order; where damaged rows form a cycle, by their last arrival.
 ReplayOrder JobReplay::order_with(const Job& job, const MatchedJob& matched, const JobTimes& others) const {
     ReplayOrder made;
-    std::vector<std::uint32_t> node_of = matched.instance_of;  // where a sync ends
+    std::vector<std::uint32_t> node_of = matched.instance_of;  // where a collective ends
     std::vector<ReplayOrder::Node> found;
     std::vector<TimeNs> arrival = last_arrival;
-    auto add = [&](std::uint32_t sync, ReplayOrder::What what) {
+    auto add = [&](std::uint32_t collective, ReplayOrder::What what) {
         found.push_back({static_cast<std::uint32_t>(made.members.size()), 1, what});
-        arrival.push_back(common[sync].start);
-        made.members.push_back(sync);
+        arrival.push_back(common[collective].start);
+        made.members.push_back(collective);
         return static_cast<std::uint32_t>(found.size() - 1);
     };
     for (const Instance& instance : matched.instances) {
@@ -85,18 +85,20 @@ ReplayOrder JobReplay::order_with(const Job& job, const MatchedJob& matched, con
                          instance.exchange ? ReplayOrder::What::end : ReplayOrder::What::collective});
     }
     std::vector<std::uint32_t> arrives_at = node_of;
-    for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync) {
-        if (std::uint32_t instance = matched.instance_of[sync]; instance == kNone)
-            node_of[sync] = arrives_at[sync] = add(sync, ReplayOrder::What::collective);
+    for (std::uint32_t collective = 0; collective < job.collectives.size(); ++collective) {
+        if (std::uint32_t instance = matched.instance_of[collective]; instance == kNone)
+            node_of[collective] = arrives_at[collective] = add(collective, ReplayOrder::What::collective);
         else if (matched.instances[instance].exchange)
-            arrives_at[sync] = add(sync, ReplayOrder::What::arrival);
+            arrives_at[collective] = add(collective, ReplayOrder::What::arrival);
     }
     const std::size_t nodes = found.size();
     auto each_edge = [&](auto&& visit) {
-        for (std::uint32_t sync = 0; sync < job.syncs.size(); ++sync)
-            for (std::uint32_t other : {job.syncs[sync].follows, job.syncs[sync].before, others.follows[sync],
-                                        job.syncs[sync].waited_for, others.waited_for[sync]})
-                if (other != kNone && node_of[other] != arrives_at[sync]) visit(node_of[other], arrives_at[sync]);
+        for (std::uint32_t collective = 0; collective < job.collectives.size(); ++collective)
+            for (std::uint32_t other :
+                 {job.collectives[collective].follows, job.collectives[collective].before, others.follows[collective],
+                  job.collectives[collective].waited_for, others.waited_for[collective]})
+                if (other != kNone && node_of[other] != arrives_at[collective])
+                    visit(node_of[other], arrives_at[collective]);
         for (std::size_t node = 0; node < matched.instances.size(); ++node)
             if (found[node].what == ReplayOrder::What::end)
                 for (std::uint32_t i = found[node].first; i < found[node].first + found[node].count; ++i)
@@ -135,18 +137,19 @@ JobReplay JobReplay::make(const Facts& facts) {
     const MatchedJob& matched = facts.get<MatchedJob>();
     const AlignedClocks& clocks = facts.get<AlignedClocks>();
     JobReplay replay;
-    std::size_t count = job.syncs.size();
+    std::size_t count = job.collectives.size();
     TimeNs zero = std::numeric_limits<TimeNs>::max();
-    for (const Job::Collective& sync : job.syncs) {
-        std::uint32_t clock = job.ranks[sync.rank].clock;
-        replay.common.push_back({clocks.common(clock, sync.span.start), clocks.common(clock, sync.span.end)});
+    for (const Job::Collective& collective : job.collectives) {
+        std::uint32_t clock = job.ranks[collective.rank].clock;
+        replay.common.push_back(
+            {clocks.common(clock, collective.span.start), clocks.common(clock, collective.span.end)});
         zero = std::min(zero, replay.common.back().start);
     }
     replay.last_arrival.assign(matched.instances.size(), std::numeric_limits<TimeNs>::min());
     for (std::size_t i = 0; i < matched.instances.size(); ++i)
-        for (std::uint32_t sync : matched.of(matched.instances[i]))
-            if (replay.awaits(matched, matched.instances[i], sync))
-                replay.last_arrival[i] = std::max(replay.last_arrival[i], replay.common[sync].start);
+        for (std::uint32_t collective : matched.of(matched.instances[i]))
+            if (replay.awaits(matched, matched.instances[i], collective))
+                replay.last_arrival[i] = std::max(replay.last_arrival[i], replay.common[collective].start);
     replay.recorded.own.resize(count);
     replay.recorded.transfer.resize(count);
     replay.waits.assign(count, true);
@@ -155,27 +158,27 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
     replay.ends.assign(replay.steps_, 0);
     for (std::uint32_t i = 0; i < count; ++i) {
-        const Job::Collective& sync = job.syncs[i];
-        replay.recorded.follows.push_back(sync.follows);
-        replay.recorded.waited_for.push_back(sync.waited_for);
-        replay.recorded.lead.push_back(sync.lead);
-        replay.recorded.beside.push_back(sync.beside);
-        replay.before_.push_back(sync.before);
-        if (sync.follows != kNone) {
-            DurNs whole = std::max<DurNs>(sync.span.start - job.syncs[sync.follows].span.end, 0);
-            DurNs gap = std::min(sync.own.unknown, whole);
-            replay.recorded.own[i] = std::min(whole - gap, sync.own.known());
-            replay.recorded.least[i] = std::min(whole, sync.own.compute + sync.own.copy);
+        const Job::Collective& collective = job.collectives[i];
+        replay.recorded.follows.push_back(collective.follows);
+        replay.recorded.waited_for.push_back(collective.waited_for);
+        replay.recorded.lead.push_back(collective.lead);
+        replay.recorded.overlapped_compute.push_back(collective.overlapped_compute);
+        replay.before_.push_back(collective.before);
+        if (collective.follows != kNone) {
+            DurNs whole = std::max<DurNs>(collective.span.start - job.collectives[collective.follows].span.end, 0);
+            DurNs gap = std::min(collective.own.unknown, whole);
+            replay.recorded.own[i] = std::min(whole - gap, collective.own.known());
+            replay.recorded.least[i] = std::min(whole, collective.own.compute + collective.own.copy);
         } else {
-            replay.recorded.own[i] = sync.own.known();
+            replay.recorded.own[i] = collective.own.known();
         }
         replay.start_[i] = replay.common[i].start - zero - replay.recorded.own[i];
         std::uint32_t instance = matched.instance_of[i];
         TimeNs arrival = instance == kNone ? replay.common[i].start : replay.last_arrival[instance];
         replay.waits[i] = replay.common[i].end >= arrival;
         replay.recorded.transfer[i] = replay.common[i].end - (replay.waits[i] ? arrival : replay.common[i].start);
-        auto step = std::lower_bound(job.steps.begin(), job.steps.end(), sync.step);
-        bool known = step != job.steps.end() && *step == sync.step;
+        auto step = std::lower_bound(job.steps.begin(), job.steps.end(), collective.step);
+        bool known = step != job.steps.end() && *step == collective.step;
         replay.step_of_.push_back(known ? static_cast<std::uint32_t>(step - job.steps.begin()) : kNone);
         if (known) {
             TimeNs& end = replay.ends[replay.step_of_.back()];
@@ -191,7 +194,7 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by)
     std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
     auto arrive = [&](std::uint32_t i) {
         std::uint32_t follows = times.follows[i];
-        TimeNs free = follows == kNone ? 0 : std::max(end[follows], arrival[follows] + times.beside[i]);
+        TimeNs free = follows == kNone ? 0 : std::max(end[follows], arrival[follows] + times.overlapped_compute[i]);
         if (follows == kNone)
             arrival[i] = start_[i] + times.own[i];
         else if (before_[i] != kNone)

@@ -12,16 +12,16 @@
 
 namespace gpuprof::inline ranks {
 
-// What a replay varies, by sync.
+// What a replay varies, by collective.
 struct JobTimes {
     std::vector<DurNs> own;    // from the end of what it follows to its arrival; else since the step began
-    std::vector<DurNs> least;  // of a queued sync: what it needs of that without the queue
+    std::vector<DurNs> least;  // of a queued collective: what it needs of that without the queue
     // Compute that it needed and that ran during what it follows: `own` begins no earlier than that after its arrival.
-    std::vector<std::uint32_t> beside;
+    std::vector<std::uint32_t> overlapped_compute;
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
-    std::vector<std::uint32_t> follows;     // the sync whose end `own` counts from; kNone: none
-    std::vector<DurNs> lead;                // no sync begins before its launch, which the host does this long after
-    std::vector<std::uint32_t> waited_for;  // the end of this sync; kNone: not recorded
+    std::vector<std::uint32_t> follows;  // the collective whose end `own` counts from; kNone: none
+    std::vector<DurNs> lead;             // no collective begins before its launch, which the host does this long after
+    std::vector<std::uint32_t> waited_for;  // the end of this collective; kNone: not recorded
 };
 
 // The length of each step from the ends of steps: it begins with the end of the one before, or, if that one was not read,
@@ -39,15 +39,15 @@ struct ReplayOrder {
         std::uint32_t first, count;  // in members; of an exchange's end, it and those that it waits for
         What what = What::collective;
     };
-    std::vector<Node> nodes;  // instances, and syncs that are alone
+    std::vector<Node> nodes;  // instances, and collectives that are alone
     std::vector<std::uint32_t> members;
 };
 
 struct JobReplay {
     JobTimes recorded;
-    std::vector<Interval> common;      // each sync on the common clock
+    std::vector<Interval> common;      // each collective on the common clock
     std::vector<TimeNs> last_arrival;  // by instance, on the common clock
-    std::vector<bool> waits;           // by sync: it ended after the last rank had arrived
+    std::vector<bool> waits;           // by collective: it ended after the last rank had arrived
     std::vector<TimeNs> ends;          // of each step as it was recorded, as run() gives them
     ReplayOrder order;                 // of the recording
 
@@ -59,7 +59,7 @@ struct JobReplay {
         return !instance.exchange || common[member].start <= common[matched.members[instance.first]].end;
     }
 
-    // For replays in which syncs may follow or wait for what they do in `others` instead.
+    // For replays in which collectives may follow or wait for what they do in `others` instead.
     ReplayOrder order_with(const Job& job, const MatchedJob& matched, const JobTimes& others) const;
     // When each step ended, by index in Job::steps, from the start of the job; the last entry of a job without
     // steps is its end. `by`: the order of the recording, or one that also holds for these times.
@@ -75,7 +75,7 @@ private:
     void find_begins(const Job& job);
 
     std::vector<std::uint32_t> before_;       // as Job::Collective::before
-    std::vector<TimeNs> start_;               // of the work before a sync that follows nothing
+    std::vector<TimeNs> start_;               // of the work before a collective that follows nothing
     std::vector<std::uint32_t> step_of_;      // index of the step
     std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0
     std::vector<std::uint32_t> recorded_by_;  // by step: ranks

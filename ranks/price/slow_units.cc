@@ -176,9 +176,10 @@ private:
                                 : unit_of(UnitKind::job, 0, "changing ranks", {});
         std::set<std::int64_t> steps;
         for (std::uint32_t rank : ranks)
-            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].syncs; ++i)
+            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].collectives;
+                 ++i)
                 if (peers_.by_peers[i] && delays(excess_in_step(i), part))
-                    unit.own.push_back(i), steps.insert(job_.syncs[i].step);
+                    unit.own.push_back(i), steps.insert(job_.collectives[i].step);
         unit.unit.cause = part == part_compute ? DelayCause::more_work
                           : part == part_input ? DelayCause::late_data
                           : part == part_copy  ? DelayCause::copies
@@ -201,9 +202,9 @@ private:
     bool delays(const Excess& in_step, Part part) const {
         return largest(in_step) == part && in_step[part] >= kDelay * step_ns_;
     }
-    Excess excess_in_step(std::uint32_t sync) const {
-        const auto& steps = excess_[job_.syncs[sync].rank].steps;
-        auto found = steps.find(job_.syncs[sync].step);
+    Excess excess_in_step(std::uint32_t collective) const {
+        const auto& steps = excess_[job_.collectives[collective].rank].steps;
+        auto found = steps.find(job_.collectives[collective].step);
         return found == steps.end() ? Excess{} : found->second;
     }
 
@@ -214,7 +215,8 @@ private:
         unit.unit.index = index;
         unit.unit.unit = std::move(name);
         for (std::uint32_t rank : ranks)
-            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].syncs; ++i)
+            for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].collectives;
+                 ++i)
                 if (peers_.by_peers[i]) unit.own.push_back(i);
         return unit;
     }
@@ -275,7 +277,7 @@ private:
     struct Transfers {
         double sum = 0;
         std::size_t count = 0;
-        std::vector<std::uint32_t> syncs;
+        std::vector<std::uint32_t> collectives;
         double mean() const { return sum / static_cast<double>(count); }
     };
     // Of the means of all groups but one.
@@ -293,11 +295,11 @@ private:
             Transfers& to = equals[peers_.equal_transfers[i]][instance.group];
             to.sum += static_cast<double>(least_transfer(matched_, instance, replay_.recorded));
             ++to.count;
-            for (std::uint32_t sync : matched_.owners(instance)) to.syncs.push_back(sync);
+            for (std::uint32_t collective : matched_.owners(instance)) to.collectives.push_back(collective);
         }
         struct Sums {
             double recorded = 0, usual = 0;
-            std::vector<std::uint32_t> syncs;
+            std::vector<std::uint32_t> collectives;
         };
         std::map<std::uint32_t, Sums> groups;
         for (const auto& [set, by_group] : equals) {
@@ -309,7 +311,7 @@ private:
                 Sums& to = groups[index];
                 to.recorded += own.sum;
                 to.usual += median_without(means, own.mean()) * static_cast<double>(own.count);
-                to.syncs.insert(to.syncs.end(), own.syncs.begin(), own.syncs.end());
+                to.collectives.insert(to.collectives.end(), own.collectives.begin(), own.collectives.end());
             }
         }
         for (auto& [index, sums] : groups) {
@@ -325,7 +327,7 @@ private:
             unit.unit.cause = DelayCause::slow_link;
             unit.unit.evidence = fmt::format("transfers take {:.2f} x the time of equal ones in other groups",
                                              sums.recorded / std::max(sums.usual, 1.0));
-            unit.transfer = std::move(sums.syncs);
+            unit.transfer = std::move(sums.collectives);
         }
     }
 

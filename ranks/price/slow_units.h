@@ -9,7 +9,7 @@
 
 namespace gpuprof::inline ranks {
 
-// What a unit is fixed by: the syncs that get their peers' times.
+// What a unit is fixed by: the collectives that get their peers' times.
 struct SlowUnit {
     Straggler unit;
     std::vector<std::uint32_t> own;       // JobTimes::own becomes the peers'

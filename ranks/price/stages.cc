@@ -35,14 +35,14 @@ struct Traffic {
 
 std::map<std::uint32_t, Traffic> traffic_of(const Job& job) {
     std::map<std::uint32_t, Traffic> found;
-    for (const Job::Collective& sync : job.syncs) {
-        if (!sync.is_pair() || sync.group == kNone) continue;
-        const Job::Group& group = job.groups[sync.group];
+    for (const Job::Collective& collective : job.collectives) {
+        if (!collective.is_pair() || collective.group == kNone) continue;
+        const Job::Group& group = job.groups[collective.group];
         auto size = static_cast<std::uint32_t>(group.ranks.size());
-        for (const Job::Transfer& transfer : job.transfers_of(sync)) {
+        for (const Job::Transfer& transfer : job.transfers_of(collective)) {
             std::uint32_t from = place_in(group, transfer.from_rank), to = place_in(group, transfer.to_rank);
             if (size < 2 || from >= size || to >= size) continue;
-            Traffic& traffic = found[sync.group];
+            Traffic& traffic = found[collective.group];
             if (to == from + 1)
                 traffic.forth = true;
             else if (from == to + 1)
@@ -112,14 +112,14 @@ JobStages JobStages::make(const Facts& facts) {
         return found;
     }
     std::map<std::pair<std::uint32_t, std::int64_t>, std::pair<std::int64_t, std::int64_t>> sent;  // by rank and step
-    for (const Job::Collective& sync : job.syncs) {
-        if (!sync.is_pair() || sync.group == kNone || !pipeline[sync.group]) continue;
-        const Job::Group& group = job.groups[sync.group];
-        if (job.ranks[sync.rank].rank != group.ranks.front()) continue;
-        for (const Job::Transfer& transfer : job.transfers_of(sync)) {
+    for (const Job::Collective& collective : job.collectives) {
+        if (!collective.is_pair() || collective.group == kNone || !pipeline[collective.group]) continue;
+        const Job::Group& group = job.groups[collective.group];
+        if (job.ranks[collective.rank].rank != group.ranks.front()) continue;
+        for (const Job::Transfer& transfer : job.transfers_of(collective)) {
             if (transfer.from_rank != group.ranks.front()) continue;
             std::uint32_t to = place_in(group, transfer.to_rank);
-            auto& [forth, around] = sent[{sync.rank, sync.step}];
+            auto& [forth, around] = sent[{collective.rank, collective.step}];
             forth += to == 1;
             around += to > 1 && to + 1 == found.count;
         }
@@ -163,22 +163,22 @@ StagePrice StagePrice::make(const Facts& facts) {
     std::vector<double> cells(stages.count, 0);
     for (const Job::RankStep& step : job.rank_steps)
         if (stages.of_rank[step.rank] != kNone) ++cells[stages.of_rank[step.rank]];
-    for (std::uint32_t i = 0; i < job.syncs.size(); ++i) {
-        const Job::Collective& sync = job.syncs[i];
-        std::uint32_t stage = stages.of_rank[sync.rank];
+    for (std::uint32_t i = 0; i < job.collectives.size(); ++i) {
+        const Job::Collective& collective = job.collectives[i];
+        std::uint32_t stage = stages.of_rank[collective.rank];
         if (stage == kNone) continue;
-        if (sync.is_pair()) {
+        if (collective.is_pair()) {
             price.stages[stage].wait_ns += static_cast<double>(waits.wait[i]) / std::max(cells[stage], 1.0);
             price.stages[stage].transfer_ns +=
                 static_cast<double>(replay.recorded.transfer[i]) / std::max(cells[stage], 1.0);
         }
-        auto factor = share.find(sync.step);
+        auto factor = share.find(collective.step);
         if (factor == share.end()) continue;
-        double change = static_cast<double>(sync.own.compute) * (factor->second[stage] - 1);
+        double change = static_cast<double>(collective.own.compute) * (factor->second[stage] - 1);
         for (DurNs* time : {&even.own[i], &even.least[i]})
             *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
-        even.beside[i] = static_cast<std::uint32_t>(
-            std::min(even.beside[i] * factor->second[stage], static_cast<double>(UINT32_MAX)));
+        even.overlapped_compute[i] = static_cast<std::uint32_t>(
+            std::min(even.overlapped_compute[i] * factor->second[stage], static_cast<double>(UINT32_MAX)));
     }
     price.step_ns = replay.mean_of(replay.lengths(replay.run(replay.recorded, replay.order)));
     price.even_ns = replay.mean_of(replay.lengths(replay.run(even, replay.order)));

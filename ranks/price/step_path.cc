@@ -13,8 +13,8 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
     const MatchedJob& matched = facts.get<MatchedJob>();
     const JobReplay& replay = facts.get<JobReplay>();
     std::uint32_t at = kNone;
-    for (std::uint32_t i = 0; i < job.syncs.size(); ++i)
-        if (job.syncs[i].step == step && (at == kNone || replay.common[i].end > replay.common[at].end)) at = i;
+    for (std::uint32_t i = 0; i < job.collectives.size(); ++i)
+        if (job.collectives[i].step == step && (at == kNone || replay.common[i].end > replay.common[at].end)) at = i;
     std::vector<PathPiece> path;
     auto add = [&](std::uint32_t rank, TimeNs from, TimeNs to, bool transfer) {
         if (std::max(from, begin) < to) path.push_back({rank, {std::max(from, begin), to}, transfer});
@@ -28,11 +28,11 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
                 if (later && replay.awaits(matched, matched.instances[instance], member)) last = member;
             }
         TimeNs arrival = std::min(replay.common[last].start, until);
-        add(job.syncs[at].rank, arrival, until, true);
-        const Job::Collective& sync = job.syncs[last];
-        std::uint32_t next = sync.before != kNone ? sync.before : sync.follows;
+        add(job.collectives[at].rank, arrival, until, true);
+        const Job::Collective& collective = job.collectives[last];
+        std::uint32_t next = collective.before != kNone ? collective.before : collective.follows;
         TimeNs from = next == kNone ? begin : std::min(replay.common[next].end, arrival);
-        add(sync.rank, from, arrival, false);
+        add(collective.rank, from, arrival, false);
         if (from >= until) break;  // damaged rows that refer to each other
         at = next;
         until = from;

@@ -75,7 +75,7 @@ private:
     void fix(const SlowUnit& unit, JobTimes& times) const {
         for (std::uint32_t i : unit.own) {
             times.own[i] = peers_.times.own[i];
-            times.beside[i] = peers_.times.beside[i];
+            times.overlapped_compute[i] = peers_.times.overlapped_compute[i];
             times.follows[i] = peers_.times.follows[i];
             times.lead[i] = peers_.times.lead[i];
             times.waited_for[i] = peers_.times.waited_for[i];

@@ -105,7 +105,7 @@ std::set<std::int64_t> StepChoice::choose(const std::map<std::int64_t, DurNs>& l
     return {};
 }
 
-void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps) {
+void keep_steps(RankCollectiveTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps) {
     const BatchRows batches(table, transfers);
     PodVector<Row> kept, kept_transfers;
     Column<std::int32_t> follows, waited_for;

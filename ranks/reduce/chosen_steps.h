@@ -39,6 +39,6 @@ void keep_rows(Table& table, const PodVector<Row>& kept) {
 }
 
 // Removes the collectives of all other steps; those that counted from one of them count from nothing.
-void keep_steps(RankSyncTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps);
+void keep_steps(RankCollectiveTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps);
 
 }  // namespace gpuprof::ranks

@@ -16,15 +16,15 @@ public:
 
     // From the arrival at one collective of a rank to that at a later one; `from` = kNone: since its step began. Absent if
     // one of them was not counted from the same beginning.
-    std::optional<DurNs> between(std::uint32_t from, std::uint32_t sync) const;
+    std::optional<DurNs> between(std::uint32_t from, std::uint32_t collective) const;
 
 private:
     struct Until {
-        std::uint32_t since;  // the first sync that counts from the same beginning
+        std::uint32_t since;  // the first collective that counts from the same beginning
         DurNs done;
     };
     const Job& job_;
-    std::vector<Until> until_;  // by sync
+    std::vector<Until> until_;  // by collective
 };
 
 }  // namespace gpuprof::ranks

@@ -17,7 +17,7 @@
 #include "ranks/reduce/own_time.h"
 #include "ranks/reduce/rank_rows.h"
 #include "ranks/reduce/rank_steps.h"
-#include "ranks/reduce/reduce_syncs.h"
+#include "ranks/reduce/reduce_collectives.h"
 
 namespace gpuprof::inline ranks {
 namespace {
@@ -33,7 +33,7 @@ public:
           into_(into),
           rows_(trace_, rank, into),
           steps_(RankSteps::make(facts)),
-          syncs_(collectives_of_rank(facts, steps_)) {}
+          collectives_(collectives_of_rank(facts, steps_)) {}
 
     void write_rank(const RankFile& file) {
         RankTable& table = into_.tables.rank;
@@ -63,7 +63,7 @@ public:
         table.lost_calls.set(row, counts.lost);
     }
 
-    void write_syncs() { reduce_syncs(trace_, rank_, world_, steps_, syncs_, into_); }
+    void write_collectives() { reduce_collectives(trace_, rank_, world_, steps_, collectives_, into_); }
 
     void write_steps() {
         if (steps_.by_place()) into_.lose(Loss::steps_by_order, fmt::format("rank {}", rank_));
@@ -177,7 +177,7 @@ private:
     // Of a job without a GPU: collectives, input, and everything else.
     void write_host_steps() {
         Intervals spans;
-        for (const RankCollective& point : syncs_) spans.push_back(point.span);
+        for (const RankCollective& point : collectives_) spans.push_back(point.span);
         IntervalSet comm = unite(std::move(spans)), input = subtract(host_input(facts_), comm);
         RankStepTable& table = into_.tables.rank_step;
         for (const RankStep& step : steps_.steps()) {
@@ -256,7 +256,7 @@ private:
     Batch& into_;
     RankRows rows_;
     RankSteps steps_;
-    LargeVector<RankCollective> syncs_;
+    LargeVector<RankCollective> collectives_;
     std::int64_t world_ = 0;
 };
 
@@ -273,7 +273,7 @@ std::optional<std::int32_t> rank_of(const Trace& trace, const RankFile& file) {
 void reduce_rank(const Facts& facts, const RankFile& file, std::int32_t rank, Batch& into) {
     Reduction reduction(facts, rank, into);
     reduction.write_rank(file);
-    reduction.write_syncs();
+    reduction.write_collectives();
     reduction.write_steps();
     reduction.write_kernels();
     reduce_calls(facts.trace(), rank, into);

@@ -1,4 +1,4 @@
-// Reduces the recording of one rank to the tables rank, rank_group, rank_step, rank_kernel, rank_sync and rank_call. Everything
+// Reduces the recording of one rank to the tables rank, rank_group, rank_step, rank_kernel, rank_collective and rank_call. Everything
 // across ranks works on these rows; they are small, and can be written as a capture and kept.
 #pragma once
 

@@ -17,7 +17,7 @@ const ColumnSelection& reduced_columns() {
         {"rank_group", "*"},
         {"rank_step", "*"},
         {"rank_kernel", "*"},
-        {"rank_sync", "*"},
+        {"rank_collective", "*"},
         {"rank_transfer", "*"},
         {"rank_call", "*"},
         // Work of the devices, and what they were sampled for.

@@ -62,8 +62,9 @@ public:
 
     std::map<Quantity, Evenness> find() && {
         std::map<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>, double> bytes;
-        for (const Job::Collective& sync : job_.syncs)
-            if (sync.bytes > 0) bytes[{sync.rank, sync.step, sync.kind}] += static_cast<double>(sync.bytes);
+        for (const Job::Collective& collective : job_.collectives)
+            if (collective.bytes > 0)
+                bytes[{collective.rank, collective.step, collective.kind}] += static_cast<double>(collective.bytes);
         for (const auto& alike : peers_.alike) {
             // No structured binding: clang 14 captures none.
             const auto& key = alike.first;

@@ -64,7 +64,8 @@ std::map<std::uint32_t, Link> links_of(const Facts& facts) {
     for (const Instance& instance : matched.instances) {
         if (instance.count < 2 || !instance.complete) continue;
         Link& link = links[instance.group];
-        for (std::uint32_t sync : matched.of(instance)) link.hosts.insert(hosts.of_rank[job.syncs[sync].rank]);
+        for (std::uint32_t collective : matched.of(instance))
+            link.hosts.insert(hosts.of_rank[job.collectives[collective].rank]);
         DurNs transfer = least_transfer(matched, instance, replay.recorded);
         DurNs usual = least_transfer(matched, instance, peers.times);
         if (usual <= 0) continue;

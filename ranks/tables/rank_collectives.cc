@@ -22,7 +22,7 @@ constexpr std::int64_t kVarying = -2;
 
 std::int64_t largest_message(const Job& job, std::span<const std::uint32_t> members) {
     std::int64_t bytes = -1;
-    for (std::uint32_t sync : members) bytes = std::max(bytes, job.syncs[sync].bytes);
+    for (std::uint32_t collective : members) bytes = std::max(bytes, job.collectives[collective].bytes);
     return bytes;
 }
 
@@ -102,23 +102,23 @@ Result<ResultTable> rank_collectives_table(const Facts& facts) {
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
         const Instance& instance = matched.instances[i];
         if (instance.count < 2) continue;
-        const Job::Collective& first = job.syncs[matched.of(instance).front()];
+        const Job::Collective& first = job.collectives[matched.of(instance).front()];
         const Job::Group& group = job.groups[instance.group];
         // Messages of an all-to-all may differ between ranks, and from one to the next.
         bool varies = first.kind == CollectiveKind::all_to_all && first.bytes >= 0;
         Kind& to = kinds[{group.description, group.size, first.kind, varies ? kVarying : first.bytes}];
         if (varies) to.bytes.add(largest_message(job, matched.of(instance)));
-        for (std::uint32_t sync : matched.owners(instance)) {
-            if (!waits.known[sync]) continue;
-            to.wait.add(waits.wait[sync]);
-            to.longest = std::max(to.longest, waits.wait[sync]);
+        for (std::uint32_t collective : matched.owners(instance)) {
+            if (!waits.known[collective]) continue;
+            to.wait.add(waits.wait[collective]);
+            to.longest = std::max(to.longest, waits.wait[collective]);
             ++to.members;
         }
         to.transfers.push_back(least_transfer(matched, instance, replay.recorded));
         to.complete += instance.complete;
         to.rule = std::max(to.rule, instance.rule);
         if (waits.lateness[i]) to.lateness.add(*waits.lateness[i]), ++to.compared;
-        if (waits.last[i] != kNone) ++to.last[job.ranks[job.syncs[waits.last[i]].rank].rank];
+        if (waits.last[i] != kNone) ++to.last[job.ranks[job.collectives[waits.last[i]].rank].rank];
     }
     for (auto& [key, kind] : kinds) {
         const auto& [description, size, collective, key_bytes] = key;

@@ -99,10 +99,11 @@ Result<ResultTable> ranks_table(const Facts& facts) {
             to.own.*part += step.own.*part;
         to.exposed += step.exposed_comm;
     }
-    for (std::size_t i = 0; i < job.syncs.size(); ++i) {
-        sums[job.syncs[i].rank].compared |= waits.known[i];
+    for (std::size_t i = 0; i < job.collectives.size(); ++i) {
+        sums[job.collectives[i].rank].compared |= waits.known[i];
         if (waits.wait[i] > 0)
-            sums[job.syncs[i].rank].waits.push_back({job.syncs[i].span.start, job.syncs[i].span.start + waits.wait[i]});
+            sums[job.collectives[i].rank].waits.push_back(
+                {job.collectives[i].span.start, job.collectives[i].span.start + waits.wait[i]});
     }
     std::map<std::int32_t, std::string_view> other_steps;
     for (const OtherSteps& each : facts.get<StepsOfRanks>().others) other_steps.emplace(each.rank, each.text);

@@ -18,8 +18,8 @@ namespace gpuprof::fuzz {
 namespace {
 
 constexpr std::size_t kMostFiles = 8, kMostRows = 2000;
-constexpr std::string_view kTables[] = {"rank",      "rank_group",    "rank_step", "rank_kernel",
-                                        "rank_sync", "rank_transfer", "rank_call", "meta"};
+constexpr std::string_view kTables[] = {"rank",          "rank_group", "rank_step", "rank_kernel", "rank_collective",
+                                        "rank_transfer", "rank_call",  "meta"};
 constexpr std::string_view kTexts[] = {"whole",      "cut",       "unreadable", "missing",        "host",
                                        "all_reduce", "send_recv", "all_gather", "reduce_scatter", "0-7",
                                        "0,2,4",      "5-1,,",     "0-99999999", "started",        "completed",

@@ -132,7 +132,8 @@ def test_documentation_and_files(mcp):
     assert any(row["line"].split()[:1] == ["concepts"] for row in rows(mcp.ask("help"), "lines"))
     assert "input-bound" in str(mcp.ask("help", topic="concepts"))
     listed = rows(mcp.ask("files", folder="kineto"), "files")
-    assert {"path": INPUT_BOUND, "kind": "file", "bytes": (FIXTURES / INPUT_BOUND).stat().st_size} in listed
+    small = "kineto/small_kernels.json.gz"
+    assert {"path": small, "kind": "file", "bytes": (FIXTURES / small).stat().st_size} in listed
 
 
 @pytest.mark.parametrize("tool, arguments", [

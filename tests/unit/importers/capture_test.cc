@@ -135,6 +135,18 @@ TEST(CaptureImport, OtherVersions) {
     EXPECT_EQ(losses(trace, "damaged_chunk"), 0);
 }
 
+// Names of earlier versions.
+TEST(CaptureImport, RenamedTablesAndColumns) {
+    PlainTable before{
+        "rank_sync",
+        {{"rank", ColumnType::I32, "", {std::int64_t{3}}}, {"beside_ns", ColumnType::I64, "ns", {std::int64_t{70}}}}};
+    Trace trace = imported(write_bytes({before}));
+    ASSERT_EQ(trace.tables().rank_collective.rows, 1u);
+    EXPECT_EQ(trace.tables().rank_collective.rank[0], 3);
+    EXPECT_EQ(trace.tables().rank_collective.overlapped_compute_ns[0], 70);
+    EXPECT_EQ(losses(trace, "unknown_column") + losses(trace, "unknown_chunk"), 0);
+}
+
 TEST(CaptureImport, ColumnsThatComeAndGo) {
     PlainTable a{
         "range",

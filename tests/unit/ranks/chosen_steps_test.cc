@@ -59,7 +59,7 @@ protected:
         if (follows > 0) table_.follows.set(row, follows);
         if (waited_for > 0) table_.waited_for.set(row, waited_for);
     }
-    RankSyncTable table_;
+    RankCollectiveTable table_;
     RankTransferTable transfers_;
 };
 

@@ -36,14 +36,14 @@ protected:
         trace_ = rows_.trace();
         return facts_.emplace(trace_, Options{});
     }
-    // Of each sync: the ranks of its instance, its own first.
-    std::vector<std::int32_t> members(std::uint32_t sync) {
+    // Of each collective: the ranks of its instance, its own first.
+    std::vector<std::int32_t> members(std::uint32_t collective) {
         const Job& job = facts_->get<Job>();
         const MatchedJob& matched = facts_->get<MatchedJob>();
         std::vector<std::int32_t> found;
-        if (matched.instance_of[sync] == kNone) return found;
-        for (std::uint32_t member : matched.of(matched.instances[matched.instance_of[sync]]))
-            found.push_back(job.ranks[job.syncs[member].rank].rank);
+        if (matched.instance_of[collective] == kNone) return found;
+        for (std::uint32_t member : matched.of(matched.instances[matched.instance_of[collective]]))
+            found.push_back(job.ranks[job.collectives[member].rank].rank);
         return found;
     }
 
@@ -129,7 +129,7 @@ TEST_F(Exchange, MessagesOfOtherSizesAreNotOneTransfer) {
 
 TEST_F(Exchange, BatchesWhoseTransfersAreMissingAreAlone) {
     ranks(3, 1);
-    for (std::int32_t rank = 0; rank < 3; ++rank) rows_.sync(rank, 0, 10, 20, 0, "send_recv");
+    for (std::int32_t rank = 0; rank < 3; ++rank) rows_.collective(rank, 0, 10, 20, 0, "send_recv");
     EXPECT_TRUE(facts().get<MatchedJob>().instances.empty());
 }
 
@@ -141,7 +141,7 @@ TEST_F(Exchange, WhoComesAfterTheEndWasNotWaitedFor) {
     // Nothing was lost, which the times above alone would not tell.
     for (std::int32_t rank = 0; rank < 3; ++rank)
         for (std::int64_t seq = 1; seq <= 8; ++seq)
-            rows_.sync(rank, seq, seq * 100 * kMillisecond, seq * 100 * kMillisecond + 10, 0);
+            rows_.collective(rank, seq, seq * 100 * kMillisecond, seq * 100 * kMillisecond + 10, 0);
     facts();
     const Job& job = facts_->get<Job>();
     std::vector<DurNs> waits, transfers;

@@ -35,9 +35,9 @@ public:
         table.to_time.set(row, to);
         if (to > from) table.compute_ns.set(row, to - from);
     }
-    void sync(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
-              std::string_view kind = "all_reduce", std::int64_t group = 7, std::int64_t bytes = -1) {
-        RankSyncTable& table = batch_.tables.rank_sync;
+    void collective(std::int32_t rank, std::int64_t seq, TimeNs from, TimeNs to, std::int32_t follows,
+                    std::string_view kind = "all_reduce", std::int64_t group = 7, std::int64_t bytes = -1) {
+        RankCollectiveTable& table = batch_.tables.rank_collective;
         Row row = table.add();
         if (bytes >= 0) table.bytes.set(row, bytes);
         table.rank.set(row, rank);
@@ -57,8 +57,8 @@ public:
     // Several sends and receives of one kernel, in a group of which nothing is numbered.
     void batch(std::int32_t rank, std::int64_t step, TimeNs from, TimeNs to, std::int32_t follows,
                const std::vector<Transfer>& transfers, std::int64_t group = 7) {
-        sync(rank, step, from, to, follows, "send_recv", group);
-        RankSyncTable& table = batch_.tables.rank_sync;
+        collective(rank, step, from, to, follows, "send_recv", group);
+        RankCollectiveTable& table = batch_.tables.rank_collective;
         table.transfers.set(static_cast<Row>(table.rows - 1), static_cast<std::int32_t>(transfers.size()));
         for (const Transfer& each : transfers) {
             RankTransferTable& into = batch_.tables.rank_transfer;
@@ -90,7 +90,7 @@ inline Trace even_job(std::int32_t ranks, std::int32_t late, DurNs more, std::in
         for (std::int64_t n = 0; n < steps; ++n) {
             TimeNs begin = n * step;
             rows.step(rank, n, begin, begin + step);
-            rows.sync(rank, n, begin + 1'000'000 + (rank == late ? more : 0), begin + step, n > 0 ? 1 : 0);
+            rows.collective(rank, n, begin + 1'000'000 + (rank == late ? more : 0), begin + step, n > 0 ? 1 : 0);
         }
     }
     return rows.trace();

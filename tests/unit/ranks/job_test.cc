@@ -39,7 +39,7 @@ TEST(Job, ContradictingKindsAreNotOneCollective) {
     for (std::int32_t rank : {0, 1}) {
         rows.rank(rank);
         rows.group(rank, 7, "0,1");
-        rows.sync(rank, 1, 0, 10, 0, rank == 0 ? "all_reduce" : "all_gather");
+        rows.collective(rank, 1, 0, 10, 0, rank == 0 ? "all_reduce" : "all_gather");
     }
     Trace trace = rows.trace();
     Facts facts(trace, {});
@@ -50,17 +50,17 @@ TEST(Job, ImpossibleRowsAreSkippedAndCounted) {
     JobRows rows;
     rows.rank(0);
     rows.group(0, 7, "0,1");
-    rows.sync(0, 1, 100, 50, 0);
-    rows.sync(0, 2, INT64_MIN, INT64_MAX, 0);
-    rows.sync(9, 3, 0, 10, 0);
-    rows.sync(0, 4, 0, 10, INT32_MAX);
+    rows.collective(0, 1, 100, 50, 0);
+    rows.collective(0, 2, INT64_MIN, INT64_MAX, 0);
+    rows.collective(9, 3, 0, 10, 0);
+    rows.collective(0, 4, 0, 10, INT32_MAX);
     rows.step(0, 1, INT64_MAX, INT64_MIN);
     Trace trace = rows.trace();
     Facts facts(trace, {});
     const Job& job = facts.get<Job>();
     EXPECT_EQ(job.unusable, 4U);
-    ASSERT_EQ(job.syncs.size(), 1U);
-    EXPECT_EQ(job.syncs[0].follows, kNone);
+    ASSERT_EQ(job.collectives.size(), 1U);
+    EXPECT_EQ(job.collectives[0].follows, kNone);
     EXPECT_FALSE(facts.get<Stragglers>().reason.empty());
 }
 

@@ -36,12 +36,12 @@ struct Outcome {
 void check_matches(const Facts& facts, const PlantedJob& planted, Outcome& found) {
     const Job& job = facts.get<Job>();
     const MatchedJob& matched = facts.get<MatchedJob>();
-    found.records = job.syncs.size();
+    found.records = job.collectives.size();
     for (const Instance& instance : matched.instances) {
         if (instance.count < 2) continue;
         std::map<std::int64_t, std::size_t> truths;
         for (std::uint32_t i : matched.of(instance))
-            ++truths[planted.truth(job.ranks[job.syncs[i].rank].rank, job.syncs[i].span.start)];
+            ++truths[planted.truth(job.ranks[job.collectives[i].rank].rank, job.collectives[i].span.start)];
         std::size_t most = 0;
         for (const auto& [truth, count] : truths) most = std::max(most, count);
         found.matched += instance.count;

@@ -22,13 +22,14 @@ struct Machines {
         auto index = static_cast<std::uint32_t>(job.ranks.size());
         Job::Rank& added = job.ranks.emplace_back();
         added.rank = rank, added.device = device, added.clock = index;
-        added.first = static_cast<std::uint32_t>(job.syncs.size());
-        added.syncs = static_cast<std::uint32_t>(ends);
+        added.first = static_cast<std::uint32_t>(job.collectives.size());
+        added.collectives = static_cast<std::uint32_t>(ends);
         job.clocks.push_back({"rank " + std::to_string(rank), false, {index}});
         for (std::size_t i = 0; i < ends; ++i) {
-            Job::Collective& sync = job.syncs.emplace_back();
+            Job::Collective& collective = job.collectives.emplace_back();
             TimeNs end = static_cast<TimeNs>(i + 1) * pause + later;
-            sync.rank = index, sync.group = 0, sync.kind = kind, sync.span = {end - kMachineMs, end};
+            collective.rank = index, collective.group = 0, collective.kind = kind,
+            collective.span = {end - kMachineMs, end};
         }
     }
     std::vector<std::string> names() {
@@ -91,8 +92,8 @@ TEST(OneMachine, EndsOfAnotherGroupAreOthers) {
     Machines machines;
     machines.job.groups.emplace_back();
     machines.add(0, 0), machines.add(1, 1);
-    for (std::uint32_t i = machines.job.ranks[1].first; i < machines.job.syncs.size(); ++i)
-        machines.job.syncs[i].group = 1;
+    for (std::uint32_t i = machines.job.ranks[1].first; i < machines.job.collectives.size(); ++i)
+        machines.job.collectives[i].group = 1;
     EXPECT_EQ(machines.names().size(), 2U);
 }
 

@@ -179,7 +179,7 @@ private:
         std::sort(records_.begin(), records_.end(), [](const Record& a, const Record& b) {
             return std::pair(a.rank, a.start) < std::pair(b.rank, b.start);
         });
-        RankSyncTable& table = batch_.tables.rank_sync;
+        RankCollectiveTable& table = batch_.tables.rank_collective;
         for (const Record& record : records_) {
             if (record.step < 0) continue;
             Row row = table.add();

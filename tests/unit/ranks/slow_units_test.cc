@@ -28,8 +28,8 @@ Trace job(std::int32_t groups, auto&& transfer, std::string_view kind = "all_red
             for (std::int64_t n = 0; n < kSteps; ++n) {
                 TimeNs end = begin + 1'000'000 + transfer(group, n);
                 rows.step(rank, n, begin, end);
-                rows.sync(rank, n, begin + 1'000'000, end, n > 0 ? 1 : 0, kind, 7 + group,
-                          bytes == nullptr ? -1 : bytes(rank));
+                rows.collective(rank, n, begin + 1'000'000, end, n > 0 ? 1 : 0, kind, 7 + group,
+                                bytes == nullptr ? -1 : bytes(rank));
                 begin = end;
             }
         }

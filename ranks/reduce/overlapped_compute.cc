@@ -1,4 +1,4 @@
-#include "ranks/reduce/work_beside.h"
+#include "ranks/reduce/overlapped_compute.h"
 
 #include <algorithm>
 #include <iterator>
@@ -31,8 +31,8 @@ LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std
 
 }  // namespace
 
-void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first,
-                 LargeVector<RankCollective>& points) {
+void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, std::size_t first,
+                             LargeVector<RankCollective>& points) {
     if (first == points.size()) return;
     const Trace& trace = facts.trace();
     LargeVector<Launched> work = launched_work(trace, device.device, std::span(points).subspan(first));
@@ -49,7 +49,7 @@ void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t f
         } else if (point.queued) {
             continue;
         }
-        if (beside.start < beside.end) point.beside = length_within(device.compute, beside);
+        if (beside.start < beside.end) point.overlapped_compute = length_within(device.compute, beside);
     }
 }
 

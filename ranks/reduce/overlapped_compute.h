@@ -11,9 +11,9 @@
 
 namespace gpuprof::inline ranks {
 
-// Sets RankCollective::beside of the points of a device, from index `first`. A collective needs the kernels that were launched
+// Sets RankCollective::overlapped_compute of the points of a device, from index `first`. A collective needs the kernels that were launched
 // before it. Without its launch: all of them, unless it was queued, which tells nothing.
-void find_beside(const Facts& facts, const DeviceActivity& device, std::size_t first,
-                 LargeVector<RankCollective>& points);
+void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, std::size_t first,
+                             LargeVector<RankCollective>& points);
 
 }  // namespace gpuprof::ranks

@@ -1,4 +1,4 @@
-#include "ranks/reduce/reduce_syncs.h"
+#include "ranks/reduce/reduce_collectives.h"
 
 #include <fmt/format.h>
 
@@ -15,23 +15,23 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-class SyncReduction {
+class CollectiveReduction {
 public:
-    SyncReduction(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
-                  const LargeVector<RankCollective>& points, Batch& into)
+    CollectiveReduction(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
+                        const LargeVector<RankCollective>& points, Batch& into)
         : trace_(trace),
           rank_(rank),
           world_(world),
           steps_(steps),
-          syncs_(points),
+          collectives_(points),
           into_(into),
           rows_(trace, rank, into),
           streams_(communicators(points)) {}
 
     void write() {
-        RankSyncTable& table = into_.tables.rank_sync;
+        RankCollectiveTable& table = into_.tables.rank_collective;
         const CollectiveTable& records = trace_.tables().collective;
-        for (const RankCollective& point : syncs_) {
+        for (const RankCollective& point : collectives_) {
             Row row = table.add();
             table.rank.set(row, rank_);
             if (point.device >= 0) table.device.set(row, point.device);
@@ -61,7 +61,7 @@ public:
             }
             if (point.follows != kFollowsNothing) {
                 table.follows.set(row, static_cast<std::int32_t>(point.follows));
-                table.beside_ns.set(row, point.beside);
+                table.overlapped_compute_ns.set(row, point.overlapped_compute);
             }
             table.compute_ns.set(row, point.own.compute);
             table.copy_ns.set(row, point.own.copy);
@@ -82,8 +82,8 @@ private:
         return Loss::undescribed_collective;
     }
 
-    void write_batch(Row sync, const std::vector<Row>& calls, bool by_job) {
-        into_.tables.rank_sync.transfers.set(sync, static_cast<std::int32_t>(calls.size()));
+    void write_batch(Row collective, const std::vector<Row>& calls, bool by_job) {
+        into_.tables.rank_collective.transfers.set(collective, static_cast<std::int32_t>(calls.size()));
         RankTransferTable& table = into_.tables.rank_transfer;
         for (Row call : calls) {
             Row row = table.add();
@@ -160,7 +160,7 @@ private:
     std::int32_t rank_;
     std::int64_t world_;
     const RankSteps& steps_;
-    const LargeVector<RankCollective>& syncs_;
+    const LargeVector<RankCollective>& collectives_;
     Batch& into_;
     RankRows rows_;
     std::vector<std::int64_t> streams_;  // of collectives whose groups are assumed
@@ -169,9 +169,9 @@ private:
 
 }  // namespace
 
-void reduce_syncs(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
-                  const LargeVector<RankCollective>& points, Batch& into) {
-    SyncReduction(trace, rank, world, steps, points, into).write();
+void reduce_collectives(const Trace& trace, std::int32_t rank, std::int64_t world, const RankSteps& steps,
+                        const LargeVector<RankCollective>& points, Batch& into) {
+    CollectiveReduction(trace, rank, world, steps, points, into).write();
 }
 
 }  // namespace gpuprof::ranks
