@@ -16,6 +16,7 @@ them and from the coverage of seeds and corpus.
 import argparse
 import concurrent.futures
 import datetime
+import fcntl
 import json
 import os
 import random
@@ -166,13 +167,17 @@ def add(one, seconds=0, executions=0, finds=0, edges=0):
     one["edges"] = max(one.get("edges", 0), edges)
 
 
-def add_run(runs, target, seconds, log, finds):
+def add_run(target, seconds, log, finds):
+    """Add a run to what is pending, which another process that fuzzes may also be doing."""
     executed = number(log, r"stat::number_of_executed_units:\s*(\d+)") or number(log, r"(?m)^#(\d+)\s")
-    add(runs.setdefault(target, {}), seconds, executed, finds, number(log, r"cov: (\d+)"))
-    write(PENDING, runs)
+    with open(PENDING.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        runs = read(PENDING)
+        add(runs.setdefault(target, {}), seconds, executed, finds, number(log, r"cov: (\d+)"))
+        write(PENDING, runs)
 
 
-def turn(target, runs, until):
+def turn(target, until):
     begun, finds = time.monotonic(), 0
     while (left := min(TURN_S, until) - (time.monotonic() - begun)) > 5 and finds < MOST_FINDS:
         before = processor_seconds()
@@ -180,7 +185,7 @@ def turn(target, runs, until):
         seconds = processor_seconds() - before
         if failed:
             finds += minimised(target, log) is not None
-        add_run(runs, target, seconds, log, int(failed))
+        add_run(target, seconds, log, int(failed))
         say(f"{target}: {number(log, r'stat::number_of_executed_units: *([0-9]+)')} inputs in {seconds:.0f} s, cov {number(log, r'cov: ([0-9]+)')}")
         if failed and not re.search(r"Test unit written to", log):
             say(f"{target} does not start: {log[-500:]}")
@@ -198,7 +203,8 @@ def run_all(names, hours, until):
             return
         name = min(open_, key=lambda each: runs.get(each, {}).get("cpu_s", 0))
         before = runs.get(name, {}).get("cpu_s", 0)
-        turn(name, runs, left)
+        turn(name, left)
+        runs = read(PENDING)
         if runs.get(name, {}).get("cpu_s", 0) - before < 1:
             waiting.add(name)
 
