@@ -17,17 +17,17 @@ struct LossesRow {
 };
 
 constexpr auto kLossesColumns = columns_of<LossesRow>({
-    {"kind", CellType::text, Unit::none, "Kind of loss.", [](const LossesRow& r) { return r.kind; }},
+    {"kind", CellType::text, Unit::none, "Kind of loss.", [](auto& r) { return r.kind; }},
     {"severity", CellType::text, Unit::none,
      "data = rows missing from the tables; value = repaired or left absent; notice = nothing missing.",
-     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{name_of(r.spec->severity)}; }},
-    {"count", CellType::integer, Unit::count, "Number of occurrences.", [](const LossesRow& r) { return r.count; }},
+     [](auto& r) { return r.spec == nullptr ? kAbsent : Cell{name_of(r.spec->severity)}; }},
+    {"count", CellType::integer, Unit::count, "Number of occurrences.", [](auto& r) { return r.count; }},
     {"what", CellType::text, Unit::none, "What happened.",
-     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->doc}; }},
+     [](auto& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->doc}; }},
     {"place", CellType::text, Unit::none, "Location of the first occurrence.",
-     [](const LossesRow& r) { return text_cell(r.place); }},
+     [](auto& r) { return text_cell(r.place); }},
     {"remedy", CellType::text, Unit::none, "What to do.",
-     [](const LossesRow& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->remedy}; }},
+     [](auto& r) { return r.spec == nullptr ? kAbsent : Cell{r.spec->remedy}; }},
 });
 
 Result<ResultTable> losses_table(const Facts& facts) {

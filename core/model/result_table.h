@@ -5,7 +5,7 @@
 // get out of step:
 //
 //     constexpr auto kStreamsColumns = columns_of<StreamWork>({
-//         {"ops", CellType::integer, Unit::count, "Number of ops.", [](const StreamWork& stream) { return stream.ops; }},
+//         {"ops", CellType::integer, Unit::count, "Number of ops.", [](auto& stream) { return stream.ops; }},
 //     });
 //     ResultTable table("streams", kStreamsColumns);
 //     table.add(kStreamsColumns, stream);

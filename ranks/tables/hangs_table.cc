@@ -32,54 +32,49 @@ struct HangsRow {
 
 constexpr auto kHangsColumns = columns_of<HangsRow>({
     {"collective", CellType::text, Unit::none, "Name of the collective; ends of a send or receive.",
-     [](const HangsRow& r) { return shown(name_with_ends(*r.hang.call)); }},
+     [](auto& r) { return shown(name_with_ends(*r.hang.call)); }},
     {"seq", CellType::integer, Unit::none, "Its number in the group; absent for sends and receives.",
-     [](const HangsRow& r) { return r.hang.seq >= 0 ? integer(r.hang.seq) : kAbsent; }},
+     [](auto& r) { return r.hang.seq >= 0 ? integer(r.hang.seq) : kAbsent; }},
     {"group", CellType::text, Unit::none, "Description or name of the group, and its ranks if they are known.",
-     [](const HangsRow& r) {
+     [](auto& r) {
          auto group = r.hangs.calls.groups.find(r.hang.group);
          return group == r.hangs.calls.groups.end() ? kAbsent : text_cell(group->second.label);
      }},
     {"cause", CellType::text, Unit::none,
      "mismatch, missing rank, cycle, waits for another, behind another (in its group), unknown (a dump or calls are "
      "missing) or all called it.",
-     [](const HangsRow& r) { return name_of(r.hang.cause); }},
+     [](auto& r) { return name_of(r.hang.cause); }},
     {"root", CellType::boolean, Unit::none, "Nothing else that is recorded explains it.",
-     [](const HangsRow& r) { return r.hang.root; }},
+     [](auto& r) { return r.hang.root; }},
     {"missing", CellType::text, Unit::none, "Ranks that never called it.",
-     [](const HangsRow& r) { return list(r.hang.missing); }},
+     [](auto& r) { return list(r.hang.missing); }},
     {"waiting", CellType::text, Unit::none, "Ranks that called it and have begun, as far as is known.",
-     [](const HangsRow& r) { return list(r.hang.waiting); }},
+     [](auto& r) { return list(r.hang.waiting); }},
     {"not_begun", CellType::text, Unit::none, "Ranks that called it and have not begun.",
-     [](const HangsRow& r) { return list(r.hang.not_begun); }},
+     [](auto& r) { return list(r.hang.not_begun); }},
     {"completed", CellType::text, Unit::none, "Ranks that completed it.",
-     [](const HangsRow& r) { return list(r.hang.completed); }},
-    {"no_dump", CellType::text, Unit::none, "Ranks without a dump.",
-     [](const HangsRow& r) { return list(r.hang.no_dump); }},
+     [](auto& r) { return list(r.hang.completed); }},
+    {"no_dump", CellType::text, Unit::none, "Ranks without a dump.", [](auto& r) { return list(r.hang.no_dump); }},
     {"unknown", CellType::text, Unit::none, "Ranks whose call may have left the recorder's buffer.",
-     [](const HangsRow& r) { return list(r.hang.unknown); }},
+     [](auto& r) { return list(r.hang.unknown); }},
     {"since", CellType::text, Unit::none, "When the first rank called it, by that rank's clock.",
-     [](const HangsRow& r) { return r.hang.since ? shown(time_text(*r.hang.since)) : std::nullopt; }},
+     [](auto& r) { return r.hang.since ? shown(time_text(*r.hang.since)) : std::nullopt; }},
     {"called_at", CellType::text, Unit::none, "Where a waiting rank called it.",
-     [](const HangsRow& r) { return shown(called_at(r.hang.call->stack, PathForm::whole)); }},
+     [](auto& r) { return shown(called_at(r.hang.call->stack, PathForm::whole)); }},
     {"last", CellType::text, Unit::none, "The last collective of the first missing rank.",
-     [](const HangsRow& r) {
-         return r.last == nullptr ? std::nullopt : shown(collective_text(r.hangs.calls, *r.last));
-     }},
+     [](auto& r) { return r.last == nullptr ? std::nullopt : shown(collective_text(r.hangs.calls, *r.last)); }},
     {"last_at", CellType::text, Unit::none, "Where that was called.",
-     [](const HangsRow& r) {
-         return r.last == nullptr ? std::nullopt : shown(called_at(r.last->stack, PathForm::whole));
-     }},
+     [](auto& r) { return r.last == nullptr ? std::nullopt : shown(called_at(r.last->stack, PathForm::whole)); }},
     {"mismatch", CellType::text, Unit::none, "Which ranks called what by this number.",
-     [](const HangsRow& r) { return text_cell(r.hang.mismatch); }},
+     [](auto& r) { return text_cell(r.hang.mismatch); }},
     {"waits_for", CellType::text, Unit::none, "The collectives that must complete first.",
-     [](const HangsRow& r) {
+     [](auto& r) {
          std::string text;
          for (std::size_t other : r.hang.waits_for)
              text += (text.empty() ? "" : "; ") + collective_text(r.hangs.calls, *r.hangs.rows[other].call);
          return shown(std::move(text));
      }},
-    {"bytes", CellType::integer, Unit::bytes, "Message size.", [](const HangsRow& r) { return r.hang.call->bytes; }},
+    {"bytes", CellType::integer, Unit::bytes, "Message size.", [](auto& r) { return r.hang.call->bytes; }},
 });
 
 void add_row(ResultTable& table, const Hangs& hangs, const Hang& hang) {

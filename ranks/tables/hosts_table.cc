@@ -17,28 +17,27 @@ struct HostsRow {
 
 constexpr auto kHostsColumns = columns_of<HostsRow>({
     {"host", CellType::text, Unit::none, "Host; a rank whose host is unknown has a clock of its own.",
-     [](const HostsRow& r) { return text_cell(r.clock.name); }},
-    {"ranks", CellType::integer, Unit::count, "Ranks with this clock.",
-     [](const HostsRow& r) { return r.clock.ranks.size(); }},
+     [](auto& r) { return text_cell(r.clock.name); }},
+    {"ranks", CellType::integer, Unit::count, "Ranks with this clock.", [](auto& r) { return r.clock.ranks.size(); }},
     {"aligned", CellType::boolean, Unit::none, "Its times were brought to the common clock; else they are as recorded.",
-     [](const HostsRow& r) { return r.fit.aligned; }},
+     [](auto& r) { return r.fit.aligned; }},
     {"offset_ns", CellType::real, Unit::ns, "How far ahead it is in the middle of the recording.",
-     [](const HostsRow& r) { return r.if_aligned(r.fit.offset_ns); }},
+     [](auto& r) { return r.if_aligned(r.fit.offset_ns); }},
     {"rate_ppm", CellType::real, Unit::none, "How much faster it runs, in parts per million.",
-     [](const HostsRow& r) { return r.if_aligned(r.fit.rate_ppm); }},
+     [](auto& r) { return r.if_aligned(r.fit.rate_ppm); }},
     {"jump_ns", CellType::real, Unit::ns, "By how much it was set forward during the recording; absent if it was not.",
-     [](const HostsRow& r) { return r.fit.jump_ns != 0 ? real(r.fit.jump_ns) : kAbsent; }},
+     [](auto& r) { return r.fit.jump_ns != 0 ? real(r.fit.jump_ns) : kAbsent; }},
     {"error_ns", CellType::real, Unit::ns,
      "Error of an aligned time: 95 % of the difference between fits to two halves of the data, or what noise and an "
      "unknown rate leave open if that is more, plus the 95th percentile of the residuals.",
-     [](const HostsRow& r) { return r.if_aligned(r.fit.error_ns); }},
+     [](auto& r) { return r.if_aligned(r.fit.error_ns); }},
     {"residual_ns", CellType::real, Unit::ns,
      "Median distance of its ends of collectives from those of the other hosts after alignment.",
-     [](const HostsRow& r) { return r.fit.instances > 0 ? real(r.fit.residual_ns) : kAbsent; }},
+     [](auto& r) { return r.fit.instances > 0 ? real(r.fit.residual_ns) : kAbsent; }},
     {"instances", CellType::integer, Unit::count, "Collectives that it shares with other clocks and that were used.",
-     [](const HostsRow& r) { return r.fit.instances; }},
+     [](auto& r) { return r.fit.instances; }},
     {"island", CellType::integer, Unit::none, "Clocks with the same number share groups; others cannot be compared.",
-     [](const HostsRow& r) { return r.fit.island; }},
+     [](auto& r) { return r.fit.island; }},
 });
 
 Result<ResultTable> hosts_table(const Facts& facts) {

@@ -119,30 +119,27 @@ struct ImbalanceRow {
 
 constexpr auto kImbalanceColumns = columns_of<ImbalanceRow>({
     {"ranks", CellType::text, Unit::none, "Ranks that do the same in a step.",
-     [](const ImbalanceRow& r) { return text_cell(r.quantity.ranks); }},
+     [](auto& r) { return text_cell(r.quantity.ranks); }},
     {"quantity", CellType::text, Unit::none,
      "compute; input, host: idle time for that reason; or the bytes of a kind of collective.",
-     [](const ImbalanceRow& r) { return text_cell(r.quantity.name); }},
+     [](auto& r) { return text_cell(r.quantity.name); }},
     {"pattern", CellType::text, Unit::none,
      "even; steady: one rank has most in three of five steps or more; changing: now one rank, now another, as with "
      "sequences of uneven length.",
-     [](const ImbalanceRow& r) { return r.pattern; }},
+     [](auto& r) { return r.pattern; }},
     {"max_over_mean", CellType::real, Unit::none,
      "The largest over the mean of the ranks, 1 if all have the same; mean over the steps.",
-     [](const ImbalanceRow& r) { return r.found.mean(); }},
+     [](auto& r) { return r.found.mean(); }},
     {"p95_over_p50", CellType::real, Unit::none,
      "The 95th percentile of the ranks over their median; mean over the steps.",
-     [](const ImbalanceRow& r) {
-         return r.found.tails > 0 ? ratio(r.found.tail, static_cast<double>(r.found.tails)) : kAbsent;
-     }},
+     [](auto& r) { return r.found.tails > 0 ? ratio(r.found.tail, static_cast<double>(r.found.tails)) : kAbsent; }},
     {"largest_rank", CellType::integer, Unit::none, "The rank that has most in most steps.",
-     [](const ImbalanceRow& r) { return r.even() ? kAbsent : integer(r.rank); }},
+     [](auto& r) { return r.even() ? kAbsent : integer(r.rank); }},
     {"largest_pct", CellType::real, Unit::percent, "Share of the steps in which it has.",
-     [](const ImbalanceRow& r) { return r.even() ? kAbsent : percent(r.rank_steps, r.found.steps); }},
+     [](auto& r) { return r.even() ? kAbsent : percent(r.rank_steps, r.found.steps); }},
     {"worst_step", CellType::integer, Unit::none, "Step with the largest max_over_mean.",
-     [](const ImbalanceRow& r) { return r.even() ? kAbsent : integer(r.found.worst_step); }},
-    {"steps", CellType::integer, Unit::count, "Steps that were compared.",
-     [](const ImbalanceRow& r) { return r.found.steps; }},
+     [](auto& r) { return r.even() ? kAbsent : integer(r.found.worst_step); }},
+    {"steps", CellType::integer, Unit::count, "Steps that were compared.", [](auto& r) { return r.found.steps; }},
 });
 
 Result<ResultTable> imbalance_table(const Facts& facts) {

@@ -28,27 +28,26 @@ struct JobStepsRow {
 };
 
 constexpr auto kJobStepsColumns = columns_of<JobStepsRow>({
-    {"step", CellType::integer, Unit::none, "Number of the step.", [](const JobStepsRow& r) { return r.step; }},
-    {"ranks", CellType::integer, Unit::count, "Ranks that recorded it.",
-     [](const JobStepsRow& r) { return r.most.ranks; }},
+    {"step", CellType::integer, Unit::none, "Number of the step.", [](auto& r) { return r.step; }},
+    {"ranks", CellType::integer, Unit::count, "Ranks that recorded it.", [](auto& r) { return r.most.ranks; }},
     {"dur_ns", CellType::integer, Unit::ns,
      "Its length in the replay of the recording, in which unexplained gaps count as nothing.",
-     [](const JobStepsRow& r) { return r.recorded; }},
+     [](auto& r) { return r.recorded; }},
     {"ideal_ns", CellType::integer, Unit::ns, "Its length if every rank and transfer were as its peers.",
-     [](const JobStepsRow& r) { return r.ideal; }},
+     [](auto& r) { return r.ideal; }},
     {"slowdown", CellType::real, Unit::none, "dur over ideal.",
-     [](const JobStepsRow& r) { return r.recorded && r.ideal ? ratio(*r.recorded, *r.ideal) : kAbsent; }},
+     [](auto& r) { return r.recorded && r.ideal ? ratio(*r.recorded, *r.ideal) : kAbsent; }},
     {"slowest_rank", CellType::integer, Unit::none,
      "The rank with most time of its own (compute, copies, input, host) above its peers.",
-     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.job.ranks[r.most.rank].rank); }},
+     [](auto& r) { return r.most.rank == kNone ? kAbsent : integer(r.job.ranks[r.most.rank].rank); }},
     {"excess_ns", CellType::integer, Unit::ns, "That time.",
-     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.known()); }},
+     [](auto& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.known()); }},
     {"compute_ns", CellType::integer, Unit::ns, "Compute in it.",
-     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.compute); }},
+     [](auto& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.compute); }},
     {"idle_input_ns", CellType::integer, Unit::ns, "Idle in it while the host waited for input.",
-     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.input); }},
+     [](auto& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.input); }},
     {"idle_host_ns", CellType::integer, Unit::ns, "Idle in it while the host worked or launched.",
-     [](const JobStepsRow& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.host); }},
+     [](auto& r) { return r.most.rank == kNone ? kAbsent : integer(r.most.excess.host); }},
 });
 
 Result<ResultTable> job_steps_table(const Facts& facts) {

@@ -87,23 +87,22 @@ struct LinksRow {
 constexpr auto kLinksColumns = columns_of<LinksRow>({
     {"hosts", CellType::text, Unit::none,
      "Hosts that the group connects; of a large one the first ones and the number.",
-     [](const LinksRow& r) { return text_cell(r.connected); }},
+     [](auto& r) { return text_cell(r.connected); }},
     {"group", CellType::text, Unit::none, "Description of the group.",
-     [](const LinksRow& r) { return text_cell(r.group.description); }},
-    {"ranks", CellType::text, Unit::none, "Its ranks.",
-     [](const LinksRow& r) { return text_cell(r.group.ranks_text); }},
+     [](auto& r) { return text_cell(r.group.description); }},
+    {"ranks", CellType::text, Unit::none, "Its ranks.", [](auto& r) { return text_cell(r.group.ranks_text); }},
     {"instances", CellType::integer, Unit::count, "Transfers that all of its ranks recorded.",
-     [](const LinksRow& r) { return r.link.ratios.size(); }},
+     [](auto& r) { return r.link.ratios.size(); }},
     {"transfer_ns", CellType::real, Unit::ns, "Mean transfer.",
-     [](const LinksRow& r) { return r.link.transfer.over(r.link.ratios.size()); }},
+     [](auto& r) { return r.link.transfer.over(r.link.ratios.size()); }},
     {"ratio", CellType::real, Unit::none,
      "Median of each transfer over the median of equal ones: of the same kind, bytes, number of ranks, and within one "
      "host or between hosts.",
-     [](const LinksRow& r) { return r.ratio; }},
-    {"slow", CellType::boolean, Unit::none, "The ratio is at least 1.2.", [](const LinksRow& r) { return r.slow(); }},
+     [](auto& r) { return r.ratio; }},
+    {"slow", CellType::boolean, Unit::none, "The ratio is at least 1.2.", [](auto& r) { return r.slow(); }},
     {"common_hosts", CellType::text, Unit::none,
      "Of a slow group: hosts that are in all slow groups; absent without such a host.",
-     [](const LinksRow& r) { return r.slow() ? text_cell(r.common) : kAbsent; }},
+     [](auto& r) { return r.slow() ? text_cell(r.common) : kAbsent; }},
 });
 
 Result<ResultTable> links_table(const Facts& facts) {

@@ -21,24 +21,23 @@ struct PipelineRow {
 };
 
 constexpr auto kPipelineColumns = columns_of<PipelineRow>({
-    {"stage", CellType::integer, Unit::none, "Number of the stage, from 0.",
-     [](const PipelineRow& r) { return r.stage; }},
-    {"ranks", CellType::text, Unit::none, "Its ranks.", [](const PipelineRow& r) { return text_cell(r.members); }},
+    {"stage", CellType::integer, Unit::none, "Number of the stage, from 0.", [](auto& r) { return r.stage; }},
+    {"ranks", CellType::text, Unit::none, "Its ranks.", [](auto& r) { return text_cell(r.members); }},
     {"compute_ns", CellType::real, Unit::ns, "Compute in a step: median of its ranks, mean over the steps.",
-     [](const PipelineRow& r) { return r.times.compute_ns; }},
+     [](auto& r) { return r.times.compute_ns; }},
     {"over_mean", CellType::real, Unit::none, "That over the mean of all stages; 1 if they are even.",
-     [](const PipelineRow& r) { return ratio(r.times.compute_ns, r.mean_compute); }},
+     [](auto& r) { return ratio(r.times.compute_ns, r.mean_compute); }},
     {"wait_ns", CellType::real, Unit::ns,
      "Waiting of one of its ranks for the other end of a send or receive, per step.",
-     [](const PipelineRow& r) { return r.times.wait_ns; }},
+     [](auto& r) { return r.times.wait_ns; }},
     {"wait_pct", CellType::real, Unit::percent, "Share of the step: the part of the bubble that it waits through.",
-     [](const PipelineRow& r) { return percent(r.times.wait_ns, r.step_ns); }},
+     [](auto& r) { return percent(r.times.wait_ns, r.step_ns); }},
     {"transfer_ns", CellType::real, Unit::ns, "Sends and receives of one of its ranks, without waiting, per step.",
-     [](const PipelineRow& r) { return r.times.transfer_ns; }},
+     [](auto& r) { return r.times.transfer_ns; }},
     {"theory_pct", CellType::real, Unit::percent,
      "Bubble of even stages without delays, (p - 1) / (m v + p - 1), of p stages, m micro-batches and v parts of the "
      "model on each stage.",
-     [](const PipelineRow& r) { return r.theory > 0 ? real(100 * r.theory) : kAbsent; }},
+     [](auto& r) { return r.theory > 0 ? real(100 * r.theory) : kAbsent; }},
 });
 
 Result<ResultTable> pipeline_table(const Facts& facts) {

@@ -47,48 +47,40 @@ struct RankCollectivesRow {
 };
 
 constexpr auto kRankCollectivesColumns = columns_of<RankCollectivesRow>({
-    {"group", CellType::text, Unit::none, "Description of the groups.",
-     [](const RankCollectivesRow& r) { return text_cell(r.group); }},
+    {"group", CellType::text, Unit::none, "Description of the groups.", [](auto& r) { return text_cell(r.group); }},
     {"size", CellType::integer, Unit::count, "Ranks of a group.",
-     [](const RankCollectivesRow& r) { return r.size > 0 ? integer(r.size) : kAbsent; }},
+     [](auto& r) { return r.size > 0 ? integer(r.size) : kAbsent; }},
     {"collective", CellType::text, Unit::none, "Kind of the collective.",
-     [](const RankCollectivesRow& r) { return text_cell(to_string(r.collective)); }},
+     [](auto& r) { return text_cell(to_string(r.collective)); }},
     {"bytes", CellType::integer, Unit::bytes,
      "Message size; absent when not recorded. All-to-all: the largest of a rank, on average.",
-     [](const RankCollectivesRow& r) { return r.bytes >= 0 ? integer(r.bytes) : kAbsent; }},
+     [](auto& r) { return r.bytes >= 0 ? integer(r.bytes) : kAbsent; }},
     {"instances", CellType::integer, Unit::count,
      "Collectives, each counted once for all of its ranks; of batches with several ranks, each kernel.",
-     [](const RankCollectivesRow& r) { return r.transfer.count; }},
+     [](auto& r) { return r.transfer.count; }},
     {"complete_pct", CellType::real, Unit::percent,
      "Share of them that was found on every rank of the group. Waits of the others are lower bounds.",
-     [](const RankCollectivesRow& r) { return percent(r.kind.complete, r.transfer.count); }},
+     [](auto& r) { return percent(r.kind.complete, r.transfer.count); }},
     {"matched_by", CellType::text, Unit::none,
      "sequence number, order in the step, or order if the group had to be assumed.",
-     [](const RankCollectivesRow& r) { return text_cell(name_of(r.kind.rule)); }},
-    {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer.",
-     [](const RankCollectivesRow& r) { return r.transfer.p50; }},
+     [](auto& r) { return text_cell(name_of(r.kind.rule)); }},
+    {"transfer_p50_ns", CellType::integer, Unit::ns, "Median transfer.", [](auto& r) { return r.transfer.p50; }},
     {"transfer_p95_ns", CellType::integer, Unit::ns, "95th percentile of the transfer.",
-     [](const RankCollectivesRow& r) { return r.transfer.p95; }},
+     [](auto& r) { return r.transfer.p95; }},
     {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Message size over the median transfer.",
-     [](const RankCollectivesRow& r) {
-         return r.bytes > 0 && r.transfer.p50 > 0 ? ratio(r.bytes, r.transfer.p50) : kAbsent;
-     }},
+     [](auto& r) { return r.bytes > 0 && r.transfer.p50 > 0 ? ratio(r.bytes, r.transfer.p50) : kAbsent; }},
     {"wait_mean_ns", CellType::real, Unit::ns,
      "Mean wait of a rank for the last one; absent, like the next two, if no times could be compared.",
-     [](const RankCollectivesRow& r) { return r.kind.members > 0 ? real(r.kind.wait.over(r.kind.members)) : kAbsent; }},
+     [](auto& r) { return r.kind.members > 0 ? real(r.kind.wait.over(r.kind.members)) : kAbsent; }},
     {"wait_max_ns", CellType::integer, Unit::ns, "Longest wait of a rank.",
-     [](const RankCollectivesRow& r) { return r.kind.members > 0 ? integer(r.kind.longest) : kAbsent; }},
+     [](auto& r) { return r.kind.members > 0 ? integer(r.kind.longest) : kAbsent; }},
     {"lateness_mean_ns", CellType::real, Unit::ns, "Mean time between the second to last and the last arrival.",
-     [](const RankCollectivesRow& r) {
-         return r.kind.compared > 0 ? real(r.kind.lateness.over(r.kind.compared)) : kAbsent;
-     }},
+     [](auto& r) { return r.kind.compared > 0 ? real(r.kind.lateness.over(r.kind.compared)) : kAbsent; }},
     {"last_rank", CellType::integer, Unit::none,
      "The rank that arrived last most often, as far as the clocks can tell.",
-     [](const RankCollectivesRow& r) { return r.last == nullptr ? kAbsent : integer(r.last->first); }},
+     [](auto& r) { return r.last == nullptr ? kAbsent : integer(r.last->first); }},
     {"last_pct", CellType::real, Unit::percent, "Share of the instances in which it did.",
-     [](const RankCollectivesRow& r) {
-         return r.last == nullptr ? kAbsent : percent(r.last->second, r.transfer.count);
-     }},
+     [](auto& r) { return r.last == nullptr ? kAbsent : percent(r.last->second, r.transfer.count); }},
 });
 
 Result<ResultTable> rank_collectives_table(const Facts& facts) {

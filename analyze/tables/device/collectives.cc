@@ -116,25 +116,22 @@ struct CollectivesRow {
 
 constexpr auto kCollectivesColumns = columns_of<CollectivesRow>({
     {"name", CellType::text, Unit::none, "Name of the collective; the kernel name if the collective is unknown.",
-     [](const CollectivesRow& r) { return text_cell(r.name); }},
+     [](auto& r) { return text_cell(r.name); }},
     {"count", CellType::integer, Unit::count, "Number of kernels, or of records without one.",
-     [](const CollectivesRow& r) { return r.group.count; }},
+     [](auto& r) { return r.group.count; }},
     {"bytes", CellType::integer, Unit::bytes, "Message size; absent when not recorded.",
-     [](const CollectivesRow& r) { return r.message.bytes; }},
+     [](auto& r) { return r.message.bytes; }},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations, including waits for other ranks.",
-     [](const CollectivesRow& r) { return r.group.total.value(); }},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration.",
-     [](const CollectivesRow& r) { return r.group.total.over(r.group.count); }},
+     [](auto& r) { return r.group.total.value(); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](auto& r) { return r.group.total.over(r.group.count); }},
     {"alg_gb_per_s", CellType::real, Unit::gb_per_s, "Algorithm bandwidth: bytes x count over total_ns.",
-     [](const CollectivesRow& r) { return r.rate(); }},
+     [](auto& r) { return r.rate(); }},
     {"bus_gb_per_s", CellType::real, Unit::gb_per_s,
      "Bus bandwidth: alg_gb_per_s times the collective's traffic factor (nccl-tests).",
-     [](const CollectivesRow& r) { return r.bus_rate(); }},
+     [](auto& r) { return r.bus_rate(); }},
     {"exposed_ns", CellType::integer, Unit::ns,
      "Time with no other kernel in flight, summed over devices; absent without kernels.",
-     [](const CollectivesRow& r) {
-         return r.group.spans.empty() ? kAbsent : integer(exposed(r.facts, r.group).value());
-     }},
+     [](auto& r) { return r.group.spans.empty() ? kAbsent : integer(exposed(r.facts, r.group).value()); }},
 });
 
 Result<ResultTable> collectives_table(const Facts& facts) {

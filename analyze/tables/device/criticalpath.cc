@@ -30,18 +30,17 @@ struct CriticalPathRow {
 constexpr auto kCriticalpathColumns = columns_of<CriticalPathRow>({
     {"part", CellType::text, Unit::none,
      "kernel, copy, input, host code, launch call, allocation, other call, wait, hand-over or gap.",
-     [](const CriticalPathRow& r) { return name_of(r.what); }},
+     [](auto& r) { return name_of(r.what); }},
     {"name", CellType::text, Unit::none, "Kernel, direction of the copy, call, or operator or range around host code.",
-     [](const CriticalPathRow& r) { return text_cell(r.trace, r.name); }},
+     [](auto& r) { return text_cell(r.trace, r.name); }},
     {"handle", CellType::text, Unit::none, "Handle of the kernel (k-1) or call (a-1) in other tables.",
-     [](const CriticalPathRow& r) { return text_cell(r.handle); }},
-    {"count", CellType::integer, Unit::count, "Number of parts.", [](const CriticalPathRow& r) { return r.count; }},
+     [](auto& r) { return text_cell(r.handle); }},
+    {"count", CellType::integer, Unit::count, "Number of parts.", [](auto& r) { return r.count; }},
     {"total_ns", CellType::integer, Unit::ns, "Time on the critical path, all steps after the first.",
-     [](const CriticalPathRow& r) { return r.time; }},
-    {"per_step_ns", CellType::integer, Unit::ns, "total_ns per step.",
-     [](const CriticalPathRow& r) { return r.time / r.steps; }},
+     [](auto& r) { return r.time; }},
+    {"per_step_ns", CellType::integer, Unit::ns, "total_ns per step.", [](auto& r) { return r.time / r.steps; }},
     {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the critical path.",
-     [](const CriticalPathRow& r) { return percent(r.time, r.whole); }},
+     [](auto& r) { return percent(r.time, r.whole); }},
 });
 
 // Names the parts of a path.

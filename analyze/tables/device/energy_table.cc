@@ -37,30 +37,28 @@ struct EnergyRow {
 
 constexpr auto kEnergyColumns = columns_of<EnergyRow>({
     {"class", CellType::text, Unit::none, "Kind of row: device, steps, work, range or op.",
-     [](const EnergyRow& r) { return r.kind; }},
+     [](auto& r) { return r.kind; }},
     {"name", CellType::text, Unit::none, "Step family, classes of work in flight (or idle), range path, operator.",
-     [](const EnergyRow& r) { return text_cell(r.name); }},
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const EnergyRow& r) { return r.device; }},
+     [](auto& r) { return text_cell(r.name); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.device; }},
     {"count", CellType::integer, Unit::count, "Number of steps, of stretches of time, of instances, of kernels.",
-     [](const EnergyRow& r) { return r.count; }},
-    {"time_ns", CellType::integer, Unit::ns, "Time that the energy is of.", [](const EnergyRow& r) { return r.time; }},
+     [](auto& r) { return r.count; }},
+    {"time_ns", CellType::integer, Unit::ns, "Time that the energy is of.", [](auto& r) { return r.time; }},
     {"energy_j", CellType::real, Unit::joule, "Energy of the board in that time; absent if it cannot be known.",
-     [](const EnergyRow& r) { return r.of ? real(r.of.joules) : kAbsent; }},
+     [](auto& r) { return r.of ? real(r.of.joules) : kAbsent; }},
     {"uncertainty_j", CellType::real, Unit::joule,
      "Error of energy_j in either direction (95 %), including 5 % of the sensor.",
-     [](const EnergyRow& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
+     [](auto& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
     {"per_count_j", CellType::real, Unit::joule, "energy_j / count.",
-     [](const EnergyRow& r) { return r.of ? ratio(r.of.joules, static_cast<double>(r.count)) : kAbsent; }},
+     [](auto& r) { return r.of ? ratio(r.of.joules, static_cast<double>(r.count)) : kAbsent; }},
     {"mean_w", CellType::real, Unit::watt, "energy_j / time_ns.",
-     [](const EnergyRow& r) {
-         return r.of ? ratio(r.of.joules * kNsPerSecond, static_cast<double>(r.time)) : kAbsent;
-     }},
+     [](auto& r) { return r.of ? ratio(r.of.joules * kNsPerSecond, static_cast<double>(r.time)) : kAbsent; }},
     {"share_pct", CellType::real, Unit::percent, "Share of the energy of the device over the window.",
-     [](const EnergyRow& r) { return r.of && r.whole_j ? percent(r.of.joules, *r.whole_j) : kAbsent; }},
+     [](auto& r) { return r.of && r.whole_j ? percent(r.of.joules, *r.whole_j) : kAbsent; }},
     {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression).",
-     [](const EnergyRow& r) { return text_cell(name_of(r.of.basis)); }},
+     [](auto& r) { return text_cell(name_of(r.of.basis)); }},
     {"because", CellType::text, Unit::none, "Why the energy is absent.",
-     [](const EnergyRow& r) { return text_cell(r.of.because); }},
+     [](auto& r) { return text_cell(r.of.because); }},
 });
 
 class EnergyRows {

@@ -50,25 +50,25 @@ struct GapsRow {
 };
 
 constexpr auto kGapsColumns = columns_of<GapsRow>({
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const GapsRow& r) { return r.gap.device; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.gap.device; }},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const GapsRow& r) { return r.gap.start - r.trace.zero(); }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const GapsRow& r) { return r.gap.dur; }},
+     [](auto& r) { return r.gap.start - r.trace.zero(); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.gap.dur; }},
     {"cause", CellType::text, Unit::none, "Cause of the largest part of the gap.",
-     [](const GapsRow& r) { return name_of(r.gap.cause); }},
+     [](auto& r) { return name_of(r.gap.cause); }},
     {"host_thread", CellType::text, Unit::none, "process/thread that explains the gap; absent when unknown.",
-     [](const GapsRow& r) { return text_cell(r.trace, r.gap.host_thread); }},
+     [](auto& r) { return text_cell(r.trace, r.gap.host_thread); }},
     {"host_what", CellType::text, Unit::none,
      "Range, operator or call on that thread that explains most of the gap, excluding recording overhead; "
      "`profiler` if the overhead explains more. An operating-system call in which the thread spent at least half "
      "of the gap is appended, as in `load_batch (in read)`, or stands alone; so is `waiting for a CPU`, if it was "
      "preempted for that long. Without any of these, the place of the launch that ended the gap, as in "
      "`before train (train.py:12)`.",
-     [](const GapsRow& r) { return text_cell(r.what); }},
+     [](auto& r) { return text_cell(r.what); }},
     {"before", CellType::text, Unit::none, "Device op that ended at the start of the gap.",
-     [](const GapsRow& r) { return op_name(r.trace, r.gap.before_op, r.gap.before); }},
+     [](auto& r) { return op_name(r.trace, r.gap.before_op, r.gap.before); }},
     {"after", CellType::text, Unit::none, "Device op that started at the end of the gap.",
-     [](const GapsRow& r) { return op_name(r.trace, r.gap.after_op, r.gap.after); }},
+     [](auto& r) { return op_name(r.trace, r.gap.after_op, r.gap.after); }},
 });
 
 // The gaps to list, in order. Only those within the row limit are sorted, since a trace can have millions.

@@ -26,22 +26,21 @@ struct IdleRow {
 };
 
 constexpr auto kIdleColumns = columns_of<IdleRow>({
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const IdleRow& r) { return r.device.device; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.device.device; }},
     {"cause", CellType::text, Unit::none, "Activity of the submitting host thread while the device was idle.",
-     [](const IdleRow& r) { return name_of(r.cause); }},
-    {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause.",
-     [](const IdleRow& r) { return r.total.total; }},
+     [](auto& r) { return name_of(r.cause); }},
+    {"total_ns", CellType::integer, Unit::ns, "Idle time with this cause.", [](auto& r) { return r.total.total; }},
     {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the device's idle time.",
-     [](const IdleRow& r) { return percent(r.total.total, r.idle); }},
+     [](auto& r) { return percent(r.total.total, r.idle); }},
     {"count", CellType::integer, Unit::count, "Number of gaps with a part of this cause.",
-     [](const IdleRow& r) { return r.total.count; }},
+     [](auto& r) { return r.total.count; }},
     {"python", CellType::text, Unit::none,
      "Python or native function with most samples of the host thread; without samples, the Python function with most "
      "recorded time; absent without either.",
-     [](const IdleRow& r) { return text_cell(r.python); }},
+     [](auto& r) { return text_cell(r.python); }},
     {"drained_ns", CellType::integer, Unit::ns,
      "Part of total_ns in gaps that began while the host waited for the device, so the queue ran empty.",
-     [](const IdleRow& r) { return r.device.drained[static_cast<std::size_t>(r.cause)]; }},
+     [](auto& r) { return r.device.drained[static_cast<std::size_t>(r.cause)]; }},
 });
 
 Result<ResultTable> idle_table(const Facts& facts) {

@@ -73,18 +73,17 @@ struct OverlapRow {
 
 constexpr auto kOverlapColumns = columns_of<OverlapRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const OverlapRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
-    {"a", CellType::text, Unit::none, "kernel, or a stream.", [](const OverlapRow& r) { return r.pair.a; }},
+     [](auto& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+    {"a", CellType::text, Unit::none, "kernel, or a stream.", [](auto& r) { return r.pair.a; }},
     {"b", CellType::text, Unit::none, "memcpy, comm (collective kernels), or another stream.",
-     [](const OverlapRow& r) { return r.pair.b; }},
-    {"a_ns", CellType::integer, Unit::ns, "Time with a in flight.", [](const OverlapRow& r) { return r.pair.a_ns; }},
-    {"b_ns", CellType::integer, Unit::ns, "Time with b in flight.", [](const OverlapRow& r) { return r.pair.b_ns; }},
-    {"both_ns", CellType::integer, Unit::ns, "Time with both in flight.",
-     [](const OverlapRow& r) { return r.pair.both_ns; }},
+     [](auto& r) { return r.pair.b; }},
+    {"a_ns", CellType::integer, Unit::ns, "Time with a in flight.", [](auto& r) { return r.pair.a_ns; }},
+    {"b_ns", CellType::integer, Unit::ns, "Time with b in flight.", [](auto& r) { return r.pair.b_ns; }},
+    {"both_ns", CellType::integer, Unit::ns, "Time with both in flight.", [](auto& r) { return r.pair.both_ns; }},
     {"a_exposed_ns", CellType::integer, Unit::ns, "Time with a but not b in flight.",
-     [](const OverlapRow& r) { return r.pair.a_ns - r.pair.both_ns; }},
+     [](auto& r) { return r.pair.a_ns - r.pair.both_ns; }},
     {"b_exposed_ns", CellType::integer, Unit::ns, "Time with b but not a in flight.",
-     [](const OverlapRow& r) { return r.pair.b_ns - r.pair.both_ns; }},
+     [](auto& r) { return r.pair.b_ns - r.pair.both_ns; }},
 });
 
 Result<ResultTable> overlap_table(const Facts& facts) {

@@ -67,16 +67,16 @@ struct QueueRow {
 };
 
 constexpr auto kQueueColumns = columns_of<QueueRow>({
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const QueueRow& r) { return r.stream.first; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.stream.first; }},
     {"stream", CellType::integer, Unit::none, "Stream id; absent when unknown.",
-     [](const QueueRow& r) { return r.stream.second < 0 ? kAbsent : integer(r.stream.second); }},
+     [](auto& r) { return r.stream.second < 0 ? kAbsent : integer(r.stream.second); }},
     {"ops", CellType::integer, Unit::count, "Number of device ops whose call was recorded.",
-     [](const QueueRow& r) { return r.length.ops; }},
+     [](auto& r) { return r.length.ops; }},
     {"mean", CellType::real, Unit::count, "Mean number of ops submitted but not yet started, over time.",
-     [](const QueueRow& r) { return r.length.mean; }},
-    {"most", CellType::integer, Unit::count, "Maximum queue length.", [](const QueueRow& r) { return r.length.most; }},
+     [](auto& r) { return r.length.mean; }},
+    {"most", CellType::integer, Unit::count, "Maximum queue length.", [](auto& r) { return r.length.most; }},
     {"empty_pct", CellType::real, Unit::percent, "Share of the time with an empty queue.",
-     [](const QueueRow& r) { return r.length.empty_pct; }},
+     [](auto& r) { return r.length.empty_pct; }},
 });
 
 Result<ResultTable> queue_table(const Facts& facts) {

@@ -19,25 +19,22 @@ struct StepEnergyRow {
 
 constexpr auto kStepEnergyColumns = columns_of<StepEnergyRow>({
     {"step", CellType::text, Unit::none, "Name of the step's range, or the step number.",
-     [](const StepEnergyRow& r) { return text_cell(r.step.name); }},
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const StepEnergyRow& r) { return r.device; }},
+     [](auto& r) { return text_cell(r.step.name); }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.device; }},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const StepEnergyRow& r) { return r.step.start - r.origin; }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.",
-     [](const StepEnergyRow& r) { return r.step.end - r.step.start; }},
+     [](auto& r) { return r.step.start - r.origin; }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.step.end - r.step.start; }},
     {"energy_j", CellType::real, Unit::joule, "Energy of the board during the step; absent if it cannot be known.",
-     [](const StepEnergyRow& r) { return r.of ? real(r.of.joules) : kAbsent; }},
+     [](auto& r) { return r.of ? real(r.of.joules) : kAbsent; }},
     {"uncertainty_j", CellType::real, Unit::joule,
      "Error of energy_j in either direction (95 %), including 5 % of the sensor.",
-     [](const StepEnergyRow& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
+     [](auto& r) { return r.of ? real(r.of.uncertainty_j) : kAbsent; }},
     {"mean_w", CellType::real, Unit::watt, "energy_j / dur_ns.",
-     [](const StepEnergyRow& r) {
-         return r.of ? ratio(r.of.joules * 1e9, static_cast<double>(r.step.end - r.step.start)) : kAbsent;
-     }},
+     [](auto& r) { return r.of ? ratio(r.of.joules * 1e9, static_cast<double>(r.step.end - r.step.start)) : kAbsent; }},
     {"basis", CellType::text, Unit::none, "counter, power samples, or model (power of the classes by regression).",
-     [](const StepEnergyRow& r) { return text_cell(name_of(r.of.basis)); }},
+     [](auto& r) { return text_cell(name_of(r.of.basis)); }},
     {"because", CellType::text, Unit::none, "Why the energy is absent.",
-     [](const StepEnergyRow& r) { return text_cell(r.of.because); }},
+     [](auto& r) { return text_cell(r.of.because); }},
 });
 
 Result<ResultTable> step_energy_table(const Facts& facts) {

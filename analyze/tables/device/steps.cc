@@ -173,22 +173,20 @@ struct StepsRow {
 
 constexpr auto kStepsColumns = columns_of<StepsRow>({
     {"step", CellType::text, Unit::none, "Name of the step's range, or the step number.",
-     [](const StepsRow& r) { return text_cell(r.step.name); }},
+     [](auto& r) { return text_cell(r.step.name); }},
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const StepsRow& r) { return r.step.start - r.origin; }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const StepsRow& r) { return r.measured.dur; }},
+     [](auto& r) { return r.step.start - r.origin; }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.measured.dur; }},
     {"gpu_busy_ns", CellType::integer, Unit::ns, "Time in the step with a device op in flight, summed over devices.",
-     [](const StepsRow& r) { return r.measured.busy.value(); }},
+     [](auto& r) { return r.measured.busy.value(); }},
     {"busy_pct", CellType::real, Unit::percent, "gpu_busy_ns as a share of dur_ns x the number of devices with work.",
-     [](const StepsRow& r) {
-         return percent(r.measured.busy.real(), static_cast<double>(r.measured.dur) * r.devices);
-     }},
+     [](auto& r) { return percent(r.measured.busy.real(), static_cast<double>(r.measured.dur) * r.devices); }},
     {"kernels", CellType::integer, Unit::count, "Number of kernels that started in the step.",
-     [](const StepsRow& r) { return r.measured.kernels; }},
+     [](auto& r) { return r.measured.kernels; }},
     {"slow", CellType::boolean, Unit::none, "Longer than 1.2 x the median step or than the 95th percentile.",
-     [](const StepsRow& r) { return r.measured.slow; }},
+     [](auto& r) { return r.measured.slow; }},
     {"why", CellType::text, Unit::none, "Largest differences between a slow step and the median step.",
-     [](const StepsRow& r) { return text_cell(r.why); }},
+     [](auto& r) { return text_cell(r.why); }},
 });
 
 Result<ResultTable> steps_table(const Facts& facts) {

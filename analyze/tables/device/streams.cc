@@ -15,17 +15,17 @@ struct StreamRow {
 
 constexpr auto kStreamsColumns = columns_of<StreamRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const StreamRow& r) { return r.stream.device < 0 ? kAbsent : integer(r.stream.device); }},
+     [](auto& r) { return r.stream.device < 0 ? kAbsent : integer(r.stream.device); }},
     {"stream", CellType::integer, Unit::none, "Stream id.",
-     [](const StreamRow& r) { return r.stream.stream < 0 ? kAbsent : integer(r.stream.stream); }},
+     [](auto& r) { return r.stream.stream < 0 ? kAbsent : integer(r.stream.stream); }},
     {"ops", CellType::integer, Unit::count, "Number of kernels, memcpys and memsets.",
-     [](const StreamRow& r) { return r.stream.ops; }},
+     [](auto& r) { return r.stream.ops; }},
     {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight.",
-     [](const StreamRow& r) { return length(r.stream.busy); }},
+     [](auto& r) { return length(r.stream.busy); }},
     {"first_ns", CellType::integer, Unit::ns, "Start of the first op, relative to the window start.",
-     [](const StreamRow& r) { return r.stream.first - r.origin; }},
+     [](auto& r) { return r.stream.first - r.origin; }},
     {"last_ns", CellType::integer, Unit::ns, "End of the last op, relative to the window start.",
-     [](const StreamRow& r) { return r.stream.last - r.origin; }},
+     [](auto& r) { return r.stream.last - r.origin; }},
 });
 
 Result<ResultTable> streams_table(const Facts& facts) {

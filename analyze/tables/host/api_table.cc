@@ -15,22 +15,19 @@ struct ApiRow {
 };
 
 constexpr auto kApiColumns = columns_of<ApiRow>({
-    {"name", CellType::text, Unit::none, "Function name.",
-     [](const ApiRow& r) { return text_cell(r.trace, r.calls.name); }},
-    {"count", CellType::integer, Unit::count, "Number of calls.", [](const ApiRow& r) { return r.calls.stat.count; }},
+    {"name", CellType::text, Unit::none, "Function name.", [](auto& r) { return text_cell(r.trace, r.calls.name); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](auto& r) { return r.calls.stat.count; }},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
-     [](const ApiRow& r) { return r.calls.stat.sum.value(); }},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](const ApiRow& r) { return r.calls.stat.mean; }},
-    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).", [](const ApiRow& r) { return r.calls.stat.p50; }},
+     [](auto& r) { return r.calls.stat.sum.value(); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](auto& r) { return r.calls.stat.mean; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).", [](auto& r) { return r.calls.stat.p50; }},
     {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank).",
-     [](const ApiRow& r) { return r.calls.stat.p95; }},
-    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](const ApiRow& r) { return r.calls.stat.max; }},
+     [](auto& r) { return r.calls.stat.p95; }},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](auto& r) { return r.calls.stat.max; }},
     {"blocking", CellType::boolean, Unit::none, "Whether the call waits for the device.",
-     [](const ApiRow& r) {
-         return r.calls.name == kNoString ? kAbsent : Cell{call_blocks(r.trace.text(r.calls.name))};
-     }},
+     [](auto& r) { return r.calls.name == kNoString ? kAbsent : Cell{call_blocks(r.trace.text(r.calls.name))}; }},
     {"threads", CellType::integer, Unit::count, "Number of threads that made the call.",
-     [](const ApiRow& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
+     [](auto& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
 });
 
 Result<ResultTable> api_table(const Facts& facts) {

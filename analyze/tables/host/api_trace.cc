@@ -15,18 +15,18 @@ struct ApiTraceRow {
 
 constexpr auto kApiTraceColumns = columns_of<ApiTraceRow>({
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const ApiTraceRow& r) { return r.list.since_start(r.calls.start[r.row]); }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const ApiTraceRow& r) { return r.calls.dur[r.row]; }},
+     [](auto& r) { return r.list.since_start(r.calls.start[r.row]); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.calls.dur[r.row]; }},
     {"name", CellType::text, Unit::none, "Function name.",
-     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
     {"error", CellType::integer, Unit::none, "Error code returned by the call; absent if there was none.",
-     [](const ApiTraceRow& r) { return r.calls.error.get(r.row); }},
+     [](auto& r) { return r.calls.error.get(r.row); }},
     {"correlation", CellType::integer, Unit::none, "Correlation id, shared with the device work it submitted.",
-     [](const ApiTraceRow& r) { return r.calls.correlation.get(r.row); }},
+     [](auto& r) { return r.calls.correlation.get(r.row); }},
     {"process", CellType::text, Unit::none, "Process key.",
-     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.process.value_or(r.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.calls.process.value_or(r.row, kNoString)); }},
     {"thread", CellType::text, Unit::none, "Thread key.",
-     [](const ApiTraceRow& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
 });
 
 Result<ResultTable> api_trace_table(const Facts& facts) {

@@ -32,22 +32,21 @@ struct HloRow {
 
 constexpr auto kHloColumns = columns_of<HloRow>({
     {"module", CellType::text, Unit::none, "XLA module, e.g. jit_step.",
-     [](const HloRow& r) { return text_cell(r.trace, r.key.module); }},
+     [](auto& r) { return text_cell(r.trace, r.key.module); }},
     {"hlo_op", CellType::text, Unit::none, "HLO instruction, e.g. loop_fusion.3; absent if the kernel has none.",
-     [](const HloRow& r) { return text_cell(r.trace, r.key.op); }},
+     [](auto& r) { return text_cell(r.trace, r.key.op); }},
     {"framework_op", CellType::text, Unit::none,
      "Framework operator that the instruction was compiled from, if recorded.",
-     [](const HloRow& r) { return text_cell(r.trace, r.key.framework_op); }},
-    {"kernels", CellType::integer, Unit::count, "Number of kernels executed.",
-     [](const HloRow& r) { return r.time.kernels; }},
+     [](auto& r) { return text_cell(r.trace, r.key.framework_op); }},
+    {"kernels", CellType::integer, Unit::count, "Number of kernels executed.", [](auto& r) { return r.time.kernels; }},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the kernel durations.",
-     [](const HloRow& r) { return r.time.total.value(); }},
+     [](auto& r) { return r.time.total.value(); }},
     {"share_pct", CellType::real, Unit::percent, "total_ns as a share of all kernel time.",
-     [](const HloRow& r) { return percent(r.time.total.real(), r.whole.real()); }},
+     [](auto& r) { return percent(r.time.total.real(), r.whole.real()); }},
     {"mean_ns", CellType::real, Unit::ns, "Mean kernel duration.",
-     [](const HloRow& r) { return r.time.total.over(r.time.kernels); }},
+     [](auto& r) { return r.time.total.over(r.time.kernels); }},
     {"kernel", CellType::text, Unit::none, "Kernel name, if all kernels share it.",
-     [](const HloRow& r) { return r.time.one_name ? text_cell(r.trace, r.time.name) : kAbsent; }},
+     [](auto& r) { return r.time.one_name ? text_cell(r.trace, r.time.name) : kAbsent; }},
 });
 
 Result<ResultTable> hlo_table(const Facts& facts) {

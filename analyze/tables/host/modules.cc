@@ -38,23 +38,23 @@ struct ModulesRow {
 
 constexpr auto kModulesColumns = columns_of<ModulesRow>({
     {"path", CellType::text, Unit::none, "Nested modules, outermost first, as class_number, separated by /.",
-     [](const ModulesRow& r) { return r.path; }},
-    {"count", CellType::integer, Unit::count, "Number of calls.", [](const ModulesRow& r) { return r.calls.count; }},
+     [](auto& r) { return r.path; }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](auto& r) { return r.calls.count; }},
     {"host_total_ns", CellType::integer, Unit::ns, "Sum of the durations of the calls on the host.",
-     [](const ModulesRow& r) { return r.calls.host_total.value(); }},
+     [](auto& r) { return r.calls.host_total.value(); }},
     {"host_self_ns", CellType::integer, Unit::ns, "host_total_ns without nested modules.",
-     [](const ModulesRow& r) { return r.calls.host_self.value(); }},
+     [](auto& r) { return r.calls.host_self.value(); }},
     {"device_total_ns", CellType::integer, Unit::ns, "Device time of ops submitted in the calls, without backward.",
-     [](const ModulesRow& r) { return r.device_known ? integer(r.work.device_total.value()) : kAbsent; }},
+     [](auto& r) { return r.device_known ? integer(r.work.device_total.value()) : kAbsent; }},
     {"backward_total_ns", CellType::integer, Unit::ns,
      "Device time of the backward pass; absent if its modules are unknown.",
-     [](const ModulesRow& r) { return r.backward_known ? integer(r.work.backward_total.value()) : kAbsent; }},
+     [](auto& r) { return r.backward_known ? integer(r.work.backward_total.value()) : kAbsent; }},
     {"device_self_ns", CellType::integer, Unit::ns, "device_total_ns without nested modules.",
-     [](const ModulesRow& r) { return r.device_known ? integer(r.work.device.value()) : kAbsent; }},
+     [](auto& r) { return r.device_known ? integer(r.work.device.value()) : kAbsent; }},
     {"backward_self_ns", CellType::integer, Unit::ns, "backward_total_ns without nested modules.",
-     [](const ModulesRow& r) { return r.backward_known ? integer(r.work.backward.value()) : kAbsent; }},
+     [](auto& r) { return r.backward_known ? integer(r.work.backward.value()) : kAbsent; }},
     {"kernels", CellType::integer, Unit::count, "Number of kernels, forward and backward.",
-     [](const ModulesRow& r) { return r.device_known ? integer(r.work.kernels) : kAbsent; }},
+     [](auto& r) { return r.device_known ? integer(r.work.kernels) : kAbsent; }},
 });
 
 struct DeviceWork {

@@ -184,21 +184,21 @@ struct OpsRow {
 
 constexpr auto kOpsColumns = columns_of<OpsRow>({
     {"name", CellType::text, Unit::none, "Operator or annotation; all ProfilerStep#N are merged into ProfilerStep*.",
-     [](const OpsRow& r) { return text_cell(r.averages.name(r.op)); }},
-    {"count", CellType::integer, Unit::count, "Number of calls.", [](const OpsRow& r) { return r.op.count; }},
+     [](auto& r) { return text_cell(r.averages.name(r.op)); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](auto& r) { return r.op.count; }},
     {"cpu_total_ns", CellType::integer, Unit::ns, "Host time including children.",
-     [](const OpsRow& r) { return r.op.cpu_total.value(); }},
+     [](auto& r) { return r.op.cpu_total.value(); }},
     {"cpu_self_ns", CellType::integer, Unit::ns, "Host time without children (operators, calls, profiler overhead).",
-     [](const OpsRow& r) { return r.op.cpu_self.value(); }},
+     [](auto& r) { return r.op.cpu_self.value(); }},
     {"device_total_ns", CellType::integer, Unit::ns, "Device time including children, as PyTorch credits it.",
-     [](const OpsRow& r) { return r.averages.device_known() ? integer(r.op.device_total.value()) : kAbsent; }},
+     [](auto& r) { return r.averages.device_known() ? integer(r.op.device_total.value()) : kAbsent; }},
     {"device_self_ns", CellType::integer, Unit::ns, "Device time without children.",
-     [](const OpsRow& r) { return r.averages.device_known() ? integer(r.op.device_self.value()) : kAbsent; }},
+     [](auto& r) { return r.averages.device_known() ? integer(r.op.device_self.value()) : kAbsent; }},
     {"device_mem_bytes", CellType::integer, Unit::bytes,
      "Device memory allocated minus released during the calls; absent if memory was not recorded.",
-     [](const OpsRow& r) { return r.averages.memory_known() ? integer(r.op.device_memory.value()) : kAbsent; }},
+     [](auto& r) { return r.averages.memory_known() ? integer(r.op.device_memory.value()) : kAbsent; }},
     {"shapes", CellType::text, Unit::none, "Input shapes, if all calls share them.",
-     [](const OpsRow& r) { return r.op.shapes_constant ? text_cell(r.trace, r.op.shapes) : kAbsent; }},
+     [](auto& r) { return r.op.shapes_constant ? text_cell(r.trace, r.op.shapes) : kAbsent; }},
 });
 
 Result<ResultTable> ops_table(const Facts& facts) {

@@ -23,22 +23,19 @@ struct OsCallsRow {
 };
 
 constexpr auto kOsCallsColumns = columns_of<OsCallsRow>({
-    {"name", CellType::text, Unit::none, "Function name.",
-     [](const OsCallsRow& r) { return text_cell(r.trace, r.calls.name); }},
-    {"count", CellType::integer, Unit::count, "Number of calls.",
-     [](const OsCallsRow& r) { return r.calls.stat.count; }},
+    {"name", CellType::text, Unit::none, "Function name.", [](auto& r) { return text_cell(r.trace, r.calls.name); }},
+    {"count", CellType::integer, Unit::count, "Number of calls.", [](auto& r) { return r.calls.stat.count; }},
     {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
-     [](const OsCallsRow& r) { return r.calls.stat.sum.value(); }},
+     [](auto& r) { return r.calls.stat.sum.value(); }},
     {"share_pct", CellType::real, Unit::percent, "total_ns as a share of the sum over all functions.",
-     [](const OsCallsRow& r) { return percent(r.calls.stat.sum.real(), r.whole.real()); }},
-    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](const OsCallsRow& r) { return r.calls.stat.mean; }},
-    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).",
-     [](const OsCallsRow& r) { return r.calls.stat.p50; }},
+     [](auto& r) { return percent(r.calls.stat.sum.real(), r.whole.real()); }},
+    {"mean_ns", CellType::real, Unit::ns, "Mean duration.", [](auto& r) { return r.calls.stat.mean; }},
+    {"p50_ns", CellType::integer, Unit::ns, "Median (nearest rank).", [](auto& r) { return r.calls.stat.p50; }},
     {"p95_ns", CellType::integer, Unit::ns, "95th percentile (nearest rank).",
-     [](const OsCallsRow& r) { return r.calls.stat.p95; }},
-    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](const OsCallsRow& r) { return r.calls.stat.max; }},
+     [](auto& r) { return r.calls.stat.p95; }},
+    {"max_ns", CellType::integer, Unit::ns, "Longest duration.", [](auto& r) { return r.calls.stat.max; }},
     {"threads", CellType::integer, Unit::count, "Number of threads that made the call.",
-     [](const OsCallsRow& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
+     [](auto& r) { return r.calls.threads == 0 ? kAbsent : integer(r.calls.threads); }},
 });
 
 // Calls that were too short to become rows. `record` counts them by function.

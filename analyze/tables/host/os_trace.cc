@@ -15,12 +15,12 @@ struct OsTraceRow {
 
 constexpr auto kOsTraceColumns = columns_of<OsTraceRow>({
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const OsTraceRow& r) { return r.list.since_start(r.calls.start[r.row]); }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const OsTraceRow& r) { return r.calls.dur[r.row]; }},
+     [](auto& r) { return r.list.since_start(r.calls.start[r.row]); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.calls.dur[r.row]; }},
     {"name", CellType::text, Unit::none, "Function name.",
-     [](const OsTraceRow& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.calls.name.value_or(r.row, kNoString)); }},
     {"thread", CellType::text, Unit::none, "Thread key.",
-     [](const OsTraceRow& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.calls.thread.value_or(r.row, kNoString)); }},
 });
 
 Result<ResultTable> os_trace_table(const Facts& facts) {

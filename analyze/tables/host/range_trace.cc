@@ -20,20 +20,19 @@ struct RangeTraceRow {
 
 constexpr auto kRangeTraceColumns = columns_of<RangeTraceRow>({
     {"start_ns", CellType::integer, Unit::ns, "Start time, relative to the window start.",
-     [](const RangeTraceRow& r) { return r.list.since_start(r.at.start); }},
-    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](const RangeTraceRow& r) { return r.ranges.dur[r.at.row]; }},
-    {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges.",
-     [](const RangeTraceRow& r) { return r.at.self; }},
+     [](auto& r) { return r.list.since_start(r.at.start); }},
+    {"dur_ns", CellType::integer, Unit::ns, "Duration.", [](auto& r) { return r.ranges.dur[r.at.row]; }},
+    {"self_ns", CellType::integer, Unit::ns, "Duration without nested ranges.", [](auto& r) { return r.at.self; }},
     {"name", CellType::text, Unit::none, "Annotation text.",
-     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.name.value_or(r.at.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.ranges.name.value_or(r.at.row, kNoString)); }},
     {"level", CellType::integer, Unit::count, "Nesting depth: number of enclosing ranges on the thread.",
-     [](const RangeTraceRow& r) { return r.tree.paths()[r.at.path].depth; }},
+     [](auto& r) { return r.tree.paths()[r.at.path].depth; }},
     {"thread", CellType::text, Unit::none, "Thread key.",
-     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.thread.value_or(r.at.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.ranges.thread.value_or(r.at.row, kNoString)); }},
     {"domain", CellType::text, Unit::none, "NVTX domain, or `user_annotation`.",
-     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.domain.value_or(r.at.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.ranges.domain.value_or(r.at.row, kNoString)); }},
     {"category", CellType::text, Unit::none, "NVTX category.",
-     [](const RangeTraceRow& r) { return text_cell(r.trace, r.ranges.category.value_or(r.at.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.ranges.category.value_or(r.at.row, kNoString)); }},
 });
 
 Result<ResultTable> range_trace_table(const Facts& facts) {

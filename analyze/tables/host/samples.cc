@@ -60,24 +60,23 @@ struct SamplesRow {
 };
 
 constexpr auto kSamplesColumns = columns_of<SamplesRow>({
-    {"metric", CellType::text, Unit::none, "Sampled metric.", [](const SamplesRow& r) { return text_cell(r.metric); }},
+    {"metric", CellType::text, Unit::none, "Sampled metric.", [](auto& r) { return text_cell(r.metric); }},
     {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none.",
-     [](const SamplesRow& r) { return text_cell(r.unit); }},
-    {"count", CellType::integer, Unit::count, "Number of samples.",
-     [](const SamplesRow& r) { return r.sorted.size(); }},
-    {"mean", CellType::real, Unit::none, "Mean.", [](const SamplesRow& r) { return r.mean; }},
+     [](auto& r) { return text_cell(r.unit); }},
+    {"count", CellType::integer, Unit::count, "Number of samples.", [](auto& r) { return r.sorted.size(); }},
+    {"mean", CellType::real, Unit::none, "Mean.", [](auto& r) { return r.mean; }},
     {"std", CellType::real, Unit::none, "Sample standard deviation (n - 1); absent below two samples.",
-     [](const SamplesRow& r) { return r.std; }},
-    {"min", CellType::real, Unit::none, "Minimum.", [](const SamplesRow& r) { return r.sorted.front(); }},
-    {"p5", CellType::real, Unit::none, "5th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 5); }},
-    {"p50", CellType::real, Unit::none, "Median.", [](const SamplesRow& r) { return rank_of(r.sorted, 50); }},
-    {"p95", CellType::real, Unit::none, "95th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 95); }},
-    {"p99", CellType::real, Unit::none, "99th percentile.", [](const SamplesRow& r) { return rank_of(r.sorted, 99); }},
-    {"max", CellType::real, Unit::none, "Maximum.", [](const SamplesRow& r) { return r.sorted.back(); }},
+     [](auto& r) { return r.std; }},
+    {"min", CellType::real, Unit::none, "Minimum.", [](auto& r) { return r.sorted.front(); }},
+    {"p5", CellType::real, Unit::none, "5th percentile.", [](auto& r) { return rank_of(r.sorted, 5); }},
+    {"p50", CellType::real, Unit::none, "Median.", [](auto& r) { return rank_of(r.sorted, 50); }},
+    {"p95", CellType::real, Unit::none, "95th percentile.", [](auto& r) { return rank_of(r.sorted, 95); }},
+    {"p99", CellType::real, Unit::none, "99th percentile.", [](auto& r) { return rank_of(r.sorted, 99); }},
+    {"max", CellType::real, Unit::none, "Maximum.", [](auto& r) { return r.sorted.back(); }},
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const SamplesRow& r) { return r.device >= 0 ? integer(r.device) : kAbsent; }},
+     [](auto& r) { return r.device >= 0 ? integer(r.device) : kAbsent; }},
     {"pid", CellType::integer, Unit::none, "Process id; absent for the whole device.",
-     [](const SamplesRow& r) { return r.process >= 0 ? integer(r.process) : kAbsent; }},
+     [](auto& r) { return r.process >= 0 ? integer(r.process) : kAbsent; }},
 });
 
 SamplesRow row_of(const SeriesKey& key, Series& series) {

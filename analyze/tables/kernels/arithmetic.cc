@@ -29,42 +29,35 @@ struct ArithmeticRow {
 };
 
 constexpr auto kArithmeticColumns = columns_of<ArithmeticRow>({
-    {"name", CellType::text, Unit::none, "Operator.",
-     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.name); }},
-    {"shapes", CellType::text, Unit::none, "Input shapes.",
-     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.dims); }},
-    {"types", CellType::text, Unit::none, "Input types.",
-     [](const ArithmeticRow& r) { return text_cell(r.trace, r.rate.types); }},
+    {"name", CellType::text, Unit::none, "Operator.", [](auto& r) { return text_cell(r.trace, r.rate.name); }},
+    {"shapes", CellType::text, Unit::none, "Input shapes.", [](auto& r) { return text_cell(r.trace, r.rate.dims); }},
+    {"types", CellType::text, Unit::none, "Input types.", [](auto& r) { return text_cell(r.trace, r.rate.types); }},
     {"count", CellType::integer, Unit::count, "Number of calls that launched kernels.",
-     [](const ArithmeticRow& r) { return r.rate.count; }},
+     [](auto& r) { return r.rate.count; }},
     {"device_ns", CellType::integer, Unit::ns, "Total duration of the kernels launched directly by these calls.",
-     [](const ArithmeticRow& r) { return r.rate.device_ns; }},
+     [](auto& r) { return r.rate.device_ns; }},
     {"flops", CellType::real, Unit::flop, "Floating-point operations of all calls.",
-     [](const ArithmeticRow& r) { return r.rate.flops; }},
+     [](auto& r) { return r.rate.flops; }},
     {"bytes", CellType::real, Unit::bytes,
      "Modelled bytes of all calls: each input and output counted once; not measured memory traffic.",
-     [](const ArithmeticRow& r) { return r.rate.bytes; }},
+     [](auto& r) { return r.rate.bytes; }},
     {"flop_per_byte", CellType::real, Unit::flop_per_byte, "Arithmetic intensity.",
-     [](const ArithmeticRow& r) {
-         return r.rate.flops && r.rate.bytes ? ratio(*r.rate.flops, *r.rate.bytes) : kAbsent;
-     }},
+     [](auto& r) { return r.rate.flops && r.rate.bytes ? ratio(*r.rate.flops, *r.rate.bytes) : kAbsent; }},
     {"flop_per_s", CellType::real, Unit::flop_per_s, "Achieved FLOP/s.",
-     [](const ArithmeticRow& r) { return r.per_second(r.rate.flops, 1); }},
+     [](auto& r) { return r.per_second(r.rate.flops, 1); }},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "Achieved bandwidth, from the modelled bytes.",
-     [](const ArithmeticRow& r) { return r.per_second(r.rate.bytes, 1e-9); }},
+     [](auto& r) { return r.per_second(r.rate.bytes, 1e-9); }},
     {"compute_pct", CellType::real, Unit::percent,
      "Achieved FLOP/s as a share of the device's dense peak for this arithmetic.",
-     [](const ArithmeticRow& r) { return r.rate.compute_pct; }},
+     [](auto& r) { return r.rate.compute_pct; }},
     {"bandwidth_pct", CellType::real, Unit::percent,
      "Achieved GB/s as a share of the device's memory bandwidth, capped at 100 (see the notes).",
-     [](const ArithmeticRow& r) {
-         return r.rate.bandwidth_pct ? real(std::min(100.0, *r.rate.bandwidth_pct)) : kAbsent;
-     }},
+     [](auto& r) { return r.rate.bandwidth_pct ? real(std::min(100.0, *r.rate.bandwidth_pct)) : kAbsent; }},
     {"math", CellType::text, Unit::none, "Math unit and number format, from the kernel name or the operands.",
-     [](const ArithmeticRow& r) { return math_text(r.rate.path); }},
+     [](auto& r) { return math_text(r.rate.path); }},
     {"bound", CellType::text, Unit::none,
      "compute or memory, whichever peak is closer; absent when both are below 25 %.",
-     [](const ArithmeticRow& r) { return r.rate.bound ? Cell{name_of(*r.rate.bound)} : kAbsent; }},
+     [](auto& r) { return r.rate.bound ? Cell{name_of(*r.rate.bound)} : kAbsent; }},
 });
 
 Result<ResultTable> arithmetic_table(const Facts& facts) {

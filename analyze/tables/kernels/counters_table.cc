@@ -16,26 +16,25 @@ struct CountersRow {
 };
 
 constexpr auto kCountersColumns = columns_of<CountersRow>({
-    {"launch", CellType::integer, Unit::none, "Launch number.",
-     [](const CountersRow& r) { return r.table.launch[r.kernel.row]; }},
+    {"launch", CellType::integer, Unit::none, "Launch number.", [](auto& r) { return r.table.launch[r.kernel.row]; }},
     {"name", CellType::text, Unit::none, "Kernel name.",
-     [](const CountersRow& r) { return text_cell(r.trace, r.table.name.value_or(r.kernel.row, kNoString)); }},
+     [](auto& r) { return text_cell(r.trace, r.table.name.value_or(r.kernel.row, kNoString)); }},
     {"dur_ns", CellType::integer, Unit::ns, "Duration under the profiler.",
-     [](const CountersRow& r) { return r.table.dur.get(r.kernel.row); }},
+     [](auto& r) { return r.table.dur.get(r.kernel.row); }},
     {"compute_pct", CellType::real, Unit::percent, "SM throughput as a share of its peak.",
-     [](const CountersRow& r) { return r.kernel[KernelMetric::compute_pct]; }},
+     [](auto& r) { return r.kernel[KernelMetric::compute_pct]; }},
     {"memory_pct", CellType::real, Unit::percent,
      "Throughput of the busiest cache level or of device memory, as a share of its peak.",
-     [](const CountersRow& r) { return r.kernel[KernelMetric::memory_pct]; }},
+     [](auto& r) { return r.kernel[KernelMetric::memory_pct]; }},
     {"occupancy_pct", CellType::real, Unit::percent,
      "Achieved occupancy: mean resident warps as a share of the maximum.",
-     [](const CountersRow& r) { return r.kernel[KernelMetric::achieved_pct]; }},
+     [](auto& r) { return r.kernel[KernelMetric::achieved_pct]; }},
     {"registers", CellType::integer, Unit::count, "Registers per thread.",
-     [](const CountersRow& r) { return count_cell(r.kernel[KernelMetric::registers]); }},
+     [](auto& r) { return count_cell(r.kernel[KernelMetric::registers]); }},
     {"counters", CellType::integer, Unit::count, "Number of counters collected; `export csv` writes all of them.",
-     [](const CountersRow& r) { return r.kernel.counters; }},
+     [](auto& r) { return r.kernel.counters; }},
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const CountersRow& r) { return r.table.device.get(r.kernel.row); }},
+     [](auto& r) { return r.table.device.get(r.kernel.row); }},
 });
 
 Result<ResultTable> counters_table(const Facts& facts) {

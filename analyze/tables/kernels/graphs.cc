@@ -123,31 +123,30 @@ struct GraphsRow {
 
 constexpr auto kGraphsColumns = columns_of<GraphsRow>({
     {"process", CellType::text, Unit::none, "Key of the process.",
-     [](const GraphsRow& r) { return text_cell(r.trace, r.graph.process); }},
+     [](auto& r) { return text_cell(r.trace, r.graph.process); }},
     {"graph", CellType::integer, Unit::none, "CUDA graph id; absent if the recording has none.",
-     [](const GraphsRow& r) { return r.graph.graph == kUnknownGraph ? kAbsent : integer(r.graph.graph); }},
-    {"launches", CellType::integer, Unit::count, "Number of launches.",
-     [](const GraphsRow& r) { return r.graph.launches; }},
+     [](auto& r) { return r.graph.graph == kUnknownGraph ? kAbsent : integer(r.graph.graph); }},
+    {"launches", CellType::integer, Unit::count, "Number of launches.", [](auto& r) { return r.graph.launches; }},
     {"kernels", CellType::integer, Unit::count, "Number of kernels, over all launches.",
-     [](const GraphsRow& r) { return r.graph.kernels; }},
+     [](auto& r) { return r.graph.kernels; }},
     {"copies", CellType::integer, Unit::count, "Number of memcpys and memsets, over all launches.",
-     [](const GraphsRow& r) { return r.graph.copies; }},
+     [](auto& r) { return r.graph.copies; }},
     {"call_mean_ns", CellType::real, Unit::ns, "Mean duration of the call that launches it.",
-     [](const GraphsRow& r) { return r.graph.call.over(r.graph.launches); }},
+     [](auto& r) { return r.graph.call.over(r.graph.launches); }},
     {"span_mean_ns", CellType::real, Unit::ns, "Mean time from the first start to the last end of one launch.",
-     [](const GraphsRow& r) { return r.graph.span.over(r.graph.launches); }},
+     [](auto& r) { return r.graph.span.over(r.graph.launches); }},
     {"busy_mean_ns", CellType::real, Unit::ns, "Mean time of it with an op in flight.",
-     [](const GraphsRow& r) { return r.graph.busy.over(r.graph.launches); }},
+     [](auto& r) { return r.graph.busy.over(r.graph.launches); }},
     {"idle_pct", CellType::real, Unit::percent, "Share of the launches' spans without an op in flight.",
-     [](const GraphsRow& r) {
+     [](auto& r) {
          WideSum idle = r.graph.span;
          idle.subtract(r.graph.busy);
          return percent(idle.real(), r.graph.span.real());
      }},
     {"busy_ns", CellType::integer, Unit::ns, "Time with an op in flight, over all launches.",
-     [](const GraphsRow& r) { return r.graph.busy.value(); }},
+     [](auto& r) { return r.graph.busy.value(); }},
     {"top_kernel", CellType::text, Unit::none, "The kernel with the most time in it.",
-     [](const GraphsRow& r) { return text_cell(r.trace, r.graph.top_kernel); }},
+     [](auto& r) { return text_cell(r.trace, r.graph.top_kernel); }},
 });
 
 Result<ResultTable> graphs_table(const Facts& facts) {

@@ -24,13 +24,12 @@ struct KernelFigure {
 
 constexpr auto kKernelColumns = columns_of<KernelFigure>({
     {"section", CellType::text, Unit::none,
-     "speed of light, memory, occupancy, stalls, instructions, roofline or launch.",
-     [](const KernelFigure& r) { return r.section; }},
-    {"name", CellType::text, Unit::none, "What was measured.", [](const KernelFigure& r) { return r.name; }},
-    {"value", CellType::real, Unit::none, "The value.", [](const KernelFigure& r) { return r.value; }},
-    {"unit", CellType::text, Unit::none, "Unit of the value.", [](const KernelFigure& r) { return text_cell(r.unit); }},
+     "speed of light, memory, occupancy, stalls, instructions, roofline or launch.", [](auto& r) { return r.section; }},
+    {"name", CellType::text, Unit::none, "What was measured.", [](auto& r) { return r.name; }},
+    {"value", CellType::real, Unit::none, "The value.", [](auto& r) { return r.value; }},
+    {"unit", CellType::text, Unit::none, "Unit of the value.", [](auto& r) { return text_cell(r.unit); }},
     {"note", CellType::text, Unit::none, "What it consists of, or what it means.",
-     [](const KernelFigure& r) { return text_cell(r.note); }},
+     [](auto& r) { return text_cell(r.note); }},
 });
 
 constexpr double kBusyPart = 5;  // percent: parts below it say nothing

@@ -77,19 +77,18 @@ struct LaunchesRow {
 };
 
 constexpr auto kLaunchesColumns = columns_of<LaunchesRow>({
-    {"name", CellType::text, Unit::none, "Kernel name.",
-     [](const LaunchesRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](auto& r) { return text_cell(r.trace, r.group.name); }},
     {"count", CellType::integer, Unit::count, "Number of kernels whose submitting call is known.",
-     [](const LaunchesRow& r) { return r.group.count; }},
+     [](auto& r) { return r.group.count; }},
     {"api_mean_ns", CellType::real, Unit::ns, "Mean duration of the submitting calls, each counted once.",
-     [](const LaunchesRow& r) { return r.group.call.over(r.group.calls); }},
+     [](auto& r) { return r.group.call.over(r.group.calls); }},
     {"queue_mean_ns", CellType::real, Unit::ns,
      "Mean time from the end of the call to the start of the kernel; can be negative.",
-     [](const LaunchesRow& r) { return r.group.queue.over(r.group.count); }},
+     [](auto& r) { return r.group.queue.over(r.group.count); }},
     {"queue_p95_ns", CellType::integer, Unit::ns, "95th percentile of that time (nearest rank).",
-     [](const LaunchesRow& r) { return r.group.queue_p95; }},
+     [](auto& r) { return r.group.queue_p95; }},
     {"kernel_mean_ns", CellType::real, Unit::ns, "Mean kernel duration.",
-     [](const LaunchesRow& r) { return r.group.kernel.over(r.group.count); }},
+     [](auto& r) { return r.group.kernel.over(r.group.count); }},
 });
 
 Result<ResultTable> launches_table(const Facts& facts) {

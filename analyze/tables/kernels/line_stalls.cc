@@ -27,22 +27,20 @@ struct LineStallsRow {
 };
 
 constexpr auto kLineStallsColumns = columns_of<LineStallsRow>({
-    {"name", CellType::text, Unit::none, "Kernel name.",
-     [](const LineStallsRow& r) { return text_cell(r.trace, r.line.function); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](auto& r) { return text_cell(r.trace, r.line.function); }},
     {"file", CellType::text, Unit::none, "Source file; absent if the kernel was compiled without line information.",
-     [](const LineStallsRow& r) { return text_cell(r.trace, r.line.file); }},
-    {"line", CellType::integer, Unit::none, "Source line.", [](const LineStallsRow& r) { return r.line.line; }},
+     [](auto& r) { return text_cell(r.trace, r.line.file); }},
+    {"line", CellType::integer, Unit::none, "Source line.", [](auto& r) { return r.line.line; }},
     {"reason", CellType::text, Unit::none,
-     "Stall reason, as CUPTI names it; selected: the warp issued its instruction.",
-     [](const LineStallsRow& r) { return r.reason; }},
+     "Stall reason, as CUPTI names it; selected: the warp issued its instruction.", [](auto& r) { return r.reason; }},
     {"samples", CellType::integer, Unit::count, "Samples of warps at the line for this reason.",
-     [](const LineStallsRow& r) { return count_cell(r.samples); }},
+     [](auto& r) { return count_cell(r.samples); }},
     {"share_pct", CellType::real, Unit::percent, "samples as a share of the line's samples.",
-     [](const LineStallsRow& r) { return percent(r.samples, r.line.samples); }},
+     [](auto& r) { return percent(r.samples, r.line.samples); }},
     {"waits_for", CellType::text, Unit::none, "What warps wait for.",
-     [](const LineStallsRow& r) { return text_cell(waits_for(r.reason)); }},
+     [](auto& r) { return text_cell(waits_for(r.reason)); }},
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const LineStallsRow& r) { return r.line.device < 0 ? kAbsent : integer(r.line.device); }},
+     [](auto& r) { return r.line.device < 0 ? kAbsent : integer(r.line.device); }},
 });
 
 void add(ResultTable& table, const Trace& trace, const SourceLineCounters& line) {

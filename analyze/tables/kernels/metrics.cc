@@ -14,18 +14,17 @@ struct MetricsRow {
 };
 
 constexpr auto kMetricsColumns = columns_of<MetricsRow>({
-    {"launch", CellType::integer, Unit::none, "Number of the launch.", [](const MetricsRow& r) { return r.launch; }},
+    {"launch", CellType::integer, Unit::none, "Number of the launch.", [](auto& r) { return r.launch; }},
     {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
-     [](const MetricsRow& r) { return std::string_view(r.group.handle); }},
+     [](auto& r) { return std::string_view(r.group.handle); }},
     {"section", CellType::text, Unit::none, "What the metric is about.",
-     [](const MetricsRow& r) { return name_of(r.spec.section); }},
+     [](auto& r) { return name_of(r.spec.section); }},
     {"metric", CellType::text, Unit::none, "Name of the metric; Nsight Compute's label, where it has one.",
-     [](const MetricsRow& r) { return r.spec.label; }},
-    {"value", CellType::real, Unit::none, "The value.", [](const MetricsRow& r) { return r.value; }},
-    {"unit", CellType::text, Unit::none, "Unit of the value.",
-     [](const MetricsRow& r) { return text_cell(r.spec.unit); }},
+     [](auto& r) { return r.spec.label; }},
+    {"value", CellType::real, Unit::none, "The value.", [](auto& r) { return r.value; }},
+    {"unit", CellType::text, Unit::none, "Unit of the value.", [](auto& r) { return text_cell(r.spec.unit); }},
     {"vendor_name", CellType::text, Unit::none, "The counter's name in CUPTI and Nsight Compute.",
-     [](const MetricsRow& r) { return r.spec.names[0]; }},
+     [](auto& r) { return r.spec.names[0]; }},
 });
 
 Result<ResultTable> metrics_table(const Facts& facts) {

@@ -62,31 +62,26 @@ struct OccupancyCurvesRow {
 };
 
 constexpr auto kOccupancyCurvesColumns = columns_of<OccupancyCurvesRow>({
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
-     [](const OccupancyCurvesRow& r) { return text_cell(r.launch.handle); }},
-    {"name", CellType::text, Unit::none, "Kernel name.",
-     [](const OccupancyCurvesRow& r) { return text_cell(r.launch.name); }},
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.", [](auto& r) { return text_cell(r.launch.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](auto& r) { return text_cell(r.launch.name); }},
     {"resource", CellType::text, Unit::none,
      "What changes: threads (per block), registers (per thread) or shared_bytes (per block).",
-     [](const OccupancyCurvesRow& r) { return r.curve.name; }},
+     [](auto& r) { return r.curve.name; }},
     {"value", CellType::integer, Unit::none, "Its value: threads, registers or bytes.",
-     [](const OccupancyCurvesRow& r) { return r.point.value; }},
+     [](auto& r) { return r.point.value; }},
     {"occupancy_pct", CellType::real, Unit::percent,
      "Theoretical occupancy up to this value, from the point before it; absent if no block fits.",
-     [](const OccupancyCurvesRow& r) {
-         return r.point.occupancy.blocks_per_sm > 0 ? real(r.point.occupancy.pct) : kAbsent;
-     }},
+     [](auto& r) { return r.point.occupancy.blocks_per_sm > 0 ? real(r.point.occupancy.pct) : kAbsent; }},
     {"limiter", CellType::text, Unit::none, "Limiter of the occupancy, as in `occupancy`.",
-     [](const OccupancyCurvesRow& r) { return text_cell(to_string(r.point.occupancy.limiter)); }},
+     [](auto& r) { return text_cell(to_string(r.point.occupancy.limiter)); }},
     {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor.",
-     [](const OccupancyCurvesRow& r) { return r.point.occupancy.blocks_per_sm; }},
-    {"own", CellType::boolean, Unit::none, "Whether it is the launch's own value.",
-     [](const OccupancyCurvesRow& r) { return r.own(); }},
+     [](auto& r) { return r.point.occupancy.blocks_per_sm; }},
+    {"own", CellType::boolean, Unit::none, "Whether it is the launch's own value.", [](auto& r) { return r.own(); }},
     {"raised_by", CellType::text, Unit::none,
      "At the own value: the change of this resource alone that raises the occupancy, with the result.",
-     [](const OccupancyCurvesRow& r) { return r.own() ? text_cell(r.raised) : kAbsent; }},
+     [](auto& r) { return r.own() ? text_cell(r.raised) : kAbsent; }},
     {"launch", CellType::integer, Unit::none, "Number of the launch: the longest of the kernel.",
-     [](const OccupancyCurvesRow& r) { return r.launch.number; }},
+     [](auto& r) { return r.launch.number; }},
 });
 
 void add(ResultTable& table, const OneLaunch& launch, const ShapedLaunches& group) {

@@ -18,50 +18,48 @@ struct OccupancyRow {
 };
 
 constexpr auto kOccupancyColumns = columns_of<OccupancyRow>({
-    {"name", CellType::text, Unit::none, "Kernel name.",
-     [](const OccupancyRow& r) { return text_cell(r.trace, r.group.name); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](auto& r) { return text_cell(r.trace, r.group.name); }},
     {"block", CellType::text, Unit::none, "Block size in threads, x,y,z.",
-     [](const OccupancyRow& r) {
+     [](auto& r) {
          const LaunchShape& shape = r.group.shape;
          return fmt::format("{},{},{}", shape.block_x, shape.block_y, shape.block_z);
      }},
     {"registers", CellType::integer, Unit::count, "Registers per thread.",
-     [](const OccupancyRow& r) { return r.group.shape.registers_per_thread; }},
+     [](auto& r) { return r.group.shape.registers_per_thread; }},
     {"shared_bytes", CellType::integer, Unit::bytes, "Shared memory per block.",
-     [](const OccupancyRow& r) { return r.group.shape.shared_bytes; }},
+     [](auto& r) { return r.group.shape.shared_bytes; }},
     {"occupancy_pct", CellType::real, Unit::percent,
      "Theoretical occupancy: warps that fit on a multiprocessor, as a share of its warp slots.",
-     [](const OccupancyRow& r) { return r.now ? real(r.now->pct) : kAbsent; }},
+     [](auto& r) { return r.now ? real(r.now->pct) : kAbsent; }},
     {"limiter", CellType::text, Unit::none,
      "Limiter of the occupancy: registers, shared memory, barriers, blocks or warps; or why the launch is impossible.",
-     [](const OccupancyRow& r) { return text_cell(r.now ? to_string(r.now->limiter) : ""); }},
+     [](auto& r) { return text_cell(r.now ? to_string(r.now->limiter) : ""); }},
     {"changed_pct", CellType::real, Unit::percent,
      "The occupancy with the given --threads, --registers, --shared-bytes and --cluster.",
-     [](const OccupancyRow& r) { return r.changed ? real(r.changed->pct) : kAbsent; }},
+     [](auto& r) { return r.changed ? real(r.changed->pct) : kAbsent; }},
     {"changed_limiter", CellType::text, Unit::none, "Its limiter.",
-     [](const OccupancyRow& r) { return text_cell(r.changed ? to_string(r.changed->limiter) : ""); }},
+     [](auto& r) { return text_cell(r.changed ? to_string(r.changed->limiter) : ""); }},
     {"raised_by", CellType::text, Unit::none, "Changes of one resource that raise the occupancy, each with the result.",
-     [](const OccupancyRow& r) { return text_cell(r.raised_by); }},
+     [](auto& r) { return text_cell(r.raised_by); }},
     {"blocks_per_sm", CellType::integer, Unit::count, "Blocks that fit on a multiprocessor.",
-     [](const OccupancyRow& r) { return r.now ? integer(r.now->blocks_per_sm) : kAbsent; }},
+     [](auto& r) { return r.now ? integer(r.now->blocks_per_sm) : kAbsent; }},
     {"barriers", CellType::integer, Unit::count, "Barriers per block, if a kernel profiler recorded them.",
-     [](const OccupancyRow& r) { return r.group.shape.barriers; }},
+     [](auto& r) { return r.group.shape.barriers; }},
     {"cluster_blocks", CellType::integer, Unit::count, "Blocks per cluster; absent without clusters.",
-     [](const OccupancyRow& r) {
+     [](auto& r) {
          return r.group.shape.cluster_blocks.value_or(0) > 1 ? integer(r.group.shape.cluster_blocks) : kAbsent;
      }},
     {"max_clusters", CellType::integer, Unit::count,
      "Upper bound of the clusters that run at a time on the device: the number of multiprocessors per GPC is unknown.",
-     [](const OccupancyRow& r) { return r.now ? integer(r.now->max_clusters) : kAbsent; }},
-    {"launches", CellType::integer, Unit::count, "Number of launches.",
-     [](const OccupancyRow& r) { return r.group.launches; }},
+     [](auto& r) { return r.now ? integer(r.now->max_clusters) : kAbsent; }},
+    {"launches", CellType::integer, Unit::count, "Number of launches.", [](auto& r) { return r.group.launches; }},
     {"total_ns", CellType::integer, Unit::ns, "Sum of their durations.",
-     [](const OccupancyRow& r) { return r.group.total_ns.value(); }},
+     [](auto& r) { return r.group.total_ns.value(); }},
     {"source", CellType::text, Unit::none,
      "timeline, or profiler: measured by a kernel profiler, which slows kernels down.",
-     [](const OccupancyRow& r) { return r.group.profiled ? "profiler" : "timeline"; }},
+     [](auto& r) { return r.group.profiled ? "profiler" : "timeline"; }},
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const OccupancyRow& r) { return r.group.device < 0 ? kAbsent : integer(r.group.device); }},
+     [](auto& r) { return r.group.device < 0 ? kAbsent : integer(r.group.device); }},
 });
 
 Result<ResultTable> occupancy_table(const Facts& facts) {

@@ -83,15 +83,14 @@ struct NamedSequence {
 
 constexpr auto kSequencesColumns = columns_of<NamedSequence>({
     {"kernels", CellType::text, Unit::none, "Short names of the kernels, in order.",
-     [](const NamedSequence& r) { return std::string_view(r.kernels); }},
-    {"count", CellType::integer, Unit::count, "Number of occurrences.",
-     [](const NamedSequence& r) { return r.sequence.count; }},
+     [](auto& r) { return std::string_view(r.kernels); }},
+    {"count", CellType::integer, Unit::count, "Number of occurrences.", [](auto& r) { return r.sequence.count; }},
     {"total_ns", CellType::integer, Unit::ns, "Kernel durations plus the time between kernels, over all occurrences.",
-     [](const NamedSequence& r) { return r.total_ns(); }},
+     [](auto& r) { return r.total_ns(); }},
     {"kernel_ns", CellType::integer, Unit::ns, "Kernel durations, over all occurrences.",
-     [](const NamedSequence& r) { return r.sequence.kernels_ns; }},
+     [](auto& r) { return r.sequence.kernels_ns; }},
     {"gap_ns", CellType::integer, Unit::ns, "Time between the kernels, over all occurrences.",
-     [](const NamedSequence& r) { return r.sequence.gap_ns; }},
+     [](auto& r) { return r.sequence.gap_ns; }},
 });
 
 Result<ResultTable> sequences_table(const Facts& facts) {

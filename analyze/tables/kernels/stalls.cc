@@ -25,22 +25,21 @@ struct StallsRow {
 };
 
 constexpr auto kStallsColumns = columns_of<StallsRow>({
-    {"kernel", CellType::text, Unit::none, "Handle of the kernel.",
-     [](const StallsRow& r) { return text_cell(r.handle); }},
-    {"name", CellType::text, Unit::none, "Kernel name.", [](const StallsRow& r) { return r.name; }},
+    {"kernel", CellType::text, Unit::none, "Handle of the kernel.", [](auto& r) { return text_cell(r.handle); }},
+    {"name", CellType::text, Unit::none, "Kernel name.", [](auto& r) { return r.name; }},
     {"reason", CellType::text, Unit::none, "Stall reason, as CUPTI names it.",
-     [](const StallsRow& r) { return r.share.reason->name; }},
+     [](auto& r) { return r.share.reason->name; }},
     {"share_pct", CellType::real, Unit::percent, "Share of the time between two instructions of a warp.",
-     [](const StallsRow& r) { return r.share.pct; }},
+     [](auto& r) { return r.share.pct; }},
     {"cycles", CellType::real, Unit::none, "Cycles per issued instruction; absent if it was sampled.",
-     [](const StallsRow& r) { return r.share.cycles; }},
+     [](auto& r) { return r.share.cycles; }},
     {"waits_for", CellType::text, Unit::none, "What warps wait for.",
-     [](const StallsRow& r) { return r.share.reason->waits_for; }},
+     [](auto& r) { return r.share.reason->waits_for; }},
     {"basis", CellType::text, Unit::none, "counters or samples, and why they are uncertain, if they are.",
-     [](const StallsRow& r) { return r.basis; }},
+     [](auto& r) { return r.basis; }},
     {"launch", CellType::integer, Unit::none,
      "Number of the launch: the longest of the kernel; absent if samples are of all its launches.",
-     [](const StallsRow& r) { return r.launch; }},
+     [](auto& r) { return r.launch; }},
 });
 
 void add(ResultTable& table, const Trace& trace, const WarpStalls& stalls, std::string_view handle, StringId name,

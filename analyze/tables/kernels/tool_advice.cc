@@ -16,19 +16,18 @@ struct ToolAdviceRow {
 
 constexpr auto kToolAdviceColumns = columns_of<ToolAdviceRow>({
     {"launch", CellType::integer, Unit::none, "Number of the launch.",
-     [](const ToolAdviceRow& r) { return r.advice.launch.get(r.row); }},
-    {"rule", CellType::text, Unit::none, "Name of the tool's rule.",
-     [](const ToolAdviceRow& r) { return r.text(r.advice.rule); }},
+     [](auto& r) { return r.advice.launch.get(r.row); }},
+    {"rule", CellType::text, Unit::none, "Name of the tool's rule.", [](auto& r) { return r.text(r.advice.rule); }},
     {"kind", CellType::text, Unit::none, "Its severity, in the tool's words.",
-     [](const ToolAdviceRow& r) { return r.text(r.advice.kind); }},
+     [](auto& r) { return r.text(r.advice.kind); }},
     {"gain_kind", CellType::text, Unit::none,
      "What the estimated gain refers to: global (the kernel) or local (one cause).",
-     [](const ToolAdviceRow& r) { return r.text(r.advice.gain_kind); }},
+     [](auto& r) { return r.text(r.advice.gain_kind); }},
     {"gain_pct", CellType::real, Unit::percent, "Estimated gain.",
-     [](const ToolAdviceRow& r) { return r.advice.gain_pct.get(r.row); }},
+     [](auto& r) { return r.advice.gain_pct.get(r.row); }},
     {"section", CellType::text, Unit::none, "Section that the rule belongs to.",
-     [](const ToolAdviceRow& r) { return r.text(r.advice.section); }},
-    {"text", CellType::text, Unit::none, "The advice.", [](const ToolAdviceRow& r) { return r.text(r.advice.text); }},
+     [](auto& r) { return r.text(r.advice.section); }},
+    {"text", CellType::text, Unit::none, "The advice.", [](auto& r) { return r.text(r.advice.text); }},
 });
 
 Result<ResultTable> tool_advice_table(const Facts& facts) {

@@ -54,33 +54,32 @@ struct FragmentationRow {
 };
 
 constexpr auto kFragmentationColumns = columns_of<FragmentationRow>({
-    {"device", CellType::integer, Unit::none, "Device ordinal.", [](const FragmentationRow& r) { return r.ordinal; }},
+    {"device", CellType::integer, Unit::none, "Device ordinal.", [](auto& r) { return r.ordinal; }},
     {"reserved_bytes", CellType::integer, Unit::bytes, "Memory reserved by the allocator: the sum of its segments.",
-     [](const FragmentationRow& r) { return r.reserved.value(); }},
+     [](auto& r) { return r.reserved.value(); }},
     {"allocated_bytes", CellType::integer, Unit::bytes, "Blocks in use.",
-     [](const FragmentationRow& r) { return r.device.allocated.value(); }},
+     [](auto& r) { return r.device.allocated.value(); }},
     {"rounding_bytes", CellType::integer, Unit::bytes, "Part of allocated_bytes beyond the requested sizes.",
-     [](const FragmentationRow& r) { return r.requests_known ? integer(r.device.rounding.value()) : kAbsent; }},
+     [](auto& r) { return r.requests_known ? integer(r.device.rounding.value()) : kAbsent; }},
     {"pending_bytes", CellType::integer, Unit::bytes, "Blocks released while a stream may still use them.",
-     [](const FragmentationRow& r) { return r.device.pending.value(); }},
-    {"free_bytes", CellType::integer, Unit::bytes, "Free blocks.",
-     [](const FragmentationRow& r) { return r.device.free.value(); }},
+     [](auto& r) { return r.device.pending.value(); }},
+    {"free_bytes", CellType::integer, Unit::bytes, "Free blocks.", [](auto& r) { return r.device.free.value(); }},
     {"free_pct", CellType::real, Unit::percent, "free_bytes as a share of reserved_bytes.",
-     [](const FragmentationRow& r) { return percent(r.device.free.real(), r.reserved.real()); }},
+     [](auto& r) { return percent(r.device.free.real(), r.reserved.real()); }},
     {"largest_free_bytes", CellType::integer, Unit::bytes, "Largest free block; a larger request needs a new segment.",
-     [](const FragmentationRow& r) { return r.device.largest_free; }},
+     [](auto& r) { return r.device.largest_free; }},
     {"fragmented_pct", CellType::real, Unit::percent, "Share of free_bytes outside the largest free block.",
-     [](const FragmentationRow& r) {
+     [](auto& r) {
          double free = r.device.free.real();
          return percent(free - static_cast<double>(r.device.largest_free), free);
      }},
     {"releasable_bytes", CellType::integer, Unit::bytes,
      "Segments without used blocks; torch.cuda.empty_cache() frees them.",
-     [](const FragmentationRow& r) { return r.releasable.value(); }},
+     [](auto& r) { return r.releasable.value(); }},
     {"segments", CellType::integer, Unit::count, "Number of segments.",
-     [](const FragmentationRow& r) { return r.device.segments.size(); }},
+     [](auto& r) { return r.device.segments.size(); }},
     {"free_blocks", CellType::integer, Unit::count, "Number of free blocks.",
-     [](const FragmentationRow& r) { return r.device.free_blocks; }},
+     [](auto& r) { return r.device.free_blocks; }},
 });
 
 Result<ResultTable> fragmentation_table(const Facts& facts) {

@@ -98,24 +98,23 @@ struct GrowthRow {
 
 constexpr auto kGrowthColumns = columns_of<GrowthRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const GrowthRow& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
+     [](auto& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
     {"owner", CellType::text, Unit::none, "Operator or Python frame that allocated the memory; absent when unknown.",
-     [](const GrowthRow& r) { return text_cell(r.key().owner); }},
-    {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes.",
-     [](const GrowthRow& r) { return r.of.grown; }},
+     [](auto& r) { return text_cell(r.key().owner); }},
+    {"grown_bytes", CellType::integer, Unit::bytes, "to_bytes - from_bytes.", [](auto& r) { return r.of.grown; }},
     {"from_bytes", CellType::integer, Unit::bytes,
      "Bytes held at the first moment: by default halfway between the device's first and last event.",
-     [](const GrowthRow& r) { return r.of.from; }},
+     [](auto& r) { return r.of.from; }},
     {"to_bytes", CellType::integer, Unit::bytes, "Bytes held at the second moment: by default after the last event.",
-     [](const GrowthRow& r) { return r.of.to; }},
+     [](auto& r) { return r.of.to; }},
     {"allocations", CellType::integer, Unit::count, "Number of recorded allocations until the second moment.",
-     [](const GrowthRow& r) { return r.trend().allocations; }},
+     [](auto& r) { return r.trend().allocations; }},
     {"releases", CellType::integer, Unit::count, "Number of recorded releases of these allocations until then.",
-     [](const GrowthRow& r) { return r.trend().releases; }},
+     [](auto& r) { return r.trend().releases; }},
     {"category", CellType::text, Unit::none, "Use of the memory, if recorded.",
-     [](const GrowthRow& r) { return text_cell(r.trace, r.key().category); }},
+     [](auto& r) { return text_cell(r.trace, r.key().category); }},
     {"stack", CellType::text, Unit::none, "Stack trace of the allocation, outermost frame first.",
-     [](const GrowthRow& r) { return text_cell(r.trace, r.key().stack); }},
+     [](auto& r) { return text_cell(r.trace, r.key().stack); }},
 });
 
 Result<ResultTable> growth_table(const Facts& facts) {

@@ -51,25 +51,19 @@ struct MemcpyRow {
 };
 
 constexpr auto kMemcpyColumns = columns_of<MemcpyRow>({
-    {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP.",
-     [](const MemcpyRow& r) { return text_cell(r.kind); }},
-    {"src", CellType::text, Unit::none, "Memory kind of the source.",
-     [](const MemcpyRow& r) { return text_cell(r.src); }},
-    {"dst", CellType::text, Unit::none, "Memory kind of the destination.",
-     [](const MemcpyRow& r) { return text_cell(r.dst); }},
-    {"count", CellType::integer, Unit::count, "Number of copies.", [](const MemcpyRow& r) { return r.copies.count; }},
+    {"kind", CellType::text, Unit::none, "HtoD, DtoH, DtoD, HtoH or PtoP.", [](auto& r) { return text_cell(r.kind); }},
+    {"src", CellType::text, Unit::none, "Memory kind of the source.", [](auto& r) { return text_cell(r.src); }},
+    {"dst", CellType::text, Unit::none, "Memory kind of the destination.", [](auto& r) { return text_cell(r.dst); }},
+    {"count", CellType::integer, Unit::count, "Number of copies.", [](auto& r) { return r.copies.count; }},
     {"bytes", CellType::integer, Unit::bytes, "Bytes copied.",
-     [](const MemcpyRow& r) { return r.copies.bytes_known ? integer(r.copies.bytes.value()) : kAbsent; }},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
-     [](const MemcpyRow& r) { return r.copies.total.value(); }},
+     [](auto& r) { return r.copies.bytes_known ? integer(r.copies.bytes.value()) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.", [](auto& r) { return r.copies.total.value(); }},
     {"busy_ns", CellType::integer, Unit::ns, "Time with such a copy in flight, summed over devices.",
-     [](const MemcpyRow& r) { return r.busy.value(); }},
+     [](auto& r) { return r.busy.value(); }},
     {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per copy.",
-     [](const MemcpyRow& r) { return r.copies.bytes_known ? real(r.copies.bytes.over(r.copies.count)) : kAbsent; }},
+     [](auto& r) { return r.copies.bytes_known ? real(r.copies.bytes.over(r.copies.count)) : kAbsent; }},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns.",
-     [](const MemcpyRow& r) {
-         return r.copies.bytes_known ? ratio(r.copies.bytes.real(), r.copies.total.real()) : kAbsent;
-     }},
+     [](auto& r) { return r.copies.bytes_known ? ratio(r.copies.bytes.real(), r.copies.total.real()) : kAbsent; }},
 });
 
 Result<ResultTable> memcpy_table(const Facts& facts) {

@@ -24,22 +24,21 @@ struct MemoryAccountRow {
 
 constexpr auto kMemoryAccountColumns = columns_of<MemoryAccountRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const MemoryAccountRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+     [](auto& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
     {"part", CellType::text, Unit::none,
      "Part of the device's memory; used is all of it that is in use, to which the following parts except free add up.",
-     [](const MemoryAccountRow& r) { return text_cell(r.part); }},
+     [](auto& r) { return text_cell(r.part); }},
     {"bytes", CellType::integer, Unit::bytes, "Its size; negative if the sources contradict each other.",
-     [](const MemoryAccountRow& r) { return r.bytes; }},
+     [](auto& r) { return r.bytes; }},
     {"share_pct", CellType::real, Unit::percent, "bytes as a share of used memory; absent for free memory.",
-     [](const MemoryAccountRow& r) { return r.used ? percent(r.bytes, *r.used) : kAbsent; }},
+     [](auto& r) { return r.used ? percent(r.bytes, *r.used) : kAbsent; }},
     {"uncertain_bytes", CellType::integer, Unit::bytes,
      "Bytes by which it may be wrong because its sources were not read at the same moment; absent when unknown.",
-     [](const MemoryAccountRow& r) { return r.uncertain; }},
-    {"pid", CellType::integer, Unit::none, "Process it belongs to.", [](const MemoryAccountRow& r) { return r.pid; }},
-    {"evidence", CellType::text, Unit::none, "How it is known.",
-     [](const MemoryAccountRow& r) { return text_cell(r.evidence); }},
+     [](auto& r) { return r.uncertain; }},
+    {"pid", CellType::integer, Unit::none, "Process it belongs to.", [](auto& r) { return r.pid; }},
+    {"evidence", CellType::text, Unit::none, "How it is known.", [](auto& r) { return text_cell(r.evidence); }},
     {"at_ns", CellType::integer, Unit::ns, "Time of the account, relative to the window start.",
-     [](const MemoryAccountRow& r) { return r.at; }},
+     [](auto& r) { return r.at; }},
 });
 
 std::string size_of(std::int64_t bytes) { return readable_bytes(static_cast<double>(bytes)); }

@@ -83,18 +83,18 @@ struct MemoryRow {
 
 constexpr auto kMemoryColumns = columns_of<MemoryRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const MemoryRow& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
+     [](auto& r) { return r.device == kUnnamedDevice ? kAbsent : integer(r.device); }},
     {"peak_bytes", CellType::integer, Unit::bytes, "Peak memory allocated by the framework's allocator.",
-     [](const MemoryRow& r) { return r.peak.bytes; }},
+     [](auto& r) { return r.peak.bytes; }},
     {"at_ns", CellType::integer, Unit::ns, "Time at which the peak was first reached, relative to the window start.",
-     [](const MemoryRow& r) { return r.at.value(); }},
+     [](auto& r) { return r.at.value(); }},
     {"allocated", CellType::integer, Unit::bytes,
      "Part of peak_bytes allocated during the recording; the rest was allocated before.",
-     [](const MemoryRow& r) { return r.allocated.value(); }},
+     [](auto& r) { return r.allocated.value(); }},
     {"reserved", CellType::integer, Unit::bytes, "Memory reserved by the allocator at that time.",
-     [](const MemoryRow& r) { return r.reserved; }},
+     [](auto& r) { return r.reserved; }},
     {"largest", CellType::text, Unit::none, "Largest allocations live at that time, with the operator that made them.",
-     [](const MemoryRow& r) { return text_cell(r.largest); }},
+     [](auto& r) { return text_cell(r.largest); }},
 });
 
 Result<ResultTable> memory_table(const Facts& facts) {

@@ -22,13 +22,11 @@ struct MemsetRow {
 };
 
 constexpr auto kMemsetColumns = columns_of<MemsetRow>({
-    {"memory_kind", CellType::text, Unit::none, "Kind of memory.",
-     [](const MemsetRow& r) { return text_cell(r.kind); }},
-    {"count", CellType::integer, Unit::count, "Number of memsets.", [](const MemsetRow& r) { return r.fills.count; }},
+    {"memory_kind", CellType::text, Unit::none, "Kind of memory.", [](auto& r) { return text_cell(r.kind); }},
+    {"count", CellType::integer, Unit::count, "Number of memsets.", [](auto& r) { return r.fills.count; }},
     {"bytes", CellType::integer, Unit::bytes, "Bytes set.",
-     [](const MemsetRow& r) { return r.fills.bytes_known ? integer(r.fills.bytes.value()) : kAbsent; }},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
-     [](const MemsetRow& r) { return r.fills.total.value(); }},
+     [](auto& r) { return r.fills.bytes_known ? integer(r.fills.bytes.value()) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.", [](auto& r) { return r.fills.total.value(); }},
 });
 
 Result<ResultTable> memset_table(const Facts& facts) {

@@ -24,22 +24,18 @@ struct UnifiedMemoryRow {
 
 constexpr auto kUnifiedMemoryColumns = columns_of<UnifiedMemoryRow>({
     {"device", CellType::integer, Unit::none, "Device ordinal.",
-     [](const UnifiedMemoryRow& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
+     [](auto& r) { return r.device < 0 ? kAbsent : integer(r.device); }},
     {"direction", CellType::text, Unit::none,
      "HtoD: pages accessed by the device; DtoH: pages accessed by the host; DtoD.",
-     [](const UnifiedMemoryRow& r) { return text_cell(r.direction); }},
-    {"count", CellType::integer, Unit::count, "Number of migrations.",
-     [](const UnifiedMemoryRow& r) { return r.of.count; }},
+     [](auto& r) { return text_cell(r.direction); }},
+    {"count", CellType::integer, Unit::count, "Number of migrations.", [](auto& r) { return r.of.count; }},
     {"bytes", CellType::integer, Unit::bytes, "Bytes moved.",
-     [](const UnifiedMemoryRow& r) { return r.of.bytes_known ? integer(r.of.bytes.value()) : kAbsent; }},
+     [](auto& r) { return r.of.bytes_known ? integer(r.of.bytes.value()) : kAbsent; }},
     {"mean_bytes", CellType::real, Unit::bytes, "Mean bytes per migration.",
-     [](const UnifiedMemoryRow& r) { return r.of.bytes_known ? real(r.of.bytes.over(r.of.count)) : kAbsent; }},
-    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.",
-     [](const UnifiedMemoryRow& r) { return r.of.total.value(); }},
+     [](auto& r) { return r.of.bytes_known ? real(r.of.bytes.over(r.of.count)) : kAbsent; }},
+    {"total_ns", CellType::integer, Unit::ns, "Sum of the durations.", [](auto& r) { return r.of.total.value(); }},
     {"gb_per_s", CellType::real, Unit::gb_per_s, "bytes over total_ns.",
-     [](const UnifiedMemoryRow& r) {
-         return r.of.bytes_known ? ratio(r.of.bytes.real(), r.of.total.real()) : kAbsent;
-     }},
+     [](auto& r) { return r.of.bytes_known ? ratio(r.of.bytes.real(), r.of.total.real()) : kAbsent; }},
 });
 
 Result<ResultTable> unified_memory_table(const Facts& facts) {
