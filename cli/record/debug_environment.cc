@@ -106,7 +106,7 @@ Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments
     return groups;
 }
 
-std::vector<std::string> set_debug_env(CommandEnvironment& environment, const std::vector<std::string>& groups,
+std::vector<std::string> set_debug_env(ProgramEnvironment& environment, const std::vector<std::string>& groups,
                                        const std::string& folder) {
     std::vector<std::string> kept;
     for (const Variable& variable : kVariables) {
@@ -121,7 +121,7 @@ std::vector<std::string> set_debug_env(CommandEnvironment& environment, const st
                         fmt::join(kept, ", "))};
 }
 
-bool launches_block(const CommandEnvironment& environment) {
+bool launches_block(const ProgramEnvironment& environment) {
     std::string value = environment.get("CUDA_LAUNCH_BLOCKING").value_or("");
     return !value.empty() && value != "0";
 }

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/command_options.h"
-#include "collect/launch/command_environment.h"
 #include "collect/launch/companion.h"
+#include "core/base/program_environment.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline cli {
@@ -25,10 +25,10 @@ Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments
 
 // Sets the variables of these groups in the environment of the command; log files are in `folder`/logs. A variable that is
 // set already is kept, and a remark says so.
-std::vector<std::string> set_debug_env(CommandEnvironment& environment, const std::vector<std::string>& groups,
+std::vector<std::string> set_debug_env(ProgramEnvironment& environment, const std::vector<std::string>& groups,
                                        const std::string& folder);
 // Whether the command will run with CUDA_LAUNCH_BLOCKING, set by this program or by the user.
-bool launches_block(const CommandEnvironment& environment);
+bool launches_block(const ProgramEnvironment& environment);
 
 // Reads the logs in `folder`/logs when the command has ended.
 std::unique_ptr<Companion> record_logs(const std::string& folder);

@@ -93,9 +93,7 @@ void declare_settings(CommandLine& line, RecorderSettings& recorder) {
     });
 }
 
-bool is_given(const SettingSpec& setting, auto value) { return static_cast<std::int64_t>(value) != setting.initial; }
-
-bool is_given(const RecorderSettings& recorder, std::string_view flag) {
+bool has_option(const RecorderSettings& recorder, std::string_view flag) {
     bool given = false;
     each_setting(recorder, [&](const SettingSpec& setting, auto value) {
         given |= setting.option.flag == flag && is_given(setting, value);
@@ -111,7 +109,7 @@ Status check_needs(const RecorderSettings& recorder, bool cuda) {
         if (option.needs.empty() || !is_given(setting, value)) return;
         if (option.needs == SettingOption::kCuda) {
             if (!cuda) status = Error{ExitCode::usage, fmt::format("{} needs CUDA; add cuda to --trace", option.flag)};
-        } else if (!is_given(recorder, option.needs)) {
+        } else if (!has_option(recorder, option.needs)) {
             status = Error{ExitCode::usage,
                            fmt::format("{0} has no effect without {1}; add {1}", option.flag, option.needs)};
         }

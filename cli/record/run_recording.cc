@@ -249,8 +249,8 @@ Batch own_facts(const RecordedRun& run) {
     if (!run.debug_groups.empty()) add(debug_env::kGroups, joined(run.debug_groups));
     if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
     each_setting(run.settings, [&](const SettingSpec& setting, auto value) {
-        bool given = static_cast<std::int64_t>(value) != setting.initial;
-        if (setting.option.kind != SettingOption::none && given) add(meta_name(setting).c_str(), meta_value(value));
+        if (setting.option.kind != SettingOption::none && is_given(setting, value))
+            add(meta_name(setting).c_str(), meta_value(value));
     });
     add_clock_facts(facts, "start", run.clock_at_start);
     add_clock_facts(facts, "end", read_clock_state());
@@ -281,7 +281,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (!folder.ok()) return folder.error();
     if (!request.counter_plan.empty())
         if (Status written = write_plan(*folder, request.counter_plan); !written) return written.error();
-    CommandEnvironment environment;
+    ProgramEnvironment environment;
     if (!request.cupti.empty()) environment.set_if_absent("GPUPROF_CUPTI", request.cupti);
     std::optional<PreloadPath> preload = preload_path(library, options);
     std::optional<PreloadPath> os_calls = options.recorder.os_calls_ns > 0 ? os_calls_preload() : std::nullopt;
@@ -301,7 +301,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     RecordingWatch watch(*folder, {.max_bytes = max_bytes.value_or(0), .progress = request.progress, .on_full = [&] {
                                        companions.stop();
                                    }});
-    if (Status started = target.start(request.command, {}, &environment); !started) return started.error();
+    if (Status started = target.start(request.command, {}, environment); !started) return started.error();
     shared.reset();
     companions.started(target.pid());
     note_failure(caught([&] { watch.start(); }));

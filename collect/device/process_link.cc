@@ -60,10 +60,11 @@ Result<pid_t> spawn(const std::string& program, const char* argument, int socket
     actions.lead_session();
     // Without the variables that inject the recorder: helper processes are not part of the command, and a driver that they start must
     // not load a tool's library.
-    std::vector<char*> environment = environment_without(
-        {"CUDA_INJECTION64_PATH=", "NVTX_INJECTION64_PATH=", "GPUPROF_RECORD=", "GPUPROF_RECORD_DIR="});
+    ProgramEnvironment environment;
+    for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "GPUPROF_RECORD", "GPUPROF_RECORD_DIR"})
+        environment.remove(name);
     pid_t pid = -1;
-    int failed = actions.spawn(pid, program, {"gpu-profile", argument}, environment.data());
+    int failed = actions.spawn(pid, program, {"gpu-profile", argument}, environment);
     if (failed != 0)
         return Error{ExitCode::internal, fmt::format("cannot start {}: {}", program, std::strerror(failed))};
     return pid;

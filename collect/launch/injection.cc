@@ -102,14 +102,14 @@ namespace {
 std::string words_of(const RecorderSettings& settings) {
     std::vector<std::string> words;
     each_setting(settings, [&](const SettingSpec& setting, auto value) {
-        auto number = static_cast<std::int64_t>(value);
-        if (number != setting.initial) words.push_back(fmt::format("{}={}", setting.name, number));
+        if (is_given(setting, value))
+            words.push_back(fmt::format("{}={}", setting.name, static_cast<std::int64_t>(value)));
     });
     return fmt::format("{}", fmt::join(words, ","));
 }
 
 // Prepends `value` to a variable.
-void put_first(CommandEnvironment& environment, const char* name, const std::string& value, char between) {
+void put_first(ProgramEnvironment& environment, const char* name, const std::string& value, char between) {
     std::string before = environment.get(name).value_or("");
     if (before.empty())
         environment.set(name, value);
@@ -119,7 +119,7 @@ void put_first(CommandEnvironment& environment, const char* name, const std::str
 
 }  // namespace
 
-std::vector<std::string> set_injection(CommandEnvironment& environment, const std::string& library,
+std::vector<std::string> set_injection(ProgramEnvironment& environment, const std::string& library,
                                        const std::string& preload, const SpoolFolder& folder,
                                        const InjectionOptions& options) {
     std::vector<std::string> remarks;

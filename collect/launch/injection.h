@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "collect/launch/command_environment.h"
+#include "core/base/program_environment.h"
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
 
@@ -55,7 +55,7 @@ std::string injected_library();
 
 // Sets the variables in the environment of the target. `preload` is the path for LD_PRELOAD (preload_path.h), "" for none.
 // Returns remarks for the user: variables that were already set and are kept.
-std::vector<std::string> set_injection(CommandEnvironment& environment, const std::string& library,
+std::vector<std::string> set_injection(ProgramEnvironment& environment, const std::string& library,
                                        const std::string& preload, const SpoolFolder& folder,
                                        const InjectionOptions& options);
 

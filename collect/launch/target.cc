@@ -53,7 +53,7 @@ Target::Target() : signals_(new Signals) {}
 Target::~Target() { delete signals_; }
 
 Status Target::start(const std::vector<std::string>& command, const TargetStreams& streams,
-                     CommandEnvironment* environment) {
+                     const ProgramEnvironment& environment) {
     SpawnActions actions;
     // This program ignores SIGPIPE, and ignored signals would be inherited.
     sigset_t defaults;
@@ -62,9 +62,7 @@ Status Target::start(const std::vector<std::string>& command, const TargetStream
     actions.set_signals(defaults, signals_->before);
     if (streams.input >= 0) actions.duplicate(streams.input, STDIN_FILENO);
     if (streams.output >= 0) actions.duplicate(streams.output, STDOUT_FILENO);
-    std::vector<char*> variables;
-    if (environment != nullptr) variables = environment->pointers();
-    int failed = actions.spawn(pid_, command[0], command, environment != nullptr ? variables.data() : environ, true);
+    int failed = actions.spawn(pid_, command[0], command, environment, true);
     if (failed == 0) return {};
     return Error{failed == ENOENT ? kNotFound : kNotExecutable,
                  fmt::format("cannot start {}: {}", command[0], std::strerror(failed))};

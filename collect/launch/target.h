@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "collect/launch/command_environment.h"
 #include "core/base/ids.h"
+#include "core/base/program_environment.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline launch {
@@ -46,10 +46,10 @@ public:
     Target(const Target&) = delete;
     Target& operator=(const Target&) = delete;
 
-    // Starts command[0], found through PATH, with its arguments, in `environment`, or in this program's. Errors have the
-    // codes of shells: 127 if the command does not exist, 126 if it is not executable.
+    // Starts command[0], found through PATH, with its arguments. Errors have the codes of shells: 127 if the command does
+    // not exist, 126 if it is not executable.
     Status start(const std::vector<std::string>& command, const TargetStreams& streams = {},
-                 CommandEnvironment* environment = nullptr);
+                 const ProgramEnvironment& environment = {});
     // Waits for its end. `ended` is called before the process is reaped.
     TargetExit wait(const std::function<void()>& ended = {});
     pid_t pid() const { return pid_; }

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace gpuprof::inline base {
@@ -41,25 +40,14 @@ void SpawnActions::reset_signals() {
 }
 
 int SpawnActions::spawn(pid_t& child, const std::string& program, const std::vector<std::string>& words,
-                        char* const* environment, bool found) {
+                        const ProgramEnvironment& environment, bool found) {
     if (failed_ != 0) return failed_;
     std::vector<char*> argv;
     for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
     posix_spawnattr_setflags(&attributes_, static_cast<short>(flags_));
     auto* start = found ? posix_spawnp : posix_spawn;
-    return start(&child, program.c_str(), &actions_, &attributes_, argv.data(), environment);
-}
-
-std::vector<char*> environment_without(std::initializer_list<std::string_view> beginnings, const char* added) {
-    std::vector<char*> kept;
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-        auto begins = [entry](std::string_view name) { return std::string_view(*entry).starts_with(name); };
-        if (std::none_of(beginnings.begin(), beginnings.end(), begins)) kept.push_back(*entry);
-    }
-    if (added != nullptr) kept.push_back(const_cast<char*>(added));
-    kept.push_back(nullptr);
-    return kept;
+    return start(&child, program.c_str(), &actions_, &attributes_, argv.data(), environment.pointers().data());
 }
 
 }  // namespace gpuprof::base

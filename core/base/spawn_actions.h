@@ -5,12 +5,10 @@
 
 #include <signal.h>
 #include <spawn.h>
-#include <unistd.h>
-
-#include <initializer_list>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "core/base/program_environment.h"
 
 namespace gpuprof::inline base {
 
@@ -47,7 +45,7 @@ public:
 
     // 0, or the error. `words` begin with the program's own name; `found`: program is looked up in PATH.
     int spawn(pid_t& child, const std::string& program, const std::vector<std::string>& words,
-              char* const* environment = environ, bool found = false);
+              const ProgramEnvironment& environment = {}, bool found = false);
 
 private:
     posix_spawn_file_actions_t actions_;
@@ -55,8 +53,5 @@ private:
     int failed_, flags_ = 0;
     bool made_;
 };
-
-// This program's environment without the variables that begin with any of `beginnings`, and with `added`; for spawn().
-std::vector<char*> environment_without(std::initializer_list<std::string_view> beginnings, const char* added = nullptr);
 
 }  // namespace gpuprof::base

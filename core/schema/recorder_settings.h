@@ -77,6 +77,12 @@ struct SettingSpec {
     SettingOption option;
 };
 
+// Whether a setting has another value than without its option.
+template <class Value>
+constexpr bool is_given(const SettingSpec& setting, Value value) {
+    return static_cast<std::int64_t>(value) != setting.initial;
+}
+
 // The key of the capture's `meta` row that says how the option was given.
 inline std::string meta_name(const SettingSpec& setting) { return "record." + std::string(setting.name); }
 // And its value.

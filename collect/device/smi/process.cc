@@ -51,9 +51,13 @@ Result<Process> Process::start(const std::string& program, const std::vector<std
     actions.reset_signals();
     actions.lead_group();
     // A fixed locale, so that numbers and messages have the form that the parser expects.
-    std::vector<char*> environment = environment_without({"LC_", "LANG=", "LANGUAGE="}, "LC_ALL=C");
+    ProgramEnvironment environment;
+    environment.remove_beginning("LC_");
+    environment.remove("LANG");
+    environment.remove("LANGUAGE");
+    environment.set("LC_ALL", "C");
     Process process;
-    int error = actions.spawn(process.pid_, program, words, environment.data());
+    int error = actions.spawn(process.pid_, program, words, environment);
     close(ends[1]);
     process.output_ = ends[0];
     fcntl(process.output_, F_SETFL, O_NONBLOCK);

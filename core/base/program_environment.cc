@@ -1,8 +1,8 @@
-#include "collect/launch/command_environment.h"
+#include "core/base/program_environment.h"
 
 extern char** environ;
 
-namespace gpuprof::inline launch {
+namespace gpuprof::inline base {
 namespace {
 
 bool names(std::string_view entry, std::string_view name) {
@@ -11,17 +11,17 @@ bool names(std::string_view entry, std::string_view name) {
 
 }  // namespace
 
-CommandEnvironment::CommandEnvironment() {
+ProgramEnvironment::ProgramEnvironment() {
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries_.emplace_back(*entry);
 }
 
-std::optional<std::string> CommandEnvironment::get(std::string_view name) const {
+std::optional<std::string> ProgramEnvironment::get(std::string_view name) const {
     for (const std::string& entry : entries_)
         if (names(entry, name)) return entry.substr(name.size() + 1);
     return std::nullopt;
 }
 
-void CommandEnvironment::set(std::string_view name, std::string_view value) {
+void ProgramEnvironment::set(std::string_view name, std::string_view value) {
     remove(name);
     std::string entry(name);
     entry += '=';
@@ -29,19 +29,23 @@ void CommandEnvironment::set(std::string_view name, std::string_view value) {
     entries_.push_back(std::move(entry));
 }
 
-void CommandEnvironment::set_if_absent(std::string_view name, std::string_view value) {
+void ProgramEnvironment::set_if_absent(std::string_view name, std::string_view value) {
     if (!get(name)) set(name, value);
 }
 
-void CommandEnvironment::remove(std::string_view name) {
+void ProgramEnvironment::remove(std::string_view name) {
     std::erase_if(entries_, [name](const std::string& entry) { return names(entry, name); });
 }
 
-std::vector<char*> CommandEnvironment::pointers() {
+void ProgramEnvironment::remove_beginning(std::string_view beginning) {
+    std::erase_if(entries_, [beginning](const std::string& entry) { return entry.starts_with(beginning); });
+}
+
+std::vector<char*> ProgramEnvironment::pointers() const {
     std::vector<char*> all;
-    for (std::string& entry : entries_) all.push_back(entry.data());
+    for (const std::string& entry : entries_) all.push_back(const_cast<char*>(entry.c_str()));
     all.push_back(nullptr);
     return all;
 }
 
-}  // namespace gpuprof::launch
+}  // namespace gpuprof::base
