@@ -3,10 +3,12 @@
 
 Every tracked text file must be free of absolute paths of one machine, `TODO`s without an issue, `../` paths that do not
 exist, and names of source files or tests (`tests/unit/x_test.cc::Suite.Name`) that do not exist. In Markdown, relative
-links and their headings must exist. Web addresses are not fetched. Recorded data (fixtures, corpora, captures) is skipped.
+links and their headings must exist. Web addresses are not fetched. A script that names its interpreter (`#!`) can be executed, as texts
+say. Recorded data (fixtures, corpora, captures) is skipped.
 """
 
 import re
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -88,6 +90,8 @@ def main():
     problems, count = [], 0
     for name, text in texts():
         count += 1
+        if text.startswith("#!") and not (ROOT / name).stat().st_mode & stat.S_IXUSR:
+            problems.append(f"{name}: cannot be executed, but names its interpreter; chmod +x it")
         for number, line in enumerate(text.splitlines(), 1):
             problems += line_problems(name, number, line)
         if name.endswith(".md"):
