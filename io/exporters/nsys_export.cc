@@ -19,12 +19,12 @@
 #include "io/exporters/exporter.h"
 #include "io/exporters/nsys/names.h"
 #include "io/exporters/nsys/nsys_database.h"
-#include "io/exporters/nsys/nsys_tables.def"
 
 namespace gpuprof::inline exporters {
 namespace {
 
 using nsys::global_id;
+using nsys::Table;
 
 constexpr const char* kOperators = "framework operators";
 
@@ -95,29 +95,30 @@ private:
     }
 
     void write_about() {
-        out_.insert("META_DATA_EXPORT", "EXPORT_PRODUCT_NAME", "gpu-profile");
-        out_.insert("META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION", GPUPROF_VERSION);
+        out_.insert<Table::META_DATA_EXPORT>("EXPORT_PRODUCT_NAME", "gpu-profile");
+        out_.insert<Table::META_DATA_EXPORT>("EXPORT_PRODUCT_VERSION", GPUPROF_VERSION);
         constexpr std::pair<const char*, const char*> kSchema[] = {
             {"", "3.25.0"}, {"_MAJOR", "3"}, {"_MINOR", "25"}, {"_MICRO", "0"}};
         for (auto [part, value] : kSchema)
-            out_.insert("META_DATA_EXPORT", fmt::format("EXPORT_SCHEMA_VERSION{}", part), value);
+            out_.insert<Table::META_DATA_EXPORT>(fmt::format("EXPORT_SCHEMA_VERSION{}", part), value);
         for (Row row = 0; row < tables_.meta.rows; ++row)
             if (tables_.meta.key.has(row) && tables_.meta.value.has(row))
-                out_.insert("META_DATA_CAPTURE", trace_.text(tables_.meta.key[row]),
-                            trace_.text(tables_.meta.value[row]));
-        out_.insert("TARGET_INFO_SESSION_START_TIME", zero_);
-        out_.insert("ANALYSIS_DETAILS", global_id(0, 0), trace_.full_window().length(),
-                    since(trace_.full_window().start), since(trace_.full_window().end));
+                out_.insert<Table::META_DATA_CAPTURE>(trace_.text(tables_.meta.key[row]),
+                                                      trace_.text(tables_.meta.value[row]));
+        out_.insert<Table::TARGET_INFO_SESSION_START_TIME>(zero_);
+        out_.insert<Table::ANALYSIS_DETAILS>(global_id(0, 0), trace_.full_window().length(),
+                                             since(trace_.full_window().start), since(trace_.full_window().end));
         for (Row row = 0; row < tables_.process.rows; ++row)
             if (auto known = pids_.find(tables_.process.key.value_or(row, kNoString)); known != pids_.end())
-                out_.insert("PROCESSES", global_id(known->second, 0), known->second, text(tables_.process.name, row));
+                out_.insert<Table::PROCESSES>(global_id(known->second, 0), known->second,
+                                              text(tables_.process.name, row));
         for (Row row = 0; row < tables_.thread.rows; ++row)
             if (tables_.thread.name.has(row))
-                out_.insert("ThreadNames", name(tables_.thread.name, row), 0, thread(tables_.thread.key, row));
+                out_.insert<Table::ThreadNames>(name(tables_.thread.name, row), 0, thread(tables_.thread.key, row));
         write_devices();
         for (Row row = 0; row < tables_.loss.rows; ++row)
-            out_.insert(
-                "DIAGNOSTIC_EVENT", 0, 1, 3, 2,
+            out_.insert<Table::DIAGNOSTIC_EVENT>(
+                0, 1, 3, 2,
                 fmt::format("{} x {}: {}", tables_.loss.count.value_or(row, 0),
                             text(tables_.loss.kind, row).value_or(""), text(tables_.loss.place, row).value_or("")),
                 std::nullopt);
@@ -128,14 +129,14 @@ private:
         for (Row row = 0; row < d.rows; ++row) {
             auto warp = d.warp_size.get(row), threads = d.max_threads_per_sm.get(row);
             auto warps = warp && threads && *warp > 0 ? std::optional(*threads / *warp) : std::nullopt;
-            out_.insert("TARGET_INFO_GPU", global_id(0, 0), d.device.get(row), text(d.name, row),
-                        d.memory_bytes.get(row), d.sms.get(row), text(d.uuid, row), d.registers_per_block.get(row),
-                        d.shared_bytes_per_block.get(row), d.shared_bytes_per_block_optin.get(row),
-                        d.shared_bytes_per_sm.get(row), d.registers_per_sm.get(row), warp, warps,
-                        d.max_threads_per_block.get(row), d.cc_major.get(row), d.cc_minor.get(row));
+            out_.insert<Table::TARGET_INFO_GPU>(
+                global_id(0, 0), d.device.get(row), text(d.name, row), d.memory_bytes.get(row), d.sms.get(row),
+                text(d.uuid, row), d.registers_per_block.get(row), d.shared_bytes_per_block.get(row),
+                d.shared_bytes_per_block_optin.get(row), d.shared_bytes_per_sm.get(row), d.registers_per_sm.get(row),
+                warp, warps, d.max_threads_per_block.get(row), d.cc_major.get(row), d.cc_minor.get(row));
             for (const auto& [key, pid] : pids_)
-                out_.insert("TARGET_INFO_CUDA_DEVICE", d.device.get(row), d.device.value_or(row, 0), pid,
-                            text(d.uuid, row), d.sms.get(row));
+                out_.insert<Table::TARGET_INFO_CUDA_DEVICE>(d.device.get(row), d.device.value_or(row, 0), pid,
+                                                            text(d.uuid, row), d.sms.get(row));
         }
     }
 
@@ -146,33 +147,34 @@ private:
     void write_device_work() {
         const KernelTable& k = tables_.kernel;
         for (Row row = 0; row < k.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_KERNEL", since(k.start[row]), since(k.start[row] + k.dur[row]),
-                        k.device.value_or(row, 0), k.context.value_or(row, 0), std::nullopt, k.stream.value_or(row, 0),
-                        k.correlation.get(row), process(k.process, row), name(k.name, row), short_name_of(k.name, row),
-                        std::nullopt, 1, k.registers.get(row), k.grid_x.get(row), k.grid_y.get(row), k.grid_z.get(row),
-                        k.block_x.get(row), k.block_y.get(row), k.block_z.get(row),
-                        k.shared_bytes.has(row) ? std::optional(0) : std::nullopt, k.shared_bytes.get(row),
-                        k.local_bytes.get(row), row + 1, k.graph_node_id.get(row), k.graph_id.get(row),
-                        k.cluster_x.get(row), k.cluster_y.get(row), k.cluster_z.get(row));
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_KERNEL>(
+                since(k.start[row]), since(k.start[row] + k.dur[row]), k.device.value_or(row, 0),
+                k.context.value_or(row, 0), std::nullopt, k.stream.value_or(row, 0), k.correlation.get(row),
+                process(k.process, row), name(k.name, row), short_name_of(k.name, row), std::nullopt, 1,
+                k.registers.get(row), k.grid_x.get(row), k.grid_y.get(row), k.grid_z.get(row), k.block_x.get(row),
+                k.block_y.get(row), k.block_z.get(row), k.shared_bytes.has(row) ? std::optional(0) : std::nullopt,
+                k.shared_bytes.get(row), k.local_bytes.get(row), row + 1, k.graph_node_id.get(row), k.graph_id.get(row),
+                k.cluster_x.get(row), k.cluster_y.get(row), k.cluster_z.get(row));
         const MemcpyTable& c = tables_.memcpy;
         for (Row row = 0; row < c.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_MEMCPY", since(c.start[row]), since(c.start[row] + c.dur[row]),
-                        c.device.value_or(row, 0), c.context.value_or(row, 0), std::nullopt, c.stream.value_or(row, 0),
-                        c.correlation.get(row), process(c.process, row), c.bytes.get(row),
-                        nsys::copy_kind(text(c.kind, row).value_or("")), memory_of(c.src, row), memory_of(c.dst, row),
-                        c.graph_node_id.get(row));
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_MEMCPY>(
+                since(c.start[row]), since(c.start[row] + c.dur[row]), c.device.value_or(row, 0),
+                c.context.value_or(row, 0), std::nullopt, c.stream.value_or(row, 0), c.correlation.get(row),
+                process(c.process, row), c.bytes.get(row), nsys::copy_kind(text(c.kind, row).value_or("")),
+                memory_of(c.src, row), memory_of(c.dst, row), c.graph_node_id.get(row));
         const MemsetTable& s = tables_.memset;
         for (Row row = 0; row < s.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_MEMSET", since(s.start[row]), since(s.start[row] + s.dur[row]),
-                        s.device.value_or(row, 0), s.context.value_or(row, 0), std::nullopt, s.stream.value_or(row, 0),
-                        s.correlation.get(row), process(s.process, row), std::nullopt, s.bytes.get(row),
-                        s.graph_node_id.get(row), memory_of(s.kind, row));
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_MEMSET>(
+                since(s.start[row]), since(s.start[row] + s.dur[row]), s.device.value_or(row, 0),
+                s.context.value_or(row, 0), std::nullopt, s.stream.value_or(row, 0), s.correlation.get(row),
+                process(s.process, row), std::nullopt, s.bytes.get(row), s.graph_node_id.get(row),
+                memory_of(s.kind, row));
         const SyncTable& y = tables_.sync;
         for (Row row = 0; row < y.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", since(y.start[row]), since(y.start[row] + y.dur[row]),
-                        y.device.value_or(row, 0), y.context.value_or(row, 0), std::nullopt,
-                        y.stream.value_or(row, 0xFFFFFFFF), y.correlation.get(row), process(y.process, row),
-                        nsys::sync_type(text(y.kind, row).value_or("")), std::nullopt, std::nullopt);
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_SYNCHRONIZATION>(
+                since(y.start[row]), since(y.start[row] + y.dur[row]), y.device.value_or(row, 0),
+                y.context.value_or(row, 0), std::nullopt, y.stream.value_or(row, 0xFFFFFFFF), y.correlation.get(row),
+                process(y.process, row), nsys::sync_type(text(y.kind, row).value_or("")), std::nullopt, std::nullopt);
     }
 
     std::optional<std::int64_t> memory_of(const Column<StringId>& column, Row row) const {
@@ -183,27 +185,29 @@ private:
         constexpr int kRuntime = 0, kDriver = 1, kSystem = 27, kUnknownOverhead = 1;
         const ApiCallTable& a = tables_.api_call;
         for (Row row = 0; row < a.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_RUNTIME", since(a.start[row]), since(a.start[row] + a.dur[row]),
-                        text(a.api, row) == "driver" ? kDriver : kRuntime, thread(a.thread, row),
-                        a.correlation.get(row), name(a.name, row), std::nullopt, std::nullopt);
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_RUNTIME>(since(a.start[row]), since(a.start[row] + a.dur[row]),
+                                                            text(a.api, row) == "driver" ? kDriver : kRuntime,
+                                                            thread(a.thread, row), a.correlation.get(row),
+                                                            name(a.name, row), std::nullopt, std::nullopt);
         const OsCallTable& o = tables_.os_call;
         for (Row row = 0; row < o.rows; ++row)
-            out_.insert("OSRT_API", since(o.start[row]), since(o.start[row] + o.dur[row]), kSystem,
-                        thread(o.thread, row), std::nullopt, name(o.name, row), std::nullopt, std::nullopt,
-                        std::nullopt);
+            out_.insert<Table::OSRT_API>(since(o.start[row]), since(o.start[row] + o.dur[row]), kSystem,
+                                         thread(o.thread, row), std::nullopt, name(o.name, row), std::nullopt,
+                                         std::nullopt, std::nullopt);
         const OverheadTable& v = tables_.overhead;
         for (Row row = 0; row < v.rows; ++row)
-            out_.insert("CUPTI_ACTIVITY_KIND_OVERHEAD", since(v.start[row]), since(v.start[row] + v.dur[row]), 0,
-                        thread(v.thread, row), std::nullopt, name(v.name, row), kUnknownOverhead);
+            out_.insert<Table::CUPTI_ACTIVITY_KIND_OVERHEAD>(since(v.start[row]), since(v.start[row] + v.dur[row]), 0,
+                                                             thread(v.thread, row), std::nullopt, name(v.name, row),
+                                                             kUnknownOverhead);
         // Device memory from the driver only; events of a framework's own allocator carry its totals.
         const MemoryEventTable& m = tables_.memory_event;
         constexpr std::int32_t kCuda = 1;
         constexpr int kDevice = 2;
         for (Row row = 0; row < m.rows; ++row)
             if (m.device_type.value_or(row, kCuda) == kCuda && !m.total_allocated.has(row) && m.bytes.has(row))
-                out_.insert("CUDA_GPU_MEMORY_USAGE_EVENTS", since(m.time[row]), std::nullopt, m.device.value_or(row, 0),
-                            std::nullopt, m.address.get(row), std::abs(m.bytes[row]), kDevice, m.bytes[row] < 0 ? 1 : 0,
-                            m.stream.get(row));
+                out_.insert<Table::CUDA_GPU_MEMORY_USAGE_EVENTS>(
+                    since(m.time[row]), std::nullopt, m.device.value_or(row, 0), std::nullopt, m.address.get(row),
+                    std::abs(m.bytes[row]), kDevice, m.bytes[row] < 0 ? 1 : 0, m.stream.get(row));
     }
 
     // As autograd writes it: the name, then the facts of the call.
@@ -228,19 +232,20 @@ private:
             std::int64_t in = domain.empty() ? 0 : domains.try_emplace(domain, std::ssize(domains) + 1).first->second;
             std::int64_t pid = where.value_or(0) >> 24;
             if (in != 0 && known.insert({pid, in}).second)
-                out_.insert("NVTX_EVENTS", since(trace_.full_window().start), std::nullopt, kDomain, std::nullopt,
-                            std::nullopt, std::nullopt, domain, where, std::nullopt, std::nullopt, in, std::nullopt,
-                            std::nullopt, std::nullopt);
+                out_.insert<Table::NVTX_EVENTS>(since(trace_.full_window().start), std::nullopt, kDomain, std::nullopt,
+                                                std::nullopt, std::nullopt, domain, where, std::nullopt, std::nullopt,
+                                                in, std::nullopt, std::nullopt, std::nullopt);
             std::optional<std::int64_t> group;
             if (category) {
                 group = categories.try_emplace(*category, std::ssize(categories) + 1).first->second;
                 if (known.insert({pid, -(in << 32 | *group)}).second)
-                    out_.insert("NVTX_EVENTS", since(trace_.full_window().start), std::nullopt, kCategory, std::nullopt,
-                                group, std::nullopt, *category, where, std::nullopt, std::nullopt, in, std::nullopt,
-                                std::nullopt, std::nullopt);
+                    out_.insert<Table::NVTX_EVENTS>(since(trace_.full_window().start), std::nullopt, kCategory,
+                                                    std::nullopt, group, std::nullopt, *category, where, std::nullopt,
+                                                    std::nullopt, in, std::nullopt, std::nullopt, std::nullopt);
             }
-            out_.insert("NVTX_EVENTS", since(start), since(start + dur), kPushPop, std::nullopt, group, std::nullopt,
-                        what, where, std::nullopt, std::nullopt, in, std::nullopt, std::nullopt, payload);
+            out_.insert<Table::NVTX_EVENTS>(since(start), since(start + dur), kPushPop, std::nullopt, group,
+                                            std::nullopt, what, where, std::nullopt, std::nullopt, in, std::nullopt,
+                                            std::nullopt, payload);
         };
         const RangeTable& r = tables_.range;
         for (Row row = 0; row < r.rows; ++row)
@@ -262,14 +267,15 @@ private:
             if (added) {
                 std::string shown(trace_.text(s.metric[row]));
                 if (s.unit.has(row)) shown += fmt::format(" [{}]", trace_.text(s.unit[row]));
-                out_.insert("TARGET_INFO_GPU_METRICS", device, device, "gpu-profile", metric->second, shown);
+                out_.insert<Table::TARGET_INFO_GPU_METRICS>(device, device, "gpu-profile", metric->second, shown);
             }
-            out_.insert("GPU_METRICS", since(s.time[row]), since(s.time[row]), device, metric->second, s.value[row]);
+            out_.insert<Table::GPU_METRICS>(since(s.time[row]), since(s.time[row]), device, metric->second,
+                                            s.value[row]);
         }
     }
 
     void write_strings() {
-        for (const auto& [text, id] : strings_) out_.insert("StringIds", id, text);
+        for (const auto& [text, id] : strings_) out_.insert<Table::StringIds>(id, text);
         constexpr std::pair<const char*, const char*> kEnums[] = {
 #define GPUPROF_NSYS_ENUM(name, rows) {#name, rows},
             GPUPROF_NSYS_ENUMS(GPUPROF_NSYS_ENUM)
@@ -282,12 +288,16 @@ private:
     }
 
     void write_indexes() {
-        for (const char* table :
-             {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
-              "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "CUPTI_ACTIVITY_KIND_RUNTIME"})
-            if (out_.wrote(table)) out_.run(fmt::format("CREATE INDEX {0}_correlation ON {0} (correlationId)", table));
-        for (const char* table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS", "OSRT_API"})
-            if (out_.wrote(table)) out_.run(fmt::format("CREATE INDEX {0}_thread ON {0} (globalTid, start)", table));
+        auto add_index = [&](Table table, const char* suffix, const char* columns) {
+            const char* name = nsys::text_of(table).name;
+            if (out_.wrote(table)) out_.run(fmt::format("CREATE INDEX {0}_{1} ON {0} ({2})", name, suffix, columns));
+        };
+        for (Table table :
+             {Table::CUPTI_ACTIVITY_KIND_KERNEL, Table::CUPTI_ACTIVITY_KIND_MEMCPY, Table::CUPTI_ACTIVITY_KIND_MEMSET,
+              Table::CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, Table::CUPTI_ACTIVITY_KIND_RUNTIME})
+            add_index(table, "correlation", "correlationId");
+        for (Table table : {Table::CUPTI_ACTIVITY_KIND_RUNTIME, Table::NVTX_EVENTS, Table::OSRT_API})
+            add_index(table, "thread", "globalTid, start");
     }
 
     const Trace& trace_;

@@ -7,22 +7,7 @@
 
 #include "core/base/files/sqlite_descriptor.h"
 
-#include "io/exporters/nsys/nsys_tables.def"
-
 namespace gpuprof::inline exporters::nsys {
-namespace {
-
-struct Table {
-    std::string_view name, columns;
-};
-constexpr Table kTables[] = {
-#define GPUPROF_NSYS_TABLE(name, columns) {#name, columns},
-    GPUPROF_NSYS_TABLES(GPUPROF_NSYS_TABLE)
-#undef GPUPROF_NSYS_TABLE
-};
-
-}  // namespace
-
 Result<Writer> Writer::open() {
     Result<TemporaryFile> file = TemporaryFile::make();
     if (!file.ok()) return file.error();
@@ -46,18 +31,13 @@ void Writer::run(const std::string& sql) {
     if (!failure_) check(sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
 }
 
-bool Writer::begin_row(const char* name) {
+bool Writer::begin_row(Table table) {
     if (failure_) return false;
-    auto& statement = statements_[name];
+    SqlitePrepared& statement = statements_[static_cast<std::size_t>(table)];
     if (!statement) {
-        const Table* table =
-            std::find_if(std::begin(kTables), std::end(kTables), [&](const Table& t) { return t.name == name; });
-        if (table == std::end(kTables)) {
-            failure_ = Error{ExitCode::internal, fmt::format("no table {} is declared", name)};
-            return false;
-        }
-        run(fmt::format("CREATE TABLE {} ({})", name, table->columns));
-        auto columns = std::count(table->columns.begin(), table->columns.end(), ',') + 1;
+        const auto& [name, declared] = text_of(table);
+        run(fmt::format("CREATE TABLE {} ({})", name, declared));
+        auto columns = std::count(declared.begin(), declared.end(), ',') + 1;
         std::string values = "?";
         for (auto i = columns; i > 1; --i) values += ",?";
         sqlite3_stmt* prepared = nullptr;
@@ -88,7 +68,7 @@ void Writer::put(std::string_view text) {
 
 Status Writer::finish() {
     run("COMMIT");
-    statements_.clear();
+    statements_ = {};
     database_.reset();
     return failure_ ? Status(*failure_) : Status();
 }

@@ -1,19 +1,54 @@
-// An SQLite database being written: a temporary file, one transaction, statements prepared once.
+// An SQLite database being written: a temporary file, one transaction, statements prepared once. The number of values of a row,
+// and whether they are texts, are compared with the declared columns when compiling.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
-#include <map>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "core/base/files/sqlite_statement.h"
 #include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
+#include "io/exporters/nsys/nsys_tables.def"
 
 namespace gpuprof::inline exporters::nsys {
+
+enum class Table {
+#define GPUPROF_NSYS_TABLE(name, columns) name,
+    GPUPROF_NSYS_TABLES(GPUPROF_NSYS_TABLE)
+#undef GPUPROF_NSYS_TABLE
+};
+struct TableText {
+    const char* name;
+    std::string_view columns;  // as SQL declares them, separated by ", "
+};
+inline constexpr TableText kTables[] = {
+#define GPUPROF_NSYS_TABLE(name, columns) {#name, columns},
+    GPUPROF_NSYS_TABLES(GPUPROF_NSYS_TABLE)
+#undef GPUPROF_NSYS_TABLE
+};
+constexpr const TableText& text_of(Table table) { return kTables[static_cast<std::size_t>(table)]; }
+
+// Whether values of these types are a row of a table with these columns.
+template <class... Values>
+constexpr bool is_row_of(std::string_view columns) {
+    bool fits = true;
+    auto take = [&](bool text, bool null) {
+        fits = fits && !columns.empty();
+        std::string_view column = columns.substr(0, columns.find(", "));
+        columns.remove_prefix(std::min(columns.size(), column.size() + 2));
+        bool wants_text = column.find(" TEXT") != column.npos, wants_value = column.find(" NOT NULL") != column.npos;
+        fits = fits && (null ? !wants_value : text == wants_text);
+    };
+    (take(std::is_convertible_v<Values, std::optional<std::string_view>>, std::is_same_v<Values, std::nullopt_t>), ...);
+    return fits && columns.empty();
+}
 
 class Writer {
 public:
@@ -23,20 +58,21 @@ public:
     void run(const std::string& sql);
     // One row, values in the order of the table's columns: numbers, texts, or optionals of them; an empty optional is
     // NULL. A table is created with its first row.
-    template <class... Values>
-    void insert(const char* table, const Values&... values) {
+    template <Table table, class... Values>
+    void insert(const Values&... values) {
+        static_assert(is_row_of<Values...>(text_of(table).columns));
         if (!begin_row(table)) return;
         (put(values), ...);
         end_row();
     }
-    bool wrote(const char* table) const { return statements_.contains(table); }
+    bool wrote(Table table) const { return statements_[static_cast<std::size_t>(table)] != nullptr; }
     // Commits; the complete file is then at path().
     Status finish();
     const std::string& path() const { return file_.path(); }
 
 private:
     explicit Writer(TemporaryFile file) : file_(std::move(file)) {}
-    bool begin_row(const char* table);
+    bool begin_row(Table table);
     void check(int code, int expected);
     void end_row();
     void put(std::int64_t value);
@@ -58,7 +94,7 @@ private:
 
     TemporaryFile file_;
     SqliteDatabase database_;
-    std::map<std::string_view, SqlitePrepared> statements_;
+    std::array<SqlitePrepared, std::size(kTables)> statements_;
     sqlite3_stmt* row_ = nullptr;
     int place_ = 0;
     std::optional<Error> failure_;
