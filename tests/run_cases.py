@@ -39,7 +39,7 @@ from drawn import kineto_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "tests" / "cases"
-SECONDS = 120
+SECONDS = 600
 EXTENSIONS = {"csv": "csv", "json": "json", "md": "md"}
 
 

@@ -9,6 +9,8 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
+from patience import HANGS_S
+
 FORBIDDEN = b'<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>'
 
 
@@ -27,7 +29,7 @@ class FaultyProxy:
                 fault = next((fault for part, fault in proxy.faults.items() if part in path), None)
                 if fault == "forbidden":
                     return self.give(403, [("Content-Type", "application/xml")], FORBIDDEN)
-                upstream = http.client.HTTPConnection(host, port, timeout=30)
+                upstream = http.client.HTTPConnection(host, port, timeout=HANGS_S)
                 upstream.request(self.command, self.path, body, dict(self.headers))
                 given = upstream.getresponse()
                 content = given.read()

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import HANGS_S
+
 QUICK = ("--min-time", "0", "--min-samples", "8", "--max-samples", "8")
 NO_DEVICE = {"GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1"}
 
@@ -30,7 +32,7 @@ def bench_in(folder, program, *words, file=None, environment=None):
         (Path(folder) / "bench_me.py").write_text(file)
     settings = {**os.environ, "GPUPROF_PYTHON": sys.executable, **NO_DEVICE, **(environment or {})}
     done = subprocess.run([program.path, "bench", *map(str, words)], cwd=folder, env=settings, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     return Benched(done)
 
 

@@ -12,11 +12,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from patience import HANGS_S
 from wheels import Unavailable, need_x86_linux, pip
 
 ROOT = Path(__file__).resolve().parents[2]
 REQUIREMENTS = ROOT / "tests/cuda-requirements.txt"
-SECONDS = 900
 
 
 def install(folder):
@@ -24,7 +24,7 @@ def install(folder):
     if stamp.exists() and stamp.read_text() == REQUIREMENTS.read_text():
         return
     shutil.rmtree(folder, ignore_errors=True)
-    pip("install", REQUIREMENTS.name, SECONDS, "--target", folder, "-r", REQUIREMENTS)
+    pip("install", REQUIREMENTS.name, HANGS_S, "--target", folder, "-r", REQUIREMENTS)
     stamp.write_text(REQUIREMENTS.read_text())
 
 

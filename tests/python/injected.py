@@ -10,7 +10,8 @@ import struct
 import subprocess
 from pathlib import Path
 
-TIME_LIMIT_S = 20
+from patience import HANGS_S
+
 HEADER = struct.Struct("<8sIIIII")  # header of a chunk: core/format/chunk.h
 # These programs deliberately end while their threads run.
 SUPPRESSIONS = Path(__file__).resolve().parents[1] / "sanitizers" / "tsan.supp"
@@ -60,7 +61,7 @@ class Injected:
 
     def run(self, *arguments, play="time=start live", preexec=None, **faults):
         return subprocess.run(self.command(*arguments, play=play), env=self.environment(**faults), capture_output=True,
-                              timeout=TIME_LIMIT_S, check=False, preexec_fn=preexec)
+                              timeout=HANGS_S, check=False, preexec_fn=preexec)
 
     def files(self):
         return sorted(self.folder.glob("*.gpuprof"))

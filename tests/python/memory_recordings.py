@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import HANGS_S
 from program import Program
 from recordings_of_cupti import lines, script_of_records
 
@@ -75,7 +76,7 @@ def record_program(program, folder, made, script=None, options=()):
     play = f"echo $$ > {pid_file}; exec {fakes}/fake_program --script {script_of_records(made, folder)} --play 'time=paced live inline'"
     environment = {**os.environ, "LD_LIBRARY_PATH": str(fakes), "GPUPROF_NVML": str(fakes / "libnvidia-ml.so.1"), "GPUPROF_FAKE_NVML": str(rules)}
     command = [program, "record", "--quiet", "-o", capture, "--memory", "--sample", "0.1", *options, "--", "sh", "-c", play]
-    subprocess.run(command, env=environment, check=True, timeout=60)
+    subprocess.run(command, env=environment, check=True, timeout=HANGS_S)
     return capture
 
 

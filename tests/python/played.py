@@ -4,6 +4,7 @@ import os
 import subprocess
 
 from injected import SANITIZERS
+from patience import HANGS_S
 from program import Outcome
 
 
@@ -25,5 +26,5 @@ def fake_environment(program, rules="", **variables):
 def record_played(program, script, capture, *options, play="time=start live", arguments=(), rules="", environment=()):
     command = [program.fakes / "fake_program", "--script", script, "--play", play, *arguments]
     done = subprocess.run([program.path, "record", "-o", capture, *options, "--", *command],
-                          env=fake_environment(program, rules, **dict(environment)), capture_output=True, timeout=60, check=False)
+                          env=fake_environment(program, rules, **dict(environment)), capture_output=True, timeout=HANGS_S, check=False)
     return Outcome(done.returncode, done.stdout, done.stderr)

@@ -12,7 +12,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-TIME_LIMIT_S = 20
+from patience import HANGS_S
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Program:
         """The folder with the fake drivers of the same build."""
         return Path(self.path).parent / "fakes"
 
-    def run(self, *arguments, stdin=b"", seconds=TIME_LIMIT_S):
+    def run(self, *arguments, stdin=b"", seconds=HANGS_S):
         done = subprocess.run([self.path, *map(str, arguments)], input=stdin, capture_output=True,
                               timeout=seconds, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)

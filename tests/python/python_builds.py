@@ -11,11 +11,11 @@ import sysconfig
 import zipfile
 from pathlib import Path
 
+from patience import HANGS_S
 from wheels import need_x86_linux, pip
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = {"3.13t": ("0.6.1", "3.13", "cp313t"), "3.14": ("0.8.1", "3.14", "cp314"), "3.14t": ("0.8.1", "3.14", "cp314t")}
-SECONDS = 300
 
 # What the frozen program starts: it runs the file that its first argument names.
 START = """
@@ -34,7 +34,7 @@ def run(*_):
 
 def download(name, folder):
     version, python, abi = WHEELS[name]
-    pip("download", "freeze-core", SECONDS, "--dest", folder, "--python-version", python, "--implementation", "cp", "--abi", abi,
+    pip("download", "freeze-core", HANGS_S, "--dest", folder, "--python-version", python, "--implementation", "cp", "--abi", abi,
         "--platform", "manylinux_2_17_x86_64", f"freeze-core=={version}")
     return next(folder.glob("*.whl"))
 

@@ -14,6 +14,7 @@ from conftest import FIXTURES
 ROOT = FIXTURES.parents[1]
 sys.path.insert(0, str(ROOT))
 
+from patience import HANGS_S  # noqa: E402
 from tests.ranks import generate  # noqa: E402
 
 EXAMPLE = ROOT / "examples" / "ranks"
@@ -61,7 +62,7 @@ def ranks(program, tmp_path, tmp_path_factory):
             cache = folder / "cache" if folder in Path(place).parents else tmp_path / "cache"
         # 64 files, each read by a process of its own, take longer than other runs.
         done = subprocess.run([program.path, "ranks", place, *words, "--format", "json", "--limit", "0", "--cache", cache],
-                              capture_output=True, timeout=120, check=True)
+                              capture_output=True, timeout=HANGS_S, check=True)
         return {table["name"]: rows_of(table) for table in json.loads(done.stdout)["tables"]}
 
     return run

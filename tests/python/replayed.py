@@ -9,6 +9,8 @@ import statistics
 import time
 from pathlib import Path
 
+from patience import HANGS_S
+
 BURSTY = Path(__file__).resolve().parents[1] / "fixtures" / "nvml" / "bursty.csv"
 MIB = 1024 * 1024
 
@@ -99,7 +101,7 @@ def expected(path):
     return figures
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=HANGS_S):
     """Wait until the condition holds and return True, or False where it does not within a time that is long on a busy machine too."""
     deadline = time.monotonic() + seconds
     while not (holds := condition()) and time.monotonic() < deadline:

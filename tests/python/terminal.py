@@ -10,7 +10,8 @@ import subprocess
 import termios
 import time
 
-TIMEOUT_S = 20
+from patience import HANGS_S
+
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\x1b[=>]")
 
 
@@ -44,7 +45,7 @@ class Terminal:
 
     def expect(self, pattern):
         """What was shown up to the match, which later calls do not see again."""
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + HANGS_S
         while not (found := re.search(pattern, self.shown)):
             assert time.monotonic() < deadline and self.process.poll() is None or self._more(0.1), (pattern, self.shown[-2000:])
             self._more(0.1)
@@ -54,14 +55,14 @@ class Terminal:
     def expect_editing(self, prompt):
         """Waits for the prompt, and for the line editor to take over the keys."""
         self.expect(prompt)
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + HANGS_S
         while termios.tcgetattr(self.ours)[3] & termios.ICANON:
             assert time.monotonic() < deadline, "the terminal edits lines itself"
             time.sleep(0.01)
 
     def end(self):
         """The exit status, and everything that was still shown."""
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + HANGS_S
         while self.process.poll() is None and time.monotonic() < deadline:
             self._more(0.05)
         while self._more(0.05):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 from bench_command import QUICK, bench_in
+from patience import HANGS_S
 
 FINE = "def kernel():\n    return 1\n"
 FAULTS = {
@@ -106,7 +107,7 @@ def test_interrupted(program, tmp_path, words, key):
                            env={**os.environ, "GPUPROF_PYTHON": sys.executable}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     time.sleep(1.5)
     run.send_signal(key)
-    text, errors = run.communicate(timeout=20)
+    text, errors = run.communicate(timeout=HANGS_S)
     assert (run.returncode, text) == (128 + key, "")
     assert len([line for line in errors.splitlines() if line.startswith("gpu-profile: ")]) == 1, errors
     assert "Traceback" not in errors

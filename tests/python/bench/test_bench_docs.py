@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gpu_profile
+from patience import HANGS_S
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "guides" / "bench-python.md"
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -73,7 +74,6 @@ def ones(shape):
 }
 
 
-TIMEOUT_S = 300
 # Where times are noisy a benchmark samples for as long as it may, 15 s. What the page says does not depend on it.
 SHORT = """
 import gpu_profile.benchmarking as of
@@ -116,6 +116,6 @@ def run(blocks, folder, fake):
     environment = {**os.environ, "GPUPROF_CUDA": str(fake), "PYTHONPATH": str(folder / "modules"),
                    "GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1"}
     done = subprocess.run([sys.executable, "-W", "error", "-"], input="\n".join([SHORT, *blocks]), cwd=folder, env=environment,
-                          capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gpu_profile
+from patience import HANGS_S
 
 QUICK = "dict(min_time_s=0, min_warmup_s=0, min_samples=10, max_samples=10)"
 
@@ -103,7 +104,7 @@ def answers(fake):
         program = "\n".join([PRELUDE, *(textwrap.dedent(part) for part in parts)])
         environment = {**os.environ, "GPUPROF_CUDA": str(fake), "GPUPROF_NVML": "/nonexistent/libnvidia-ml.so.1"}
         environment.pop("CUDA_VISIBLE_DEVICES", None)
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == 0, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 

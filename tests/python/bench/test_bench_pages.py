@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import gpu_profile
+from patience import HANGS_S
 
 ROOT = Path(__file__).resolve().parents[3]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -33,7 +34,7 @@ def printed(page, tmp_path, heading=None, script=SCRIPT):
     program = tmp_path / "page.py"
     program.write_text("\n".join(BLOCK.findall(text)))
     done = subprocess.run([sys.executable, "-W", "error", program], cwd=tmp_path, env=environment, capture_output=True, text=True,
-                          timeout=120, check=False)
+                          timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 from bench_command import bench_in, kept
 from fake_driver import fake_driver
+from patience import HANGS_S
 
 FEW = ("--min-time", "0", "--min-samples", "6", "--max-samples", "6")
 
@@ -236,7 +237,7 @@ def test_a_link_in_a_received_folder_leads_nowhere(bench, program, tmp_path, par
         elsewhere.mkdir()
     (received / part).symlink_to(elsewhere)
     environment = {name: value for name, value in os.environ.items() if name != "GPUPROF_BENCH_DIR"}
-    done = subprocess.run([program.path, "bench", "--save", "a", "--", "true"], cwd=received, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program.path, "bench", "--save", "a", "--", "true"], cwd=received, env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 5 and f"{part} is a link, which is only followed if it is given with GPUPROF_BENCH_DIR" in done.stderr
     assert not elsewhere.exists() or not list(elsewhere.iterdir())
 

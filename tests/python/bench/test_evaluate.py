@@ -12,6 +12,8 @@ import sys
 
 import pytest
 
+from patience import HANGS_S
+
 LINES = ["speedup", "baseline_ms", "optimized_ms", "kernel_time_ms", "peak_memory_mb", "current_memory_mb"]
 BASELINE = "import numpy\ndef kernel(x):\n    return numpy.sqrt(numpy.abs(x)) * 2\n"
 INPUTS = "import numpy\ndef inputs(seed):\n    return (numpy.random.default_rng(seed).standard_normal((64, 64), numpy.float32),)\n"
@@ -38,7 +40,7 @@ def evaluate(program, tmp_path):
         command = [program.path, "evaluate", "baseline.py", "optimized.py", *(["--plain"] if plain else []), *QUICK, *options]
         command += ["--inputs", "inputs.py"] if inputs else []
         settings = {**os.environ, "GPUPROF_PYTHON": sys.executable, **(environment or {})}
-        done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=HANGS_S, check=False)
         return Evaluated(done)
 
     return run

@@ -6,6 +6,7 @@ import sys
 import time
 
 import pytest
+from patience import HANGS_S
 from test_evaluate import BASELINE, LINES, evaluate  # noqa: F401
 
 GOOD = BASELINE
@@ -89,7 +90,7 @@ def test_absent_file(program):
 def run_with(program, tmp_path, **environment):
     (tmp_path / "a.py").write_text(BASELINE)
     return subprocess.run([program.path, "evaluate", "a.py", "a.py"], cwd=tmp_path, env={**os.environ, **environment},
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
 
 
 def test_no_python(program, tmp_path):
@@ -107,7 +108,7 @@ def test_no_package(program, tmp_path):
     (tmp_path / "python").write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"\n')
     (tmp_path / "python").chmod(0o755)
     (tmp_path / "a.py").write_text(BASELINE)
-    done = subprocess.run([alone, "evaluate", "a.py", "a.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run([alone, "evaluate", "a.py", "a.py"], cwd=tmp_path, capture_output=True, text=True, timeout=HANGS_S, check=False,
                           env={**os.environ, "GPUPROF_PYTHON": str(tmp_path / "python")})
     assert done.returncode == 6
     assert len(done.stderr.splitlines()) == 1
@@ -118,7 +119,7 @@ def test_no_numpy(program, tmp_path):
     (tmp_path / "b.py").write_text("def kernel(x):\n    return x\n")
     (tmp_path / "lonely.py").write_text("raise ImportError('none here')\n")
     (tmp_path / "numpy.py").write_text("raise ImportError('none here')\n")
-    done = subprocess.run([program.path, "evaluate", "b.py", "b.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run([program.path, "evaluate", "b.py", "b.py"], cwd=tmp_path, capture_output=True, text=True, timeout=HANGS_S, check=False,
                           env={**os.environ, "GPUPROF_PYTHON": sys.executable, "PYTHONPATH": str(tmp_path)})
     assert done.returncode == 3
     assert "NumPy is not installed; install it, or use --inputs" in done.stderr
@@ -127,7 +128,7 @@ def test_no_numpy(program, tmp_path):
 def test_nothing_stays_behind(evaluate, tmp_path):  # noqa: F811
     mark = tmp_path / "process"
     evaluate(f"import os, time\nopen({str(mark)!r}, 'w').write(str(os.getpid()))\ndef kernel(x):\n    time.sleep(100)\n", "--time-out", "1")
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + HANGS_S
     while os.path.exists(f"/proc/{mark.read_text()}") and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not os.path.exists(f"/proc/{mark.read_text()}")

@@ -13,6 +13,7 @@ from contextlib import closing
 import pytest
 from conftest import FIXTURES
 from exported import tables_of
+from patience import HANGS_S
 
 EXPORTS = sorted((FIXTURES / "nsys").glob("*.sqlite.gz"))
 COPY_KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
@@ -381,7 +382,7 @@ def test_killed_while_it_unpacks(program, mock, monkeypatch):
 
 
 def wait_for(happened):
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + HANGS_S
     while not happened():
         assert time.monotonic() < ends
         time.sleep(0.005)

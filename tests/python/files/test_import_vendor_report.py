@@ -7,6 +7,7 @@ import time
 import pytest
 from conftest import FIXTURES
 from exported import tables_of
+from patience import HANGS_S
 
 REPORTS = [("trace.nsys-rep", "nsys", "nsys/mock.sqlite.gz", "kernel", "nsys export --type sqlite"),
            ("-kernels.ncu-rep", "ncu", "ncu/kernels.raw.csv.gz", "profiled_kernel", "--csv --page raw")]
@@ -87,7 +88,7 @@ def test_killed_while_the_tool_exports(program, report):
 
 
 def wait_for(happened):
-    ends = time.monotonic() + 20
+    ends = time.monotonic() + HANGS_S
     while not happened():
         assert time.monotonic() < ends
         time.sleep(0.005)

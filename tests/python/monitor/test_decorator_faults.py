@@ -8,6 +8,7 @@ import warnings
 
 import pytest
 import replayed
+from patience import HANGS_S
 from test_monitor_faults import failing_second_time, in_child, run_python, without_library  # noqa: F401
 
 from gpu_profile import GpuBackendError, gpu_profile
@@ -115,12 +116,12 @@ def test_endless_recursion_ends_as_it_would_without(profiled):
 
 def test_threads_have_calls_of_their_own(profiled):
     barrier = threading.Barrier(3)
-    work = profiled()(lambda: barrier.wait(60))
+    work = profiled()(lambda: barrier.wait(HANGS_S))
     threads = [threading.Thread(target=work) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANGS_S)
     assert [summary.util_gpu_mean for summary in profiled.reports] == [30, 30, 30]
 
 

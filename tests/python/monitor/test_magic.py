@@ -7,6 +7,7 @@ import pytest
 import replayed
 
 from gpu_profile.magic import split_line
+from patience import HANGS_S
 
 pytest.importorskip("IPython", reason="IPython is not installed")
 
@@ -119,7 +120,7 @@ def test_a_kernel_shows_summary_value_and_exception(tmp_path, monkeypatch):
     cells = ["%load_ext gpu_profile", "%%gpu_profile --backend none\n6 * 7", "%%gpu_profile --backend none\nraise KeyError('mine')"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     with pytest.raises(nbclient.exceptions.CellExecutionError) as caught:
-        nbclient.NotebookClient(notebook, timeout=120).execute()
+        nbclient.NotebookClient(notebook, timeout=HANGS_S).execute()
     assert "KeyError: 'mine'" in plain(str(caught.value))
     _, good, bad = ([(each.output_type, each.get("data", {})) for each in cell.outputs] for cell in notebook.cells)
     assert [kind for kind, _ in good] == ["display_data", "execute_result"] and good[1][1]["text/plain"] == "42"

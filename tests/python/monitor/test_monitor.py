@@ -10,6 +10,7 @@ import pytest
 import replayed
 
 from gpu_profile import Error, GpuBackendError, GpuMonitor, GpuSummary
+from patience import HANGS_S
 
 BURSTY = replayed.all_at_once(replayed.BURSTY)
 NOT_RECORDED = (
@@ -223,7 +224,7 @@ def test_two_monitors_in_two_threads(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANGS_S)
     assert found == {"a": {(10, 3)}, "b": {(90, 3)}}
 
 
@@ -246,7 +247,7 @@ def test_one_monitor_in_many_threads(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(HANGS_S)
     assert problems == []
     assert monitor._region is None
     assert isinstance(monitor.summary, GpuSummary)

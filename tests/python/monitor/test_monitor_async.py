@@ -7,6 +7,7 @@ import pytest
 import replayed
 
 from gpu_profile import GpuMonitor
+from patience import HANGS_S
 
 BURSTY = replayed.all_at_once(replayed.BURSTY)
 
@@ -58,7 +59,7 @@ def test_an_exception_of_the_block_is_raised_and_the_region_ends():
 
 def test_a_task_cancelled_during_the_start_leaves_no_region():
     calls, starting, cancelling = [], threading.Event(), threading.Event()
-    monitor = GpuMonitor(backend="none", sync_fn=lambda: (starting.set(), cancelling.wait(60), calls.append(1)))
+    monitor = GpuMonitor(backend="none", sync_fn=lambda: (starting.set(), cancelling.wait(HANGS_S), calls.append(1)))
 
     async def cancelled():
         async def enter():

@@ -19,8 +19,7 @@ from nightly import times
 
 from gpu_profile import Error, GpuBackendError, GpuMonitor
 from gpu_profile import native as native_layer
-
-TIMEOUT_S = 60
+from patience import HANGS_S
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def run_python(code, *arguments, **environment):
     """A program of its own, which must end in time."""
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
     return subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=HANGS_S, check=False
     )
 
 
@@ -174,7 +173,7 @@ def in_child(work):
             status = work()
         finally:
             os._exit(status)
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + HANGS_S
     while time.monotonic() < deadline:
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
@@ -223,17 +222,17 @@ def test_fork_while_another_thread_holds_the_lock(recording):
     def hold():
         with monitor._lock:
             held.set()
-            release.wait(TIMEOUT_S)
+            release.wait(HANGS_S)
 
     with monitor:
         holder = threading.Thread(target=hold)
         holder.start()
-        held.wait(TIMEOUT_S)
+        held.wait(HANGS_S)
         try:
             assert in_child(lambda: monitor.stop() or 0) == 0
         finally:
             release.set()
-            holder.join(TIMEOUT_S)
+            holder.join(HANGS_S)
     assert monitor.summary.n_samples == 3
 
 
@@ -272,7 +271,7 @@ def test_os_exit_in_the_region(tmp_path):
 
 def assert_gone(marker):
     """The processes with the marker are gone, or go within a while."""
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + HANGS_S
     while processes_with(marker) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes_with(marker) == []
@@ -355,7 +354,7 @@ def test_sampling_goes_on_while_python_is_busy(tmp_path):
     file = tmp_path / "live.csv"
     replayed.write(file, time_s=[i / 100 for i in range(3000)], util_gpu=[50] * 3000)
     with GpuMonitor(backend=f"replay:{file}", interval_s=0.01, store_samples=True) as monitor:
-        end = time.monotonic() + TIMEOUT_S
+        end = time.monotonic() + HANGS_S
         while monitor.summary.n_samples <= 10 and time.monotonic() < end:
             work = time.monotonic() + 0.5
             while time.monotonic() < work:

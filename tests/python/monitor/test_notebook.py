@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gpu_profile
 import pytest
+from patience import HANGS_S
 from view_document import Document
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -73,7 +74,7 @@ def test_a_kernel_shows_them(tmp_path, monkeypatch):
         monkeypatch.setenv(name, str(tmp_path / name))
     cells = [f"import gpu_profile\nt = gpu_profile.open({str(SHAPES)!r})", "t.view()", "t.timeline()", "t.roofline()"]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbclient.NotebookClient(notebook, timeout=120).execute()
+    nbclient.NotebookClient(notebook, timeout=HANGS_S).execute()
     page, timeline, roofline = (cell.outputs[0]["data"] for cell in notebook.cells[1:])
     assert page["text/html"].startswith("<iframe") and page["text/plain"].startswith("<gpu_profile.Page")
     assert all(picture["image/svg+xml"].startswith("<svg") for picture in (timeline, roofline))

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANGS_S
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 BURSTY = FIXTURES / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}@max"
@@ -172,7 +174,7 @@ def test_signals_reach_the_command(program):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"ready\n"
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=HANGS_S)
     assert (process.returncode, out) == (5, b"got\n")
     assert b"samples" in err
 

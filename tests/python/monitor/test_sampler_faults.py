@@ -10,6 +10,7 @@ import time
 
 import pytest
 from lengthened import lengthened
+from patience import HANGS_S
 
 DEVICE = """
 device name=NVIDIA_H200
@@ -25,7 +26,6 @@ set 0 throttle_reasons 0
 set 0 pstate 0
 """
 
-TIMEOUT_S = 120
 
 
 class Driver:
@@ -43,7 +43,7 @@ class Driver:
         self.script.write_text(device + script)
         begun = time.monotonic()
         done = subprocess.run([self.program.path, "--backend", "nvml", *(options or ("--interval", "0.02")), "--json", "--",
-                               *command], capture_output=True, timeout=TIMEOUT_S, env=self.environment, check=False)
+                               *command], capture_output=True, timeout=HANGS_S, env=self.environment, check=False)
         self.took_s = time.monotonic() - begun
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -151,7 +151,7 @@ def test_a_device_that_disappears_half_way(driver):
 
     def sample(length):
         done = subprocess.run([driver.program.path, "--backend", "nvml", "--interval", "0.02", "--device", "all", "--json", "--",
-                               "sleep", str(1.5 * length)], capture_output=True, timeout=TIMEOUT_S, env=driver.environment, check=False)
+                               "sleep", str(1.5 * length)], capture_output=True, timeout=HANGS_S, env=driver.environment, check=False)
         return json.loads(done.stdout)["devices"]
 
     first, second = lengthened(sample, lambda devices: devices[0]["n_samples"] > 70)
@@ -167,7 +167,7 @@ def test_eight_devices_and_a_selection(driver):
 
     def devices(selection, **environment):
         done = subprocess.run([driver.program.path, "--backend", "nvml", "--device", selection, "--interval", "0.02",
-                               "--json", "--", "sleep", "0.2"], capture_output=True, timeout=TIMEOUT_S, check=True,
+                               "--json", "--", "sleep", "0.2"], capture_output=True, timeout=HANGS_S, check=True,
                               env={**driver.environment, **environment})
         answer = json.loads(done.stdout)
         return {s["device"]: s["util_gpu_mean"] for s in answer.get("devices", [answer])}

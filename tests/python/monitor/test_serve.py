@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 from fake_driver import DEVICE, children_of, fake_driver, no_driver
+from patience import HANGS_S
 from prometheus_client.parser import text_string_to_metric_families
 
 BURSTY = Path(__file__).parents[2] / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
-TIMEOUT_S = 20
 
 
 class Server:
@@ -33,7 +33,7 @@ class Server:
                 return
 
     def ask(self, path="/metrics", method="GET", body=None, headers=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_S)
         try:
             connection.request(method, path, body=body, headers=headers or {})
             reply = connection.getresponse()
@@ -58,7 +58,7 @@ class Server:
         return values, types
 
     def wait_for(self, good):
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + HANGS_S
         while not good(values := self.samples()[0]):
             assert time.monotonic() < deadline, values
             time.sleep(0.1)
@@ -72,7 +72,7 @@ def serve(program, *options, environment=None, address="127.0.0.1:0"):
         try:
             yield Server(process)
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=TIMEOUT_S) == 0
+            assert process.wait(timeout=HANGS_S) == 0
             assert process.stdout.read() == ""
         finally:
             process.kill()
@@ -88,7 +88,7 @@ def test_known_numbers_in_base_units(program, tmp_path):
             assert values[f"gpu_profile_{name}", "0", None] == pytest.approx(value), name
         assert values["gpu_profile_throttled", "0", "power"] == 1
         assert values["gpu_profile_throttled", "0", "heat"] == 0
-        assert 0 <= values["gpu_profile_last_sample_age_seconds", "0", None] < TIMEOUT_S
+        assert 0 <= values["gpu_profile_last_sample_age_seconds", "0", None] < HANGS_S
         assert types["gpu_profile_energy_joules"] == "counter"
         assert types["gpu_profile_util_gpu_ratio"] == "gauge"
         assert all(name.startswith("gpu_profile_") for name in types)
@@ -149,7 +149,7 @@ def test_paths_methods_and_headers(program):
 
 
 def connection_to(server):
-    return socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT_S)
+    return socket.create_connection(("127.0.0.1", server.port), timeout=HANGS_S)
 
 
 def test_large_and_broken_requests_are_refused(program):
@@ -244,7 +244,7 @@ def test_protection_it_does_not_have_is_refused(program, option):
 
 def test_without_a_gpu_one_sentence(program):
     done = subprocess.run([program.path, "serve", "--prometheus", ":0"], capture_output=True, text=True,
-                          timeout=TIMEOUT_S, env=no_driver(), check=False)
+                          timeout=HANGS_S, env=no_driver(), check=False)
     assert (done.returncode, done.stdout) == (4, "")
     assert len(done.stderr.splitlines()) == 1
     assert "no GPU can be sampled" in done.stderr
@@ -256,7 +256,7 @@ def test_signals_end_it_cleanly(program, number):
                           text=True) as process:
         Server(process)
         process.send_signal(number)
-        assert process.wait(timeout=TIMEOUT_S) == 0
+        assert process.wait(timeout=HANGS_S) == 0
 
 
 def test_a_second_signal_on_its_way_changes_nothing(program):
@@ -267,7 +267,7 @@ def test_a_second_signal_on_its_way_changes_nothing(program):
             process.send_signal(signal.SIGTERM)
             time.sleep(attempt * 100e-6)  # `timeout` leaves less than this between its two
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=TIMEOUT_S) == 0
+            assert process.wait(timeout=HANGS_S) == 0
 
 
 def test_a_killed_sampler_is_replaced(program, tmp_path):

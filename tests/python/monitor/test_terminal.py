@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import HANGS_S
 from terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,7 +72,7 @@ def test_watch_keeps_a_file_up_to_date(program, tmp_path):
     recording, answer = tmp_path / "run.json.gz", tmp_path / "answer.json"
     shutil.copy(EXAMPLE, recording)
     with subprocess.Popen([program.path, "report", str(recording), "devices", "--watch", "--format", "json", "-o", str(answer)]) as process:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + HANGS_S
         for source, kernels in ((EXAMPLE, 608), (OTHER, 60)):
             shutil.copy(source, recording)
             while not answer.exists() or kernels_of(answer) != kernels:

@@ -14,18 +14,18 @@ from pathlib import Path
 import pyte
 import pytest
 from fake_driver import DEVICE, children_of, fake_driver, no_driver
+from patience import HANGS_S
 
 BURSTY = Path(__file__).parents[2] / "fixtures" / "nvml" / "bursty.csv"
 REPLAY = f"replay:{BURSTY}"
 LEAVES = "\x1b[?1049l"  # the alternate screen
 CLEARS = b"\x1b[H\x1b[J"
 ECHOES = termios.ICANON | termios.ECHO  # what a terminal does unless told otherwise
-TIMEOUT_S = 20
 
 
 def run_top(program, *options, environment=None):
     return subprocess.run([program.path, "top", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=TIMEOUT_S, env=environment, check=False)
+                          timeout=HANGS_S, env=environment, check=False)
 
 
 def test_one_table_with_known_numbers(program, tmp_path):
@@ -64,7 +64,7 @@ def test_a_reader_that_goes_away_ends_it(program):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         process.stdout.read(10)
         process.stdout.close()
-        process.wait(timeout=TIMEOUT_S)
+        process.wait(timeout=HANGS_S)
 
 
 def test_without_a_gpu_one_sentence(program):
@@ -113,7 +113,7 @@ class Panel:
         return "\n".join(self.screen.display)
 
     def wait_for(self, words):
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline = time.monotonic() + HANGS_S
         while words not in self.text():
             assert time.monotonic() < deadline, f"no {words!r} in\n{self.text()}"
             assert self.read(0.2), f"ended without {words!r}:\n{self.raw.decode(errors='replace')}"
@@ -128,7 +128,7 @@ class Panel:
 
     def end(self):
         """The status; the terminal must have been restored."""
-        while self.read(TIMEOUT_S):
+        while self.read(HANGS_S):
             pass
         status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         assert LEAVES in self.raw.decode(errors="replace")
@@ -159,7 +159,7 @@ def test_keys(program, tmp_path):
     panel.type("? ")
     panel.wait_for("paused")
     panel.type(" x\x1b[A")  # keys that mean nothing do nothing
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + HANGS_S
     while "paused" in panel.text() and time.monotonic() < deadline:
         panel.read(0.2)
     assert "paused" not in panel.text()
@@ -177,7 +177,7 @@ def test_it_follows_the_size(program, exported):
         panel.resize(columns, rows)
         for _ in range(4):
             assert panel.read(0.3)
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + HANGS_S
     while CLEARS not in panel.raw[drawn:]:  # drawn anew
         assert panel.read(0.2) and time.monotonic() < deadline, panel.raw[drawn:]
     panel.wait_for("q quit")
@@ -207,7 +207,7 @@ def test_a_killed_sampler_is_replaced(program, tmp_path):
     first = children_of(panel.pid)
     assert len(first) == 1
     os.kill(first[0], signal.SIGKILL)
-    deadline = time.monotonic() + TIMEOUT_S
+    deadline = time.monotonic() + HANGS_S
     while children_of(panel.pid) in ([], first) and time.monotonic() < deadline:
         panel.read(0.1)
     assert children_of(panel.pid) not in ([], first)
@@ -220,7 +220,7 @@ def test_a_terminal_of_unknown_kind_gets_tables(program, tmp_path):
     series = tmp_path / "series.csv"
     series.write_text("time_s,device,util_gpu\n0,0,5\n0.3,0,6\n")
     panel = Panel(program, "--interval", "0.2", "--backend", f"replay:{series}", term="no-such-terminal")
-    while panel.read(TIMEOUT_S):
+    while panel.read(HANGS_S):
         pass
     assert os.waitstatus_to_exitcode(os.waitpid(panel.pid, 0)[1]) == 0
     text = panel.raw.decode()

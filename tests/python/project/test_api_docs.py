@@ -14,6 +14,7 @@ import pytest
 import replayed
 
 import gpu_profile
+from patience import HANGS_S
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "docs" / "guides"
@@ -126,7 +127,7 @@ def test_notebook_runs_and_shows_what_it_shows(tmp_path, monkeypatch):
         monkeypatch.setenv(name, str(tmp_path / name))
     stored = nbformat.read(PAGES / "tour.ipynb", as_version=4)
     notebook = nbformat.read(PAGES / "tour.ipynb", as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(PAGES)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=HANGS_S, resources={"metadata": {"path": str(PAGES)}}).execute()
     assert [outputs(cell) for cell in notebook.cells] == [outputs(cell) for cell in stored.cells]
 
 

@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from patience import HANGS_S
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -57,7 +59,7 @@ def on_a_terminal(program, topic, **environment):
             break
         seen += piece
     os.close(controller)
-    assert running.wait(timeout=30) == 0
+    assert running.wait(timeout=HANGS_S) == 0
     return seen.decode()
 
 

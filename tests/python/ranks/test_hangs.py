@@ -10,6 +10,7 @@ from conftest import FIXTURES
 ROOT = FIXTURES.parents[1]
 sys.path.insert(0, str(ROOT))
 
+from patience import HANGS_S  # noqa: E402
 from tests.ranks import hangs  # noqa: E402
 
 REAL = FIXTURES / "flight"
@@ -21,7 +22,7 @@ def answer(program, tmp_path):
 
     def run(place, *words):
         done = subprocess.run([program.path, "ranks", place, *words, "--format", "json", "--limit", "0", "--cache", tmp_path / "cache"],
-                              capture_output=True, timeout=120, check=True)
+                              capture_output=True, timeout=HANGS_S, check=True)
         document = json.loads(done.stdout)
         (table,) = [table for table in document["tables"] if table["name"] == "hangs"]
         names = [column["name"] for column in table["columns"]]

@@ -183,7 +183,7 @@ def test_expect_adds_ranks_that_no_file_knows(ranks):
 ])
 def test_the_verdict_is_no_surer_than_it_can_be(program, jobs, job_cache, name, said):
     place, _ = jobs(*MIXED) if name == "mixed" else jobs(name, *SHORT)
-    done = program.run("ranks", place, "--cache", job_cache, seconds=120)
+    done = program.run("ranks", place, "--cache", job_cache)
     assert said in " ".join(done.stdout.decode().split())
 
 

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from nightly import times
+from patience import HANGS_S
 from rank_jobs import ROOT, rows_of  # noqa: F401  (puts tests.ranks on the path)
 
 from tests.ranks import clean
@@ -16,7 +17,7 @@ SLOW = times(range(5, 100, 10), (5, 15, 65))  # of these, one more copy with a s
 def answer_of(program, folder, job, options, seed):
     clean.write(job, options, seed, folder / "job")
     done = subprocess.run([program.path, "ranks", folder / "job", "--format", "json", "--limit", "0", "--cache", folder / "cache", "--quiet"],
-                          capture_output=True, timeout=120, check=True)
+                          capture_output=True, timeout=HANGS_S, check=True)
     document = json.loads(done.stdout)
     return document["verdict"], rows_of(next(table for table in document["tables"] if table["name"] == "stragglers"))
 

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from patience import HANGS_S
 from rank_jobs import jobs  # noqa: F401
 
 FORMS = {"whole": (), "without numbers": ("--no-seq", "--shared-names"), "without metadata": ("--no-metadata", "--no-flows"), "losses": ("--lost", "1"),
@@ -18,6 +19,6 @@ def test_summaries_do_not_depend_on_the_columns_read(program, jobs, form):  # no
         pytest.skip("the unit tests are not built with the program")
     place, _ = jobs("clean-8", "--steps", "4", *FORMS[form])
     done = subprocess.run([tests, "--gtest_filter=BoundedReading.OtherRecordings*"], env=os.environ | {"GPUPROF_RECORDINGS": str(place)},
-                          capture_output=True, text=True, timeout=300, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stdout
     assert "SKIPPED" not in done.stdout

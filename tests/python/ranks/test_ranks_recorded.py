@@ -11,6 +11,7 @@ import sys
 import textwrap
 
 import pytest
+from patience import HANGS_S
 from played import record_played
 from rank_jobs import ranks  # noqa: F401
 from recordings_of_cupti import lines, script_of_records
@@ -26,7 +27,7 @@ PROGRAM = """
             server.settimeout(60)
             peer, _ = server.accept()
     else:
-        until = time.monotonic() + 60
+        until = time.monotonic() + HANGS_S
         while True:
             try:
                 peer = socket.create_connection(("127.0.0.1", port))
@@ -60,7 +61,7 @@ def launch(program, folder, *options):
     started = [subprocess.Popen([program.path, "record", "--quiet", *options, "-o", "run/{host}-r{rank:05}.gpuprof", "--", sys.executable, "train.py"], cwd=folder,
                                 env=os.environ | of_torchrun(rank, MASTER_PORT=port), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
     for process in started:
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=HANGS_S)
         assert process.returncode == 0, errors
     return folder / "run"
 

@@ -14,6 +14,7 @@ import time
 
 import pytest
 from job_engines import EXAMPLE, ROOT, cache  # noqa: F401
+from patience import HANGS_S
 from program import Outcome
 from terminal import Terminal
 
@@ -108,7 +109,7 @@ def running(pid):
     return False
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=HANGS_S):
     """What the condition answers once it is true."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()):
@@ -174,7 +175,7 @@ def test_a_child_whose_starter_has_ended_ends(program, endless, tmp_path):
     os.close(ours)
     with subprocess.Popen([program.path, "ranks", "reduce", endless, "-o", tmp_path / "summary"], stderr=its) as process:
         os.close(its)
-        assert process.wait(20) == 6
+        assert process.wait(HANGS_S) == 6
 
 
 SCRIPT = """
@@ -205,7 +206,7 @@ def test_ctrl_c_ends_children_and_keeps_the_cache(program, cache, endless, tmp_p
         started = [*children(process.pid), *reader]
         os.kill(process.pid, signal.SIGINT)  # the others hear of it from their parent only
         said = process.stderr.read().decode()
-        process.wait(20)
+        process.wait(HANGS_S)
     assert process.returncode == -signal.SIGINT
     wait_until(lambda: not any(running(pid) for pid in started))
     assert os.listdir(temporary) == []

@@ -142,14 +142,14 @@ def test_even_ranks_have_no_straggler(ranks, tmp_path, layout):
 def test_groups_of_some_ranks_are_not_taken_for_all(program, tmp_path, layout):
     """With several groups of a rank, or one group that is not all ranks and runs next to others, also in lockstep."""
     simulated(tmp_path / "job", faults=(slow_gpu(5),), **layout)
-    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache", seconds=120).stdout.decode().split())
+    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache").stdout.decode().split())
     assert "cannot tell" in said
     assert "no collective was found on two ranks" in said
 
 
 def test_lost_events_are_missed(program, tmp_path):
     write_job(Job("lossy", dp=8, model=SMALL), 1, tmp_path / "job", Options(collectives=False, lost=0.1))
-    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache", seconds=120).stdout.decode().split())
+    said = " ".join(program.run("ranks", tmp_path / "job", "--cache", tmp_path / "cache").stdout.decode().split())
     assert "of the collectives are missing on ranks that took part in them, or cannot be matched" in said
     assert "high confidence" not in said
     assert "medium confidence" not in said

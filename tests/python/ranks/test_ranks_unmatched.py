@@ -18,7 +18,7 @@ STREAM = 20
 
 
 def first_answer(program, place, folder):
-    return " ".join(program.run("ranks", place, "--cache", folder / "cache", seconds=120).stdout.decode().split())
+    return " ".join(program.run("ranks", place, "--cache", folder / "cache").stdout.decode().split())
 
 
 def losses_of(ranks, place):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY
+from patience import HANGS_S
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = Path(os.environ.get("GPUPROF_TEST_CUPTI", ROOT / "build" / "cupti")) / "nvidia"
@@ -51,7 +52,7 @@ def pairs(chips):
 
 def plan(program, cupti, chip, *options):
     done = subprocess.run([program.path, "counters", "--plan-for", chip, *options], env={**os.environ, "GPUPROF_CUPTI": str(cupti)},
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     rows = {}
     for line in done.stdout.splitlines()[3:]:
@@ -95,7 +96,7 @@ def assert_limits(rows):
 
 def test_passes_of_single_metrics(program, cupti):
     done = subprocess.run([program.path, "counters", "--plan-for", "TU102", "--set", "triage,dram__bytes_read.sum,sm__no_such.sum"],
-                          env={**os.environ, "GPUPROF_CUPTI": str(cupti)}, capture_output=True, text=True, timeout=60, check=True)
+                          env={**os.environ, "GPUPROF_CUPTI": str(cupti)}, capture_output=True, text=True, timeout=HANGS_S, check=True)
     alone = {name: passes for passes, name in re.findall(r"^ +(\d+|–)  (\S+)", done.stdout, re.MULTILINE)}
     assert alone["gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"] == "2"
     assert alone["dram__bytes_read.sum"] == "1"
@@ -125,7 +126,7 @@ def test_the_page_has_todays_passes(program, monkeypatch):
 
 def test_an_unknown_chip(program, cupti):
     done = subprocess.run([program.path, "counters", "--plan-for", "XX1"], env={**os.environ, "GPUPROF_CUPTI": str(cupti)},
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert (done.returncode, done.stdout) == (4, "")
     assert "it knows " in done.stderr
     assert "GH100" in done.stderr
@@ -133,7 +134,7 @@ def test_an_unknown_chip(program, cupti):
 
 def test_metrics_of_a_chip(program, cupti):
     done = subprocess.run([program.path, "counters", "--list-metrics", "--plan-for", "GH100"],
-                          env={**os.environ, "GPUPROF_CUPTI": str(cupti)}, capture_output=True, text=True, timeout=60, check=True)
+                          env={**os.environ, "GPUPROF_CUPTI": str(cupti)}, capture_output=True, text=True, timeout=HANGS_S, check=True)
     names = set(done.stdout.split())
     assert len(names) > 3000
     assert {"gpu__time_duration", "dram__bytes_read", "sm__throughput"} <= names
@@ -142,7 +143,7 @@ def test_metrics_of_a_chip(program, cupti):
 def test_layouts_equal_the_headers(cupti):
     include = cupti.parents[1] / "include"
     for tool in ("check_range_layout.py", "check_pm_layout.py", "check_pc_layout.py", "check_sass_layout.py"):
-        done = subprocess.run([sys.executable, ROOT / "tools" / tool, include], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([sys.executable, ROOT / "tools" / tool, include], capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -167,5 +168,5 @@ def test_cupti_knows_the_counters_of_instructions(cupti, chip):
     names = re.findall(r'"(smsp__sass_\w+)"', SOURCE_SET)
     assert len(names) == 5
     done = subprocess.run([sys.executable, "-c", ASK_PROPERTIES, cupti, chip, *names], env={**os.environ, "LD_LIBRARY_PATH": str(cupti.parent)},
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.stdout.split() == ["0"] * 6, done.stdout + done.stderr

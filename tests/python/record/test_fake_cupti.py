@@ -19,6 +19,7 @@ RECORDINGS = TESTS / "fixtures" / "cupti"
 sys.path.insert(0, str(FAKES / "cupti"))
 
 import script as scripts  # noqa: E402  (needs the path above)
+from patience import HANGS_S  # noqa: E402
 
 CLIENT = TESTS / "python" / "cupti_client.py"
 KINDS = {"KERNEL": 10, "MEMCPY": 1, "MEMSET": 2, "DRIVER": 4, "RUNTIME": 5, "OVERHEAD": 17, "MEMORY2": 49, "DEVICE": 8,
@@ -44,7 +45,7 @@ def run_client(fakes, tmp_path):
         environment = dict(os.environ, GPUPROF_FAKE_CUPTI_SCRIPT=rules, GPUPROF_FAKE_CUDA_SCRIPT=str(script))
         wishes = dict(client, fakes=str(fakes), kinds=[KINDS[kind] for kind in kinds])
         done = subprocess.run([sys.executable, str(CLIENT), json.dumps(wishes)], env=environment, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=HANGS_S)
         assert done.returncode == expect, done.stderr
         answer = json.loads(done.stdout)
         assert answer["breaches"] == 0, done.stderr
@@ -217,9 +218,9 @@ def test_the_program_ends_as_told(fakes, tmp_path, how, status):
     scripts.write_script(RECORDINGS / "kern.jsonl.xz", script)
     environment = dict(os.environ, LD_LIBRARY_PATH=str(fakes), GPUPROF_FAKE_CUPTI=str(fakes / "libcupti.so.13"))
     command = [fakes / "fake_program", "--script", script, "--threads", "2", "--fork", "2", "--nvtx", "--end", how]
-    assert subprocess.run(command, env=environment, timeout=60).returncode == status
+    assert subprocess.run(command, env=environment, timeout=HANGS_S).returncode == status
 
 
 def test_the_program_without_cuda(fakes):
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
-    assert subprocess.run([fakes / "fake_program", "--no-cuda", "--nvtx"], env=environment, timeout=60).returncode == 0
+    assert subprocess.run([fakes / "fake_program", "--no-cuda", "--nvtx"], env=environment, timeout=HANGS_S).returncode == 0

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 from fake_driver import DEVICE
+from patience import HANGS_S  # noqa: E402
 from recordings_of_cupti import KERN, ROOT, lines, script_of_records
 
 GPU = ROOT / "tests/gpu"
@@ -81,7 +82,7 @@ def make_wheel(program, folder):
 def packed(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pack")
     done = subprocess.run([sys.executable, GPU / "pack", folder / "packed", "--wheel", make_wheel(program, folder), "--no-cuda"],
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert "needs x86_64, glibc 2." in done.stdout and "libc.so.6" in done.stdout
     return folder / "packed"
@@ -107,7 +108,7 @@ def machine(program, packed, tmp_path_factory):
 
 def run_all(packed, machine, folder, *arguments, **more):
     command = [sys.executable, packed / "tests/gpu/all", "--out", folder / "out", "--work", folder / "work", *map(str, arguments)]
-    return subprocess.run(command, env={**machine, **more}, capture_output=True, text=True, timeout=300, check=False, cwd=folder)
+    return subprocess.run(command, env={**machine, **more}, capture_output=True, text=True, timeout=HANGS_S, check=False, cwd=folder)
 
 
 def results(folder, name):
@@ -238,7 +239,7 @@ def interrupt(own, machine, folder):
     command = [sys.executable, own / "tests/gpu/all", "--out", folder / "out", "--work", folder / "work", "--only", "works", "--only", "interrupted", "part4"]
     seen = len(begun(folder)) if (folder / "count").exists() else 0
     with subprocess.Popen(command, env={**machine, "PAUSE": "60", "COUNT": str(folder / "count")}, stdout=subprocess.DEVNULL) as running:
-        until = time.monotonic() + 60
+        until = time.monotonic() + HANGS_S
         while not (waits := (folder / "count").exists() and "interrupted" in begun(folder)[seen:]) and running.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         status = running.poll()

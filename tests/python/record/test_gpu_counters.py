@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from injected import sanitized
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import lines, script_of_records
 
@@ -34,7 +35,7 @@ def environment(program, tmp_path):
 
 
 def make(environment, out, *options):
-    return subprocess.run([sys.executable, MAKE, "--out", out, *options], env=environment, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run([sys.executable, MAKE, "--out", out, *options], env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
 
 
 def test_a_call_records_and_the_next_one_continues(environment, program, tmp_path):
@@ -56,7 +57,7 @@ def test_kept_images_give_the_same_values_elsewhere(environment, program, tmp_pa
     images = out / "set.triage.images"
     (images / "beside-kernel-counters.gpuprof").unlink()
     again = tmp_path / "again.gpuprof"
-    done = subprocess.run([program.path, "record", "--quiet", "--merge", images, "-o", again], env=environment, capture_output=True, timeout=60,
+    done = subprocess.run([program.path, "record", "--quiet", "--merge", images, "-o", again], env=environment, capture_output=True, timeout=HANGS_S,
                           check=False)
     assert done.returncode == 0, done.stderr
     values = [[(row["launch"], row["metric"], row["value"]) for row in program.stored(file, "kernel_counter")]

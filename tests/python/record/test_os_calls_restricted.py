@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from test_record_os_calls import compile_c
 
 # `own FILTER`: installs it, then sleeps 20 times. `exec FILTER COMMAND...`: installs it, then becomes the command. A filter ends the process for
@@ -120,7 +121,7 @@ def record(program, tmp_path):
     def run(*command, least="0.5", status=0, before="", into=tmp_path):
         capture = into / "run.gpuprof"
         words = [program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--os-calls", least, "--", *command]
-        done = subprocess.run(["bash", "-c", f"{before} exec {shlex.join(map(str, words))}"], capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run(["bash", "-c", f"{before} exec {shlex.join(map(str, words))}"], capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == status, done
         losses = {row["place"]: row["count"] for row in program.report(capture, "losses")["losses"].rows if row["kind"] in ("recorder_loss", "unread_file")}
         return [row["name"] for row in program.stored(capture, "os_call")], losses

@@ -12,6 +12,8 @@ import textwrap
 
 import pytest
 
+from patience import HANGS_S
+
 pytest.importorskip("nvtx")
 
 
@@ -147,7 +149,7 @@ def test_the_capture_says_which_options_were_given(program, tmp_path):
 def test_another_tools_injection_is_left_alone(program, tmp_path):
     environment = {**os.environ, "NVTX_INJECTION64_PATH": "/no/such/other_tool.so"}
     done = subprocess.run([program.path, "record", "-o", tmp_path / "x", "--", "true"], env=environment,
-                          capture_output=True, check=False, timeout=20)
+                          capture_output=True, check=False, timeout=HANGS_S)
     assert done.returncode == 0
     assert b"NVTX_INJECTION64_PATH" in done.stderr
 
@@ -181,7 +183,7 @@ def test_a_full_disk_leaves_the_command_alone(program, tmp_path):
         print("done")
     """)
     command = f"trap '' XFSZ; ulimit -f 100; exec {program.path} record -o {capture} -- {sys.executable} {path}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=20)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, check=False, timeout=HANGS_S)
     assert done.stdout == b"done\n"
     assert done.returncode == 0
     assert b"process" in done.stderr

@@ -16,6 +16,7 @@ import time
 import pytest
 from injected import sanitized
 from nightly import pairs
+from patience import HANGS_S
 from played import fake_environment
 from program import Outcome
 from recordings_of_cupti import kernels_in, lines, script_of_records
@@ -37,7 +38,7 @@ def script(tmp_path_factory):
 
 
 def wait_for(condition):
-    until = time.monotonic() + 60
+    until = time.monotonic() + HANGS_S
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.05)
@@ -48,7 +49,7 @@ class Run:
                  arguments=(), status=0, environment=()):
         self.program, self.capture = program, folder / "run.gpuprof"
         target = [program.fakes / "fake_program", "--script", script, "--play", play, *arguments]
-        done = subprocess.run([program.path, command, "-o", self.capture, *options, "--", *target], capture_output=True, timeout=120,
+        done = subprocess.run([program.path, command, "-o", self.capture, *options, "--", *target], capture_output=True, timeout=HANGS_S,
                               env=fake_environment(program, rules, GPUPROF_FAKE_COUNTERS=fake, **dict(environment)), check=False)
         self.outcome = Outcome(done.returncode, done.stdout, done.stderr)
         assert self.outcome.status == status, self.outcome.errors

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from injected import sanitized
+from patience import HANGS_S
 from played import fake_environment, record_played
 from recordings_of_cupti import FIXTURES, KERN, kernels_in, lines, script_of
 
@@ -115,7 +116,7 @@ def test_samples_of_the_devices_come_along(program, converted, tmp_path):
     environment = fake_environment(program, GPUPROF_NVML=str(program.fakes / "libnvidia-ml.so.1"), GPUPROF_FAKE_NVML=str(driver))
     command = f"{program.fakes}/fake_program --script {converted()} --play 'time=start live'; sleep 0.5"
     subprocess.run([program.path, "record", "-o", capture, "--sample", "0.05", "--quiet", "--", "sh", "-c", command],
-                   env=environment, check=True, timeout=60)
+                   env=environment, check=True, timeout=HANGS_S)
     rows = {row["metric"]: row for row in table(program, capture, "samples")}
     assert rows["util.gpu"]["mean"] == pytest.approx(60)
     assert rows["util.gpu"]["count"] >= 5

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from injected import Injected, kernels_of
+from patience import HANGS_S  # noqa: E402
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "soak"))
@@ -77,7 +78,7 @@ def test_threads_that_end_at_once_are_all_there_and_cost_no_memory(injected, tmp
         return  # their own memory is beyond any limit
     limited = "ulimit -v 1000000; exec \"$@\""
     done = subprocess.run(["sh", "-c", limited, "sh", *injected.command("--nvtx", "--brief", "5000")],
-                          env=injected.environment(), timeout=30, check=False)
+                          env=injected.environment(), timeout=HANGS_S, check=False)
     assert done.returncode == 0
     last = max(injected.files(), key=lambda path: path.stat().st_mtime_ns)
     assert ranges(injected, last)["brief"] == 5000

@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 from injected import Injected, chunk_kinds, in_parallel, kernels_of
+from patience import HANGS_S
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
 KERNELS = len(kernels_in(lines()))
@@ -121,7 +122,7 @@ def test_record_goes_on_where_a_process_could_write_nothing(program, injected, t
     capture = tmp_path / "run.gpuprof"
     environment = injected.environment(faults="write 1+ ENOSPC")
     command = [program.path, "record", "-o", capture, "--sample", "0", "--", *injected.command("--nvtx", "--end", "kill")]
-    done = subprocess.run(command, env=environment, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=HANGS_S, check=False)
     assert done.returncode == -9
     assert b"neither" in done.stderr  # CUDA nor NVTX; what the launcher saw from outside is there
     assert program.run("report", capture, "losses").status == 0

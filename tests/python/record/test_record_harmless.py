@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import KERN, ROOT, kernels_in, lines, script_of
 
@@ -37,7 +38,7 @@ def run(program, script, tmp_path):
         capture = tmp_path / "run.gpuprof"
         environment = fake_environment(program, PYTHONPATH=str(ROOT / "python"), **variables)
         done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c",
-                               PLAY + code, script], env=environment, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+                               PLAY + code, script], env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False, cwd=tmp_path)
         assert done.returncode == expected, done.stderr
         assert "Traceback" not in done.stderr, done.stderr
         report = program.report(capture, "kernels", "losses")
@@ -111,7 +112,7 @@ def test_a_part_without_a_byte_is_counted(run, program):
     (folder / "4711-1.gpuprof").write_bytes(b"")
     run.capture.rename(folder / "4712-1.gpuprof")
     done = subprocess.run([program.path, "record", "--merge", folder, "-o", run.capture, "--quiet"], capture_output=True, text=True,
-                          timeout=60, check=False)
+                          timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     (loss,) = program.report(run.capture, "losses")["losses"].rows
     assert (loss["kind"], loss["count"]) == ("killed_process", 1)
@@ -190,7 +191,7 @@ def test_the_path_of_the_installation(program, script, tmp_path, name, once):
     scratch.mkdir()
     done = subprocess.run([folder / "gpu-profile", "record", "-o", capture, "--sample", "0", "--trace", "cuda,nvtx", "--quiet", "--",
                            sys.executable, "-c", PLAY + "init(); play(0); os.system('true'); os._exit(0)", script],
-                          env=fake_environment(program, TMPDIR=str(scratch)), capture_output=True, text=True, timeout=60, check=False)
+                          env=fake_environment(program, TMPDIR=str(scratch)), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0
     assert done.stderr.replace(str(capture), "FILE") == "gpu-profile: 1 process recorded in FILE\n"
     kernels = program.report(capture, "kernels")["kernels"].rows

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
@@ -36,7 +37,7 @@ def capture(program, tmp_path_factory):
     code.write_text(PROGRAM)
     script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), folder)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--python", "200", "--", sys.executable, code,
-                           script], env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
+                           script], env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     if "not permitted" in done.stderr or "ptrace" in done.stderr:
         pytest.skip(f"stacks cannot be read here: {done.stderr.strip()}")

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from exported import tables_of
+from patience import HANGS_S
 from played import record_played
 from recordings_of_cupti import FIXTURES, lines, script_of_records
 
@@ -151,7 +152,7 @@ with nvtx.annotate("plain", payload=-1.5): pass
 """
     capture = tmp_path / "run.gpuprof"
     subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--", sys.executable, "-c", code], check=True,
-                   capture_output=True, timeout=60)
+                   capture_output=True, timeout=HANGS_S)
     text = program.run("export", "csv", capture).stdout.decode()
     assert "stage" in text
     assert ",42" in text

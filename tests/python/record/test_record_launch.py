@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from patience import HANGS_S
+
 pytest.importorskip("nvtx")
 
 ANNOTATE = "import nvtx\nwith nvtx.annotate({name!r}): pass\n"
@@ -52,7 +54,7 @@ def run_as_child(program, tmp_path, tool, *options):
     """)
     capture = tmp_path / "run.gpuprof"
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--",
-                           sys.executable, outer], env=environment, capture_output=True, text=True, check=False, timeout=20)
+                           sys.executable, outer], env=environment, capture_output=True, text=True, check=False, timeout=HANGS_S)
     assert done.returncode == 0, done.stderr
     return ranges(program, capture), done
 
@@ -72,7 +74,7 @@ def test_the_command_itself_is_never_left_out(program, tmp_path, called_make):
                    "LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"}
     capture = tmp_path / "run.gpuprof"
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--", called_make, "-c",
-                           ANNOTATE.format(name="top")], env=environment, capture_output=True, check=False, timeout=20)
+                           ANNOTATE.format(name="top")], env=environment, capture_output=True, check=False, timeout=HANGS_S)
     assert done.returncode == 0
     assert ranges(program, capture) == {"top": 1}
 
@@ -98,7 +100,7 @@ def on_terminal(command, stdout=None):
         if not ready and process.poll() is not None:
             break
     os.close(ours)
-    process.wait(timeout=20)
+    process.wait(timeout=HANGS_S)
     return sent.decode(errors="replace")
 
 
@@ -205,7 +207,7 @@ def test_a_disk_that_fills_while_merging_keeps_the_parts(program, tmp_path):
             sys.exit(3)
         """)
         done = subprocess.run([program.path, "record", "-o", small / "run of today.gpuprof", "--sample", "0", "--quiet", "--",
-                               sys.executable, path], capture_output=True, text=True, check=False, timeout=20)
+                               sys.executable, path], capture_output=True, text=True, check=False, timeout=HANGS_S)
         assert done.stdout == "done\n"
         assert done.returncode == 3
         parts = list(small.glob("run of today.gpuprof.parts-*/*.gpuprof"))
@@ -218,10 +220,10 @@ def test_a_disk_that_fills_while_merging_keeps_the_parts(program, tmp_path):
         assert str(parts[0].parent) in command
         (small / "filler").unlink()
         merged = subprocess.run(["bash", "-c", f"{command} --quiet"], env={**os.environ, "PATH": f"{program.path.parent}:{os.environ['PATH']}"},
-                                capture_output=True, text=True, check=False, timeout=20)
+                                capture_output=True, text=True, check=False, timeout=HANGS_S)
         assert merged.returncode == 0, merged.stderr
         assert ranges(program, small / "run of today.gpuprof") == {"before the disk is full": 1}
-        subprocess.run(["bash", "-c", re.findall(r"remove them with: (.*)", merged.stderr)[0]], check=True, timeout=20)
+        subprocess.run(["bash", "-c", re.findall(r"remove them with: (.*)", merged.stderr)[0]], check=True, timeout=HANGS_S)
         assert [path.name for path in small.iterdir()] == ["run of today.gpuprof"]
     finally:
         for _ in range(20):

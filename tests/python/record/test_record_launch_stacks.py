@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from played import PLAY, fake_environment, record_played
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
@@ -36,7 +37,7 @@ def training(program, script, tmp_path_factory):
     code, capture = folder / "train.py", folder / "run.gpuprof"
     code.write_text(TRAINING)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--", sys.executable, code, script],
-                          env=fake_environment(program), capture_output=True, text=True, timeout=120, check=False)
+                          env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     return capture
 
@@ -104,7 +105,7 @@ def test_later_parts_have_the_stacks_of_earlier_ones(program, script, tmp_path):
     code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
     code.write_text(PLAY + "for turn in range(30): play(turn, b'start'), time.sleep(0.1)\n")
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--keep-last", "0.5", "--", sys.executable,
-                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=120, check=False)
+                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     launches = [row for row in program.stored(capture, "api_call") if "Launch" in row["name"]]
     assert 0 < len(launches) < 30 * 40
@@ -125,7 +126,7 @@ def test_only_the_innermost_functions_are_kept_if_the_user_wants_it(program, scr
     code, capture = tmp_path / "train.py", tmp_path / "run.gpuprof"
     code.write_text(TRAINING)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--launch-stacks", "--stack-depth", "2", "--", sys.executable,
-                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=120, check=False)
+                           code, script], env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     found = stacks(program, capture)
     assert len(found) == 160

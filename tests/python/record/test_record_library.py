@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from patience import HANGS_S
+
 CODE = """
 import ctypes, sys
 for library in sys.argv[2:]: ctypes.CDLL(library)
@@ -35,7 +37,7 @@ def used(program, tmp_path):
         shutil.copy(fakes / "libcuda.so.1", cuda)
         environment = {k: v for k, v in os.environ.items() if k not in ("CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "GPUPROF_CUPTI")}
         done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--", sys.executable, "-c", CODE, cuda,
-                               *mapped], env={**environment, **variables}, capture_output=True, text=True, timeout=60, check=False)
+                               *mapped], env={**environment, **variables}, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == 0, done.stderr
         text = program.run("export", "csv", capture).stdout.decode()
         paths = [line.split(",", 1)[1] for line in text.splitlines() if line.startswith("cupti_path,")]

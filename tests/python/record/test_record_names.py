@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from exported import tables_of
+from patience import HANGS_S
 
 TORCHRUN = {"RANK": "3", "WORLD_SIZE": "8", "LOCAL_RANK": "1", "GROUP_RANK": "0", "TORCHELASTIC_RUN_ID": "night", "TORCHELASTIC_RESTART_COUNT": "2"}
 HOST = socket.gethostname()
@@ -23,7 +24,7 @@ def start(program, tmp_path):
 
 
 def finish(process):
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=HANGS_S)
     return process.returncode, errors
 
 

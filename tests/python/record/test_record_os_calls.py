@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
@@ -125,7 +126,7 @@ def record(program, tmp_path):
     def run(*command, least="1", status=0, before=""):
         words = [program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--os-calls", least, "--", *command]
         line = f"{before} exec {shlex.join(map(str, words))}"
-        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == status, done.stderr
         assert not [path for path in tmp_path.iterdir() if "parts" in path.name]
         return [{**row, "ms": int(row["dur"]) / 1e6} for row in program.stored(capture, "os_call")], done
@@ -251,7 +252,7 @@ def test_idle_time_names_the_call(program, tmp_path):
     code.write_text(TRAINING)
     script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), tmp_path)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--os-calls", "0.001", "--", sys.executable, code,
-                           script], env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
+                           script], env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     gaps = [row for row in program.report(capture, "gaps")["gaps"].rows if row["dur_ns"] > 60_000_000 and row["before"] and row["after"]]
     assert len(gaps) == 5

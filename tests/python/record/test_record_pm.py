@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from nightly import NIGHTLY, times
+from patience import HANGS_S
 from played import fake_environment
 from program import Outcome
 
@@ -68,7 +69,7 @@ class Run:
                                    stderr=subprocess.PIPE)
         if during:
             during(started.pid)
-        stdout, stderr = started.communicate(timeout=60)
+        stdout, stderr = started.communicate(timeout=HANGS_S)
         self.took = time.monotonic() - began
         self.outcome = Outcome(started.returncode, stdout, stderr)
         assert (self.outcome.status, self.outcome.stdout) == (7, b"said\n"), self.outcome.errors
@@ -245,7 +246,7 @@ def counter_processes(parent):
 
 
 def wait_for_process(parent, other_than=None):
-    until = time.monotonic() + 10
+    until = time.monotonic() + HANGS_S
     while time.monotonic() < until:
         for pid in counter_processes(parent):
             if pid != other_than:
@@ -290,7 +291,7 @@ def test_the_sampler_ends_with_the_launcher(program, tmp_path, series):
 
     with pytest.raises(AssertionError):  # the launcher is dead, the command is not waited for
         Run(program, tmp_path, series, seconds=0.5, during=kill)
-    until = time.monotonic() + 5
+    until = time.monotonic() + HANGS_S
     while time.monotonic() < until and Path(f"/proc/{kill.pid}").exists():
         time.sleep(0.02)
     assert not Path(f"/proc/{kill.pid}").exists()

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pytest
 from lengthened import lengthened
+from patience import HANGS_S
 
 MINORS = range(9, 14)
 
@@ -185,7 +186,7 @@ def test_no_permission_is_one_sentence_and_all_else_goes_on(program, tmp_path):
             ["setpriv", "--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace", program.path, "record", "-o",
              tmp_path / "run.gpuprof", "--sample", "0", "--python", "50", "--quiet", "--", sys.executable, "-c",
              f"import os, time; os.setuid(65534); time.sleep({2 * length})"],
-            capture_output=True, text=True, check=False, timeout=120)
+            capture_output=True, text=True, check=False, timeout=HANGS_S)
 
     # Where Python takes seconds to start, the next look at the process may come seconds later.
     reader = lengthened(recorded, lambda done: "SYS_PTRACE" in done.stderr)

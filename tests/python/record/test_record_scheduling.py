@@ -9,6 +9,7 @@ import tempfile
 import textwrap
 
 import pytest
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import FIXTURES, burst, lines, script_of_records
 
@@ -197,7 +198,7 @@ def test_refused_permission_is_one_sentence(program, tmp_path, filtered, error, 
 
     capture = tmp_path / "run.gpuprof"
     done = subprocess.run([filtered, str(getattr(errno, error)), program.path, "record", "--quiet", "-o", capture, "--sample", "0",
-                           "--scheduling", "--", "sh", "-c", "sleep 0.3; exit 3"], capture_output=True, timeout=20)
+                           "--scheduling", "--", "sh", "-c", "sleep 0.3; exit 3"], capture_output=True, timeout=HANGS_S)
     assert done.returncode == 3
     lines = done.stderr.decode().splitlines()
     assert len([line for line in lines if "scheduling is not recorded" in line and said in line]) == 1
@@ -237,7 +238,7 @@ def test_idle_time_names_the_wait(program, tmp_path):
     code.write_text(CROWDED)
     script = script_of_records(burst(lines(FIXTURES / "memory_bound.jsonl.xz")), tmp_path)
     done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", "--scheduling", "--", sys.executable, code, script],
-                          env=fake_environment(program), capture_output=True, text=True, timeout=60, check=False)
+                          env=fake_environment(program), capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     if "scheduling is not recorded" in done.stderr:
         pytest.skip(done.stderr)
@@ -262,7 +263,7 @@ def test_an_ordinary_user_may(program):
         if subprocess.run([*user, program.path, "--version"], capture_output=True).returncode != 0:
             pytest.skip("another user cannot reach the program")
         done = subprocess.run([*user, program.path, "record", "--quiet", "-o", capture, "--sample", "0", "--scheduling", "--", "sleep", "0.2"],
-                              capture_output=True, timeout=20, cwd=folder)
+                              capture_output=True, timeout=HANGS_S, cwd=folder)
         assert done.returncode == 0
         assert b"scheduling is not recorded" not in done.stderr
         assert program.stored(capture, "cpu_slice")

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from other_client import PLAY, PLAYS, count, data_losses, record, total
+from patience import HANGS_S
 from played import fake_environment
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
@@ -27,7 +28,7 @@ def alone(program, script, tmp_path_factory):
     """What the other client gets without us."""
     answer = tmp_path_factory.mktemp("alone") / "answer.json"
     subprocess.run([program.fakes / "fake_program", "--script", script, "--play", PLAY, "--kineto", answer],
-                   env=fake_environment(program), check=True, timeout=60)
+                   env=fake_environment(program), check=True, timeout=HANGS_S)
     return json.loads(answer.read_text())
 
 

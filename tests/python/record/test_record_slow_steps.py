@@ -6,6 +6,7 @@ import re
 import subprocess
 
 import pytest
+from patience import HANGS_S
 from recordings_of_cupti import kernels_in, lines, quick_script, slow_kernels
 from slow_steps import PLANTED, Recorded, command_line, python_environment
 
@@ -24,7 +25,7 @@ def once():
 def run(program, script, tmp_path):
     def record(code, *options, rules="", expected=0, script=script):
         command = command_line(program, tmp_path / "run.gpuprof", script, code, *options)
-        done = subprocess.run(command, env=python_environment(program, rules), capture_output=True, text=True, timeout=100, check=False)
+        done = subprocess.run(command, env=python_environment(program, rules), capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == expected, done.stderr
         assert "breaks a rule" not in done.stderr
         return Recorded(program, tmp_path / "run.gpuprof", done.stderr)

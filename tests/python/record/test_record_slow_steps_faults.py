@@ -8,6 +8,7 @@ import time
 
 import pytest
 from injected import sanitized
+from patience import HANGS_S
 from recordings_of_cupti import quick_script
 from slow_steps import PLANTED, Recorded, command_line, python_environment
 
@@ -33,7 +34,7 @@ def killed(command, environment, how):
         program = int(record.stdout.readline())
         time.sleep(2.5)
         how(record.pid, program)
-        _, errors = record.communicate(timeout=60)
+        _, errors = record.communicate(timeout=HANGS_S)
         return record.returncode, errors, program
 
 
@@ -74,7 +75,7 @@ def test_parts_of_a_killed_record_are_merged_later(program, command, environment
     code = PLANTED.replace("for number", "print(os.getpid(), flush=True)\nfor number")
     _, errors, victim = killed(command(code, "--keep-slow", "2"), environment, lambda record, _: os.kill(record, signal.SIGKILL))
     assert errors == ""
-    until = time.monotonic() + 60
+    until = time.monotonic() + HANGS_S
     while os.path.exists(f"/proc/{victim}") and time.monotonic() < until:
         time.sleep(0.1)
     (folder,) = tmp_path.glob("run.gpuprof.parts-*")
@@ -95,7 +96,7 @@ def test_a_disk_that_fills_up_loses_nothing_silently(program, command, environme
     if sanitized(program):
         pytest.skip("the faults need a build without sanitizers")
     environment = {**environment, "LD_PRELOAD": str(program.fakes / "libfaultio.so"), "GPUPROF_FAULTIO": faults}
-    done = subprocess.run(command(PLANTED, "--keep-slow", "2"), env=environment, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command(PLANTED, "--keep-slow", "2"), env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 0, done.stderr
     recorded = Recorded(program, tmp_path / "run.gpuprof", done.stderr)
     if words:
@@ -108,7 +109,7 @@ def test_a_disk_that_fills_up_loses_nothing_silently(program, command, environme
 
 @pytest.mark.parametrize("condition", ["", "step", "step>x", "step>1.5", "step>0.5x", "step>1x", "step>1.0000001x", "time>2x"])
 def test_a_wrong_trigger_is_one_clear_line(program, command, environment, condition):
-    done = subprocess.run(command("", "--trigger", condition), env=environment, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command("", "--trigger", condition), env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert f"invalid --trigger '{condition}'; expected step>Fx" in done.stderr
@@ -128,7 +129,7 @@ def test_a_wrong_trigger_is_one_clear_line(program, command, environment, condit
     (("--keep-slow", "3", "--step-range", "@mine"), "invalid --step-range '@mine'"),
 ])
 def test_wrong_options_are_one_clear_line(command, environment, options, said):
-    done = subprocess.run(command("", *options), env=environment, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(command("", *options), env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert said in done.stderr

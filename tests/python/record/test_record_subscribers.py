@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from other_client import PLAY, PLAYS, count, data_losses, record, total
+from patience import HANGS_S
 from played import fake_environment, record_played
 from recordings_of_cupti import KERN, kernels_in, lines, script_of
 
@@ -28,7 +29,7 @@ def kernels():
 def received_alone(program, script, folder, client, rules=SEVERAL, arguments=()):
     answer = folder / "alone.json"
     subprocess.run([program.fakes / "fake_program", "--script", script, "--play", PLAY, "--kineto", answer, *arguments],
-                   env=fake_environment(program, rules, FAKE_KINETO=client), check=True, timeout=60)
+                   env=fake_environment(program, rules, FAKE_KINETO=client), check=True, timeout=HANGS_S)
     return json.loads(answer.read_text())  # by path without the recorder is linked
 
 

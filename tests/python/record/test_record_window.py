@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import HANGS_S
 from played import PLAY, fake_environment
 from recordings_of_cupti import ROOT, kernels_in, lines, quick_script, slow_kernels
 
@@ -29,7 +30,7 @@ def run(program, script, tmp_path):
         capture = tmp_path / "run.gpuprof"
         environment = fake_environment(program, rules, PYTHONPATH=str(ROOT / "python"))
         done = subprocess.run([program.path, "record", "-o", capture, "--sample", "0", "--quiet", *options, "--", sys.executable, "-c",
-                               PLAY + code, script], env=environment, capture_output=True, text=True, timeout=60, check=False)
+                               PLAY + code, script], env=environment, capture_output=True, text=True, timeout=HANGS_S, check=False)
         assert done.returncode == expected, done.stderr
         assert "breaks a rule" not in done.stderr
         if expected != 0:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import HANGS_S
 from test_compare import recording, rows
 
 
@@ -178,7 +179,7 @@ def test_a_link_in_a_received_folder_leads_nowhere(program, database, tmp_path, 
     before = Path(database).read_bytes() if target == "a history" else None
     (received / "gpu-profile-history.sqlite").symlink_to(database)
     words = [action, "--label", "train"] if action == "list" else [action, str(file), "--label", "train"]
-    done = subprocess.run([program.path, "history", *words], cwd=received, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([program.path, "history", *words], cwd=received, capture_output=True, text=True, timeout=HANGS_S, check=False)
     assert done.returncode == 5 and done.stderr.count("\n") == 1 and "is a link, which is only followed if it is given with --db" in done.stderr
     assert (Path(database).read_bytes() if Path(database).exists() else None) == before
     assert program.run("history", *words, "--db", received / "gpu-profile-history.sqlite").status == 0
@@ -222,7 +223,7 @@ def test_it_waits_for_sqlite(program, database, tmp_path):
     writer.execute("UPDATE run SET label = 'other'")
     writer.execute("COMMIT")
     writer.close()
-    assert waiting.wait(30) == 0
+    assert waiting.wait(HANGS_S) == 0
     with sqlite3.connect(database) as connection:
         assert sorted(connection.execute("SELECT label FROM run")) == [("other",), ("train",)]
 

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+from patience import HANGS_S
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,7 +57,7 @@ def problems(kind, document):
 
 
 def document_of(program, *arguments, status=0):
-    done = subprocess.run([program.path, *arguments], capture_output=True, cwd=ROOT, check=False, timeout=60,
+    done = subprocess.run([program.path, *arguments], capture_output=True, cwd=ROOT, check=False, timeout=HANGS_S,
                           env={**os.environ, "GPUPROF_PYTHON": sys.executable})
     assert done.returncode == status, done.stderr.decode()
     return json.loads(done.stdout)

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import HANGS_S
 from terminal import Terminal
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -128,7 +129,7 @@ def test_the_history_comes_back(program, tmp_path):
 
 
 def script(program, text, *options):
-    return subprocess.run([program.path, "query", EXAMPLE, *options], cwd=ROOT, input=text, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run([program.path, "query", EXAMPLE, *options], cwd=ROOT, input=text, capture_output=True, text=True, check=False, timeout=HANGS_S)
 
 
 def test_scripts_mix_statements_and_commands(program):

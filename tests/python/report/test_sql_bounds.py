@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import pytest
+from patience import HANGS_S
 from test_bombs import bombs
 from test_view import RECORDING, Server, view
 from test_view_sql import Client
@@ -71,7 +72,7 @@ def test_the_page_can_cancel_a_call_that_never_ends(program):
         began = time.monotonic()
         assert client.post(f"/sql/{number}/cancel")[0] == 204
         assert client.state(number)["state"] == "cancelled"
-        assert time.monotonic() - began < 20
+        assert time.monotonic() - began < HANGS_S / 10
         assert client.run("SELECT count(*) FROM kernel")["state"] == "done"
 
 
@@ -107,7 +108,7 @@ def test_no_process_outlives_the_server(program):
         started = children(process.pid)
         assert started
         process.kill()
-    end = time.monotonic() + 20
+    end = time.monotonic() + HANGS_S
     while any(os.path.exists(f"/proc/{child}") for child in started):
         assert time.monotonic() < end
         time.sleep(0.05)

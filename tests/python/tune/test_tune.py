@@ -15,6 +15,7 @@ import pytest
 
 from conftest import FIXTURES
 from nightly import times
+from patience import HANGS_S
 from test_compare import recording
 
 INPUT_BOUND, INPUT_FIXED = (FIXTURES / "kineto" / f"{name}.json.gz" for name in ("input_bound", "input_fixed"))
@@ -47,7 +48,7 @@ def tune(program, tmp_path, tmp_path_factory):
 
     def run(*words, **more):
         process = start(*words, **more)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=HANGS_S)
         return process.returncode, said.splitlines(), errors.splitlines()
 
     run.start = start
@@ -241,7 +242,7 @@ def test_a_killed_trial_is_made_again(tune, program, tmp_path):
         time.sleep(0.01)
     process.kill()
     os.kill(int((tmp_path / "ready").read_text()), signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HANGS_S)
     assert (tmp_path / "tune/investigation.json").read_bytes() == before
     (tmp_path / "tune/trials/1/left over").touch()
     (tmp_path / "slow").unlink()

@@ -14,6 +14,7 @@ import time
 import pytest
 
 from gpu_profile.tuning.__main__ import main
+from patience import HANGS_S
 from test_tune import INPUT_BOUND, INPUT_FIXED, document, stand_in, states, tune  # noqa: F401 (a fixture)
 
 
@@ -54,7 +55,7 @@ def test_a_signal_ends_the_recorded_program_and_leaves_nothing(tune, program, tm
     while not (tmp_path / "ready").exists():
         time.sleep(0.01)
     process.send_signal(number)
-    said, errors = process.communicate(timeout=30)
+    said, errors = process.communicate(timeout=HANGS_S)
     assert process.returncode == 130 and said == "" and errors.splitlines()[-1] == "gpu-profile: interrupted; the investigation is as it was before"
     assert not (tmp_path / "tune").exists()
     child = int((tmp_path / "ready").read_text())

@@ -11,6 +11,7 @@ import pytest
 
 from gpu_profile.tuning import __main__ as steps
 from gpu_profile.tuning import interruption, leftovers
+from patience import HANGS_S
 from test_tune import document, stand_in, states, tune  # noqa: F401 (a fixture)
 from test_tune_received import TOUCH
 
@@ -121,7 +122,7 @@ def test_a_killed_step_ends_its_program_and_is_removed_by_the_next(tune, program
     process = tune.start(*words)
     wait_for((tmp_path / "ready").exists)
     process.kill()
-    process.communicate(timeout=60)
+    process.communicate(timeout=HANGS_S)
     pid = int((tmp_path / "ready").read_text())
     wait_for(lambda: gone(pid))  # record was ended by the kernel, and has ended its program
     assert (folder / "investigation.json").read_bytes() == before[folder / "investigation.json"]
@@ -133,7 +134,7 @@ def test_a_killed_step_ends_its_program_and_is_removed_by_the_next(tune, program
 
 
 def wait_for(happened):
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + HANGS_S
     while not happened():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import gpu_profile
+from patience import HANGS_S
 from test_view_job import EXAMPLE, ask, served
 
 
@@ -18,7 +19,7 @@ def job(program, tmp_path):
     ranks, away = tmp_path / "ranks", tmp_path / "away"
     shutil.copytree(EXAMPLE, ranks)
     away.mkdir()
-    subprocess.run([program.path, "ranks", ranks, "--cache", tmp_path / "cache", "--save", away / "job.gpuprof"], check=True, capture_output=True, timeout=60)
+    subprocess.run([program.path, "ranks", ranks, "--cache", tmp_path / "cache", "--save", away / "job.gpuprof"], check=True, capture_output=True, timeout=HANGS_S)
     return ranks, away / "job.gpuprof"
 
 

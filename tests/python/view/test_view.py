@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from patience import HANGS_S
 from view_document import Document, payload, split_framed
 
 EARLIER = Path(__file__).parents[2] / "fixtures" / "kineto" / "overlap.json.gz"
 RECORDING = Path(__file__).parents[2] / "fixtures" / "kineto" / "input_bound.json.gz"
-TIMEOUT_S = 20
 
 
 class Server:
@@ -27,7 +27,7 @@ class Server:
 
     def ask(self, path, method="GET", headers=None, host=None, body=None):
         """(status, {header: value}, bytes); headers with the value None are not sent."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=HANGS_S)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             if host != "":
@@ -60,7 +60,7 @@ def view(program, *options):
             yield Server(process)
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(TIMEOUT_S)
+            process.wait(HANGS_S)
             assert process.returncode == 0
 
 
@@ -124,7 +124,7 @@ def test_the_address_of_the_started_browser_works_once(program, tmp_path):
                           env={**os.environ, "BROWSER": str(browser)}) as process:
         try:
             server = Server(process)
-            deadline = time.monotonic() + TIMEOUT_S
+            deadline = time.monotonic() + HANGS_S
             while not seen.exists() and time.monotonic() < deadline:
                 time.sleep(0.02)
             at, token = seen.read_text().split("#")
@@ -133,7 +133,7 @@ def test_the_address_of_the_started_browser_works_once(program, tmp_path):
             assert [server.ask("/session", "POST", bearer, body=b"")[0] for _ in range(2)] == [204, 403]
             assert server.open()
             process.send_signal(signal.SIGINT)
-            assert process.wait(TIMEOUT_S) == 0
+            assert process.wait(HANGS_S) == 0
         finally:
             process.kill()
 

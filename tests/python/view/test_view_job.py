@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from test_view import TIMEOUT_S, Server
+from patience import HANGS_S
+from test_view import HANGS_S, Server
 from view_document import Document, payload, split_framed
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "ranks"
@@ -21,7 +22,7 @@ RANKS, STEPS = 8, range(10, 18)
 @pytest.fixture(scope="module")
 def capture(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("job")
-    subprocess.run([program.path, "ranks", EXAMPLE, "--cache", folder, "--save", folder / "job.gpuprof"], check=True, capture_output=True, timeout=60)
+    subprocess.run([program.path, "ranks", EXAMPLE, "--cache", folder, "--save", folder / "job.gpuprof"], check=True, capture_output=True, timeout=HANGS_S)
     return folder / "job.gpuprof"
 
 
@@ -127,7 +128,7 @@ def served(program, *arguments):
             yield server
         finally:
             process.send_signal(signal.SIGINT)
-            process.wait(TIMEOUT_S)
+            process.wait(HANGS_S)
             assert process.returncode == 0
 
 

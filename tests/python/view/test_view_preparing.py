@@ -6,7 +6,8 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
-from test_view import RECORDING, TIMEOUT_S, Server
+from patience import HANGS_S
+from test_view import RECORDING, HANGS_S, Server
 
 
 @contextmanager
@@ -39,4 +40,4 @@ def test_only_progress_is_answered(program):
 def test_it_ends_at_once(program, number):
     with waiting(program) as server:
         server.process.send_signal(number)
-        assert server.process.wait(TIMEOUT_S) == 0
+        assert server.process.wait(HANGS_S) == 0
