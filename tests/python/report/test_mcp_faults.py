@@ -42,7 +42,7 @@ if words[0] == "report" and words[1].endswith("no-json"):
     sys.exit(print("hello"))
 if words[0] == "report" and words[1].endswith(("first", "second")):
     open("began-" + os.path.basename(words[1]), "w").close()
-    deadline = time.monotonic() + HANGS_S
+    deadline = time.monotonic() + 600
     while time.monotonic() < deadline and not (os.path.exists("began-first") and os.path.exists("began-second")):
         time.sleep(0.01)
     sys.exit(print('{{"tables": [], "together": true}}') if os.path.exists("began-first") and os.path.exists("began-second") else 6)
