@@ -1,9 +1,10 @@
-// Draws a heat map: the cells as one image, stretched to whole pixels; lost cells hatched; bars of means at its right and
-// its bottom; marks at the ranks of a chosen unit at its left. All positions are device pixels.
+// Draws a heat map: the cells as one image, stretched to whole pixels; lost cells hatched; bars of means at its right
+// and its bottom; marks at the ranks of a chosen unit at its left. All positions are device pixels.
 
 import { barsOf, type HeatMap, type HeatPlace } from "../layout/heat_map.ts";
 import { jobColors } from "./heat_colors.ts";
 import type { Pen, Surface } from "./pen.ts";
+import { pixelOf } from "./plots.ts";
 import { css, type Theme } from "./theme.ts";
 
 export interface HeatFrame {
@@ -23,34 +24,46 @@ export interface HeatFrame {
 }
 
 /** What the picture takes besides the cells: right of them, and below. */
-export const besideCells = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number => gap + strip + gap + bar;
+export const besideCells = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number =>
+  gap + strip + gap + bar;
 
-export function drawHeatMap(surface: Surface, frame: HeatFrame, size: { width: number; height: number }, theme: Theme): void {
+type Size = { width: number; height: number };
+
+export function drawHeatMap(surface: Surface, frame: HeatFrame, size: Size, theme: Theme): void {
   const context = surface.pen;
-  const { map, place, left, strip, gap, bar, lowIsBad, material } = frame;
+  const { map, left, strip, gap, bar, lowIsBad, material } = frame;
+  const { cellWidth, cellHeight } = frame.place;
   context.fillStyle = css(theme.ground);
   context.fillRect(0, 0, size.width, size.height);
-  const [width, height] = [map.columns * place.cellWidth, map.lines * place.cellHeight];
+  const [width, height] = [map.columns * cellWidth, map.lines * cellHeight];
   const pattern = surface.hatching(jobColors(theme).hatch, frame.scale);
   drawCells(surface, frame, theme);
   context.fillStyle = pattern;
-  runs(map.shades, map.columns, (line, from, to) => context.fillRect(left + from * place.cellWidth, line * place.cellHeight, (to - from) * place.cellWidth, place.cellHeight));
+  runs(map.shades, map.columns, (line, from, to) =>
+    context.fillRect(left + from * cellWidth, line * cellHeight, (to - from) * cellWidth, cellHeight),
+  );
   const [right, below] = [left + width + gap, height + gap];
-  map.lineLost.forEach((lost, line) => lost && context.fillRect(right, line * place.cellHeight, strip, place.cellHeight));
-  map.columnLost.forEach((lost, column) => lost && context.fillRect(left + column * place.cellWidth, below, place.cellWidth, strip));
+  map.lineLost.forEach((lost, line) => lost && context.fillRect(right, line * cellHeight, strip, cellHeight));
+  map.columnLost.forEach((lost, at) => lost && context.fillRect(left + at * cellWidth, below, cellWidth, strip));
   context.fillStyle = css(theme.accent);
-  barsOf(map.lineMeans, lowIsBad, material).forEach((part, line) => context.fillRect(right + strip + gap, line * place.cellHeight, part * bar, spaced(place.cellHeight)));
-  barsOf(map.columnMeans, lowIsBad, material).forEach((part, column) => context.fillRect(left + column * place.cellWidth, below + strip + gap, spaced(place.cellWidth), part * bar));
-  frame.marked.forEach((mark, line) => mark && context.fillRect(left - 2 * gap, line * place.cellHeight, gap, place.cellHeight));
+  barsOf(map.lineMeans, lowIsBad, material).forEach((part, line) =>
+    context.fillRect(right + strip + gap, line * cellHeight, part * bar, spaced(cellHeight)),
+  );
+  barsOf(map.columnMeans, lowIsBad, material).forEach((part, column) =>
+    context.fillRect(left + column * cellWidth, below + strip + gap, spaced(cellWidth), part * bar),
+  );
+  frame.marked.forEach((mark, line) => mark && context.fillRect(left - 2 * gap, line * cellHeight, gap, cellHeight));
   drawText(context, frame, theme, below + strip + gap + bar);
 }
 
 const spaced = (size: number): number => (size >= 4 ? size - 1 : size);
 
 function drawCells(surface: Surface, { map, place, left }: HeatFrame, theme: Theme): void {
-  const { shades } = jobColors(theme);
-  const colors = Uint32Array.from(shades, ([r, g, b], i) => (i === 0 ? 0 : ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0));
-  surface.cells({ columns: map.columns, lines: map.lines, colors: Uint32Array.from(map.shades, (shade) => colors[shade]!), left, cellWidth: place.cellWidth, cellHeight: place.cellHeight });
+  const { columns, lines } = map;
+  const { cellWidth, cellHeight } = place;
+  const shades = Uint32Array.from(jobColors(theme).shades, (color, i) => (i === 0 ? 0 : pixelOf(color, 1)));
+  const colors = Uint32Array.from(map.shades, (shade) => shades[shade]!);
+  surface.cells({ columns, lines, colors, left, cellWidth, cellHeight });
 }
 
 /** Calls back for every run of lost cells in a line. */
@@ -64,7 +77,9 @@ function runs(shades: Uint8Array, columns: number, found: (line: number, from: n
     }
 }
 
-function drawText(context: Pen, { place, left, gap, scale, labels, ticks, font }: HeatFrame, theme: Theme, bottom: number): void {
+function drawText(
+  context: Pen, { place, left, gap, scale, labels, ticks, font }: HeatFrame, theme: Theme, bottom: number,
+): void {
   context.font = font;
   context.textBaseline = "middle";
   context.textAlign = "right";
@@ -75,7 +90,8 @@ function drawText(context: Pen, { place, left, gap, scale, labels, ticks, font }
       context.fillRect(gap, y, left - 3 * gap, Math.max(1, Math.round(scale)));
     }
     context.fillStyle = css(theme.quiet);
-    context.fillText(text, left - 3 * gap, Math.max(6 * scale, y + (rule ? 7 * scale : place.cellHeight / 2)), left - 4 * gap);
+    const middle = y + (rule ? 7 * scale : place.cellHeight / 2);
+    context.fillText(text, left - 3 * gap, Math.max(6 * scale, middle), left - 4 * gap);
   }
   context.textAlign = "center";
   context.textBaseline = "top";

@@ -139,7 +139,8 @@ function drawMinimap(context: Pen, scene: Scene, theme: Theme): void {
   context.fillRect(minimap.to, minimap.top, width - minimap.to, minimap.height);
   context.strokeStyle = css(theme.accent);
   context.lineWidth = 1;
-  context.strokeRect(minimap.from + 0.5, minimap.top + 0.5, Math.max(2, minimap.to - minimap.from - 1), minimap.height - 1);
+  const shown = Math.max(2, minimap.to - minimap.from - 1);
+  context.strokeRect(minimap.from + 0.5, minimap.top + 0.5, shown, minimap.height - 1);
 }
 
 function drawRuler(context: Pen, scene: Scene, theme: Theme): void {
@@ -182,7 +183,8 @@ function measuredTag(context: Pen, { range, width }: Scene): { x: number; width:
 }
 
 /** The places of the numbers of kept ranges. */
-const keptTags = (context: Pen, { kept }: Scene) => kept.map(({ x0, text }) => ({ x: Math.max(x0, 0), width: context.measureText(text).width + 6 }));
+const keptTags = (context: Pen, { kept }: Scene) =>
+  kept.map(({ x0, text }) => ({ x: Math.max(x0, 0), width: context.measureText(text).width + 6 }));
 
 /** A line under each kept range, with its number. */
 function drawKept(context: Pen, scene: Scene, theme: Theme): void {

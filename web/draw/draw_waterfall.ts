@@ -65,7 +65,8 @@ function drawBars(context: Pen, { fall, parts, labelOf, chosen }: WaterfallFrame
     context.fillStyle = css(bar.rank === chosen ? theme.text : theme.quiet);
     context.textAlign = "right";
     context.textBaseline = "middle";
-    context.fillText(labelOf(bar.rank) + (bar.clockError === null ? " ?" : ""), fall.left - 8, y + fall.thick / 2, fall.left - 10);
+    const label = labelOf(bar.rank) + (bar.clockError === null ? " ?" : "");
+    context.fillText(label, fall.left - 8, y + fall.thick / 2, fall.left - 10);
   });
 }
 

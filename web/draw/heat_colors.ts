@@ -1,6 +1,6 @@
-// Colours of the page of a job. Every shade of the heat map, and every part of a bar, has a contrast of at least 3:1 with
-// the ground of its theme (a test computes it), so that the best cell is also visible. Lightness alone tells the order of
-// shades; the hue runs with it from blue to red or yellow.
+// Colours of the page of a job. Every shade of the heat map, and every part of a bar, has a contrast of at least 3:1
+// with the ground of its theme (a test computes it), so that the best cell is also visible. Lightness alone tells the
+// order of shades; the hue runs with it from blue to red or yellow.
 
 import { DARK, LIGHT, oklch, type Rgb, type Theme } from "./theme.ts";
 
@@ -23,10 +23,11 @@ const HUES: readonly [part: string, hue: number, chroma: number][] = [
 function colorsOf(ground: Theme, from: readonly number[], to: readonly number[], partLightness: number): JobColors {
   const shades = Array.from({ length: 256 }, (_, i) => {
     const part = Math.max(0, i - 1) / 254;
-    const [lightness, chroma, hue] = from.map((start, k) => start + (to[k]! - start) * part) as [number, number, number];
-    return oklch(lightness, chroma, hue);
+    const [lightness, chroma, hue] = from.map((start, k) => start + (to[k]! - start) * part);
+    return oklch(lightness!, chroma!, hue!);
   });
-  return { shades, hatch: ground.quiet, parts: new Map(HUES.map(([name, hue, chroma]) => [name, oklch(partLightness, chroma, hue)])) };
+  const parts = new Map(HUES.map(([name, hue, chroma]) => [name, oklch(partLightness, chroma, hue)]));
+  return { shades, hatch: ground.quiet, parts };
 }
 
 // Lightness, chroma, hue of the best and of the worst shade.

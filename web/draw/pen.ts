@@ -1,13 +1,14 @@
-// What drawing code needs of its surface: the part of a canvas context that it uses, and the things that are pixels on a
-// canvas and shapes in a vector picture. canvas_surface.ts and svg_surface.ts are the two surfaces.
+// What drawing code needs of its surface: the part of a canvas context that it uses, and the things that are pixels on
+// a canvas and shapes in a vector picture. canvas_surface.ts and svg_surface.ts are the two surfaces.
 
 import type { Hatch, Plot, Strips } from "../layout/display.ts";
 import type { Rgb, Theme } from "./theme.ts";
 
 type Context = CanvasRenderingContext2D;
+type Call = "save" | "restore" | "beginPath" | "rect" | "clip" | "moveTo" | "lineTo" | "fill" | "stroke" | "fillRect";
+type Style = "lineWidth" | "lineJoin" | "font" | "textAlign" | "textBaseline";
 
-export interface Pen
-  extends Pick<Context, "save" | "restore" | "beginPath" | "rect" | "clip" | "moveTo" | "lineTo" | "fill" | "stroke" | "fillRect" | "strokeRect" | "lineWidth" | "lineJoin" | "font" | "textAlign" | "textBaseline"> {
+export interface Pen extends Pick<Context, Call | "strokeRect" | Style> {
   fillStyle: Context["fillStyle"];
   strokeStyle: Context["strokeStyle"];
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void;

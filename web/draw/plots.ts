@@ -13,12 +13,15 @@ const scratch = { canvas: null as HTMLCanvasElement | null, image: null as Image
 /** A cleared image of this size; the previous frame's image if it fits. */
 function clearImage(width: number, height: number): ImageData {
   const { image } = scratch;
-  if (image === null || image.width !== width || image.height !== height) return (scratch.image = new ImageData(width, height));
+  if (image === null || image.width !== width || image.height !== height)
+    return (scratch.image = new ImageData(width, height));
   image.data.fill(0);
   return image;
 }
 
-export function drawPlots(context: CanvasRenderingContext2D, plots: readonly Plot[], width: number, scale: number, theme: Theme): void {
+export function drawPlots(
+  context: CanvasRenderingContext2D, plots: readonly Plot[], width: number, scale: number, theme: Theme,
+): void {
   const first = plots[0];
   if (!first) return;
   const pixels = first.mean.length;
@@ -44,10 +47,14 @@ export function drawPlots(context: CanvasRenderingContext2D, plots: readonly Plo
   });
 }
 
-const word = ([r, g, b]: Rgb, alpha: number): number => ((Math.round(255 * alpha) << 24) | (b << 16) | (g << 8) | r) >>> 0;
+/** A colour as a pixel of an image: 0xAABBGGRR. */
+export const pixelOf = ([r, g, b]: Rgb, alpha: number): number =>
+  ((Math.round(255 * alpha) << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
-function fill(words: Uint32Array, pixels: number, top: number, height: number, plot: Plot, scale: number, color: Rgb): void {
-  const [area, band, line] = [word(color, AREA), word(color, BAND), word(color, 1)];
+function fill(
+  words: Uint32Array, pixels: number, top: number, height: number, plot: Plot, scale: number, color: Rgb,
+): void {
+  const [area, band, line] = [pixelOf(color, AREA), pixelOf(color, BAND), pixelOf(color, 1)];
   const at = (y: number) => Math.min(height - 1, Math.max(0, Math.round((y - plot.top) * scale)));
   const base = at(plot.axis[1]!.y);
   let before = -1;
@@ -65,7 +72,9 @@ function fill(words: Uint32Array, pixels: number, top: number, height: number, p
   }
 }
 
-function column(words: Uint32Array, pixels: number, x: number, top: number, from: number, to: number, value: number): void {
+function column(
+  words: Uint32Array, pixels: number, x: number, top: number, from: number, to: number, value: number,
+): void {
   for (let y = from, i = (top + from) * pixels + x; y <= to; y++, i += pixels) words[i] = value;
 }
 

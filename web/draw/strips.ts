@@ -1,5 +1,5 @@
-// All rows of slices as one image, stretched to the rows' heights: one upload, and one stretch per row regardless of its
-// content. The share of time that a pixel's events cover is the height of its bar: a colour of full strength can be
+// All rows of slices as one image, stretched to the rows' heights: one upload, and one stretch per row regardless of
+// its content. The share of time that a pixel's events cover is the height of its bar: a colour of full strength can be
 // seen at any zoom, a pale one cannot.
 
 import { EDGE } from "../layout/colors.ts";

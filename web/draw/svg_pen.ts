@@ -4,10 +4,14 @@
 import type { Pen } from "./pen.ts";
 
 const DIGITS = 2;
-const BASELINES: Readonly<Record<string, number>> = { middle: 0.35, top: 0.8, alphabetic: 0 }; // of the font's size, below the given y
+// Of the font's size, below the given y.
+const BASELINES: Readonly<Record<string, number>> = { middle: 0.35, top: 0.8, alphabetic: 0 };
 const ANCHORS: Readonly<Record<string, string>> = { center: "middle", right: "end", end: "end" };
 
-export const xml = (text: string): string => text.replace(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g, "\uFFFD").replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g;
+
+export const xml = (text: string): string =>
+  text.replace(FORBIDDEN, "\uFFFD").replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
 export const num = (value: number): string => String(Number(value.toFixed(DIGITS)));
 
@@ -75,7 +79,7 @@ export class SvgPen implements Pen {
   }
 
   fill(): void {
-    if (this.path.length > 0) this.parts.push(`<path d="${this.path.join("")}" ${paint("fill", String(this.fillStyle))}/>`);
+    if (this.path.length > 0) this.parts.push(`<path d="${this.path.join("")}" ${this.filling()}/>`);
   }
 
   stroke(): void {
@@ -83,11 +87,11 @@ export class SvgPen implements Pen {
   }
 
   fillRect(x: number, y: number, width: number, height: number): void {
-    if (width > 0 && height > 0) this.parts.push(`<rect x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}" ${paint("fill", String(this.fillStyle))}/>`);
+    if (width > 0 && height > 0) this.parts.push(`<rect ${boxOf(x, y, width, height)} ${this.filling()}/>`);
   }
 
   strokeRect(x: number, y: number, width: number, height: number): void {
-    this.parts.push(`<rect x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}" fill="none" ${this.line()}/>`);
+    this.parts.push(`<rect ${boxOf(x, y, width, height)} fill="none" ${this.line()}/>`);
   }
 
   measureText(text: string): { width: number } {
@@ -97,13 +101,23 @@ export class SvgPen implements Pen {
   fillText(text: string, x: number, y: number, maxWidth?: number): void {
     const size = Number(/([\d.]+)px/.exec(this.font)?.[1] ?? 11);
     const anchor = ANCHORS[this.textAlign];
-    const squeezed = maxWidth !== undefined && this.measureText(text).width > maxWidth ? ` textLength="${num(maxWidth)}" lengthAdjust="spacingAndGlyphs"` : "";
-    this.parts.push(
-      `<text x="${num(x)}" y="${num(y + size * (BASELINES[this.textBaseline] ?? 0))}" font-size="${num(size)}" ${paint("fill", String(this.fillStyle))}${anchor === undefined ? "" : ` text-anchor="${anchor}"`}${squeezed}>${xml(text)}</text>`,
-    );
+    const base = y + size * (BASELINES[this.textBaseline] ?? 0);
+    let attributes = `x="${num(x)}" y="${num(base)}" font-size="${num(size)}" ${this.filling()}`;
+    if (anchor !== undefined) attributes += ` text-anchor="${anchor}"`;
+    if (maxWidth !== undefined && this.measureText(text).width > maxWidth)
+      attributes += ` textLength="${num(maxWidth)}" lengthAdjust="spacingAndGlyphs"`;
+    this.parts.push(`<text ${attributes}>${xml(text)}</text>`);
+  }
+
+  private filling(): string {
+    return paint("fill", String(this.fillStyle));
   }
 
   private line(): string {
-    return `${paint("stroke", String(this.strokeStyle))} stroke-width="${num(this.lineWidth)}"${this.lineJoin === "miter" ? "" : ` stroke-linejoin="${this.lineJoin}"`}`;
+    const join = this.lineJoin === "miter" ? "" : ` stroke-linejoin="${this.lineJoin}"`;
+    return `${paint("stroke", String(this.strokeStyle))} stroke-width="${num(this.lineWidth)}"${join}`;
   }
 }
+
+export const boxOf = (x: number, y: number, width: number, height: number): string =>
+  `x="${num(x)}" y="${num(y)}" width="${num(width)}" height="${num(height)}"`;

@@ -1,12 +1,13 @@
-// The surface of a vector picture. Rows of slices become one path per colour, of the runs of equal pixels in the display
-// list; counters become an area, a band and a stepped line; cells of a heat map are an image, because they are one.
+// The surface of a vector picture. Rows of slices become one path per colour, of the runs of equal pixels in the
+// display list; counters become an area, a band and a stepped line; cells of a heat map are an image, because they are
+// one.
 
 import { EDGE } from "../layout/colors.ts";
 import type { Hatch, Plot, Strips } from "../layout/display.ts";
 import { AREA, BAND, drawAxis } from "./plots.ts";
 import type { Cells, Surface } from "./pen.ts";
 import { hatchKind } from "./hatches.ts";
-import { newId, num, paint, SvgPen, xml } from "./svg_pen.ts";
+import { boxOf, newId, num, paint, SvgPen, xml } from "./svg_pen.ts";
 import { css, type Rgb, type Theme } from "./theme.ts";
 import { linesOf, LINES } from "./strips.ts";
 
@@ -36,12 +37,15 @@ export class SvgSurface implements Surface {
           const path = paths.get(key >> 8) ?? [];
           paths.set(key >> 8, path);
           const height = ((key & 255) / LINES) * heights[row]!;
-          path.push(`M${num(from * step)} ${num(top + heights[row]! - height)}h${num((to - from) * step)}v${num(height)}h${num((from - to) * step)}z`);
+          const [start, width] = [from * step, (to - from) * step];
+          const y = top + heights[row]! - height;
+          path.push(`M${num(start)} ${num(y)}h${num(width)}v${num(height)}h${num(-width)}z`);
         }
         from = to;
       }
     });
-    for (const [code, path] of paths) this.pen.parts.push(`<path d="${path.join("")}" ${paint("fill", css(colorOf(code, theme)))} shape-rendering="crispEdges"/>`);
+    for (const [code, path] of paths)
+      this.path(path.join(""), `${paint("fill", css(colorOf(code, theme)))} shape-rendering="crispEdges"`);
   }
 
   plots(plots: readonly Plot[], width: number, _: number, theme: Theme): void {
@@ -49,11 +53,14 @@ export class SvgSurface implements Surface {
       const step = width / plot.mean.length;
       const base = plot.axis[1]?.y ?? plot.top + plot.height;
       for (const [from, to] of knownRuns(plot.mean)) {
-        const line = stepped(plot.mean, from, to, step);
-        const back = `V${num(base)}H${num(from * step)}z`;
-        this.pen.parts.push(`<path d="M${num(from * step)} ${line}${back}" ${paint("fill", css(theme.accent, AREA))}/>`);
-        if (plot.band) this.pen.parts.push(`<path d="M${num(from * step)} ${stepped(plot.high, from, to, step)}${backwards(plot.low, from, to, step)}z" ${paint("fill", css(theme.accent, BAND))}/>`);
-        this.pen.parts.push(`<path d="M${num(from * step)} ${line}" fill="none" ${paint("stroke", css(theme.accent))}/>`);
+        const start = `M${num(from * step)} `;
+        const line = start + stepped(plot.mean, from, to, step);
+        this.path(`${line}V${num(base)}H${num(from * step)}z`, paint("fill", css(theme.accent, AREA)));
+        if (plot.band) {
+          const band = start + stepped(plot.high, from, to, step) + backwards(plot.low, from, to, step);
+          this.path(`${band}z`, paint("fill", css(theme.accent, BAND)));
+        }
+        this.path(line, `fill="none" ${paint("stroke", css(theme.accent))}`);
       }
       drawAxis(this.pen, plot, theme);
     }
@@ -63,14 +70,18 @@ export class SvgSurface implements Surface {
     for (const { x, y, width, height, code } of hatches) {
       const found = hatchKind(code);
       if (found === null) continue;
-      this.pen.fillStyle = this.pattern(`${code}`, found.size, found.lines.map(([x0, y0, x1, y1]) => `M${num(x0)} ${num(y0)}L${num(x1)} ${num(y1)}`).join(""), css(theme.onSlice, 0.28));
+      const lines = found.lines.map(([x0, y0, x1, y1]) => `M${num(x0)} ${num(y0)}L${num(x1)} ${num(y1)}`).join("");
+      this.pen.fillStyle = this.pattern(`${code}`, found.size, lines, css(theme.onSlice, 0.28));
       this.pen.fillRect(x, y, width, height);
     }
   }
 
   cells({ columns, lines, colors, left, cellWidth, cellHeight }: Cells): void {
     const address = this.imageOf(columns, lines, colors);
-    this.pen.parts.push(`<image x="${num(left)}" y="0" width="${num(columns * cellWidth)}" height="${num(lines * cellHeight)}" preserveAspectRatio="none" image-rendering="pixelated" href="${xml(address)}"/>`);
+    this.pen.parts.push(
+      `<image ${boxOf(left, 0, columns * cellWidth, lines * cellHeight)} preserveAspectRatio="none" `,
+      `image-rendering="pixelated" href="${xml(address)}"/>`,
+    );
   }
 
   hatching(color: Rgb, scale: number): string {
@@ -83,9 +94,15 @@ export class SvgSurface implements Surface {
     let id = this.patterns.get(key);
     if (id === undefined) {
       this.patterns.set(key, (id = newId()));
-      this.pen.parts.push(`<pattern id="${id}" width="${size}" height="${size}" patternUnits="userSpaceOnUse"><path d="${lines}" fill="none" ${paint("stroke", color)}/></pattern>`);
+      this.pen.parts.push(`<pattern id="${id}" width="${size}" height="${size}" patternUnits="userSpaceOnUse">`);
+      this.path(lines, `fill="none" ${paint("stroke", color)}`);
+      this.pen.parts.push("</pattern>");
     }
     return `url(#${id})`;
+  }
+
+  private path(shape: string, attributes: string): void {
+    this.pen.parts.push(`<path d="${shape}" ${attributes}/>`);
   }
 }
 
@@ -108,12 +125,14 @@ function knownRuns(values: Float32Array): [number, number][] {
 /** From the first value to the right; equal values share a line. */
 function stepped(values: Float32Array, from: number, to: number, step: number): string {
   const parts = [num(values[from]!)];
-  for (let at = from + 1; at < to; at++) if (values[at] !== values[at - 1]) parts.push(`H${num(at * step)}V${num(values[at]!)}`);
+  for (let at = from + 1; at < to; at++)
+    if (values[at] !== values[at - 1]) parts.push(`H${num(at * step)}V${num(values[at]!)}`);
   return parts.join("") + `H${num(to * step)}`;
 }
 
 function backwards(values: Float32Array, from: number, to: number, step: number): string {
   const parts = [`V${num(values[to - 1]!)}`];
-  for (let at = to - 2; at >= from; at--) if (values[at] !== values[at + 1]) parts.push(`H${num((at + 1) * step)}V${num(values[at]!)}`);
+  for (let at = to - 2; at >= from; at--)
+    if (values[at] !== values[at + 1]) parts.push(`H${num((at + 1) * step)}V${num(values[at]!)}`);
   return parts.join("") + `H${num(from * step)}`;
 }

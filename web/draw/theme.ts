@@ -40,7 +40,9 @@ function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rg
   const out: Rgb[] = [];
   for (let i = 0; i < HUES; i++) out[FIRST_HUE + i] = oklch(lightness, chroma, 20 + (i * 360) / HUES);
   // Causes: warm to cold, unknown grey; letters and patterns distinguish them without colour.
-  CAUSES.forEach((cause, i) => (out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, 40 + i * 33)));
+  CAUSES.forEach((cause, i) => {
+    out[cause.code] = oklch(lightness, cause.letter === "?" ? 0.01 : chroma * 1.15, 40 + i * 33);
+  });
   out[WORK] = oklch(lightness, chroma, 250);
   out[DIMMED] = quiet;
   out[LOADING] = quiet;
@@ -48,7 +50,8 @@ function fills(lightness: number, chroma: number, quiet: Rgb, critical: Rgb): Rg
   return out;
 }
 
-const shaded = (colors: Rgb[], by: number): Rgb[] => colors.map((color) => color.map((c) => Math.max(0, Math.round(c * by))) as unknown as Rgb);
+const shaded = (colors: Rgb[], by: number): Rgb[] =>
+  colors.map((color) => color.map((c) => Math.max(0, Math.round(c * by))) as unknown as Rgb);
 
 const lightFills = fills(0.645, 0.12, [214, 217, 222], [200, 20, 60]);
 const darkFills = fills(0.53, 0.09, [58, 63, 72], [255, 120, 140]);
@@ -77,7 +80,8 @@ export const DARK: Theme = {
   edges: shaded(darkFills, 0.62),
 };
 
-export const css = ([r, g, b]: Rgb, alpha = 1): string => (alpha === 1 ? `rgb(${r} ${g} ${b})` : `rgb(${r} ${g} ${b} / ${alpha})`);
+export const css = ([r, g, b]: Rgb, alpha = 1): string =>
+  alpha === 1 ? `rgb(${r} ${g} ${b})` : `rgb(${r} ${g} ${b} / ${alpha})`;
 
 /** Contrast ratio of two colours by WCAG, 1 to 21. */
 export function contrast(a: Rgb, b: Rgb): number {
