@@ -1,5 +1,5 @@
-// Rows of an SQL answer on the timeline: bands, at least two pixels wide. Bands that touch are one, so that ten thousand
-// rows cost no more than the pixels they cover.
+// Rows of an SQL answer on the timeline: bands, at least two pixels wide. Bands that touch are one, so that ten
+// thousand rows cost no more than the pixels they cover.
 
 import type { Band } from "./display.ts";
 import type { Range } from "../model/page/state.ts";

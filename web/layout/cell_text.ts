@@ -22,6 +22,7 @@ export function columnDoc({ doc, unit }: { doc: string; unit: string | null }): 
 }
 
 /** Numbers without a unit are ordinals and ids: every digit, no groups. */
-const plain = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6))));
+const plain = (value: number): string =>
+  Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
 
 export const isNumeric = (column: ReportColumn): boolean => column.type === "integer" || column.type === "real";

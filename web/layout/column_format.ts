@@ -6,7 +6,7 @@ import { headingOf } from "../model/table/heading.ts";
 import type { Cell, ReportColumn, ReportTable } from "../model/recording/report.ts";
 import { isNumeric } from "./cell_text.ts";
 import { shortName } from "./short_name.ts";
-import { grouped, unitText } from "./time_text.ts";
+import { fourDigits, grouped, unitText } from "./time_text.ts";
 
 export interface ColumnFormat {
   heading: string;
@@ -24,7 +24,8 @@ type Scale = readonly [factor: number, unit: string];
 
 const TIMES: readonly Scale[] = [[1, "ns"], [1e3, "us"], [1e6, "ms"], [1e9, "s"]];
 const BYTES: readonly Scale[] = ["B", "KiB", "MiB", "GiB", "TiB"].map((unit, i) => [1024 ** i, unit]);
-const decimal = (unit: string): readonly Scale[] => ["", "k", "M", "G", "T", "P"].map((prefix, i) => [1000 ** i, prefix + unit]);
+const decimal = (unit: string): readonly Scale[] =>
+  ["", "k", "M", "G", "T", "P"].map((prefix, i) => [1000 ** i, prefix + unit]);
 
 const SCALES: Readonly<Record<string, readonly Scale[]>> = {
   ns: TIMES,
@@ -41,14 +42,16 @@ export function columnFormats(table: ReportTable): ColumnFormat[] {
 
 /** Sizes of the values that are not 0, sorted. */
 function sampleOf(table: ReportTable, at: number): number[] {
-  return table.rows.flatMap((row) => (typeof row[at] === "number" && row[at] !== 0 ? [Math.abs(row[at])] : [])).sort((a, b) => a - b);
+  const sizes = table.rows.flatMap((row) => (typeof row[at] === "number" && row[at] !== 0 ? [Math.abs(row[at])] : []));
+  return sizes.sort((a, b) => a - b);
 }
 
 function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFormat {
   const heading = headingOf(column);
   if (!isNumeric(column)) return { heading, unit: "", text: (cell) => plainText(cell, column) };
   const median = sample[sample.length >> 1] ?? 0;
-  if (column.unit === null || column.unit === "count") return { heading, unit: "", text: (cell) => numberText(cell, (value) => unitless(value, column)) };
+  if (column.unit === null || column.unit === "count")
+    return { heading, unit: "", text: (cell) => numberText(cell, (value) => unitless(value, column)) };
   const scales = SCALES[column.unit];
   const [factor, unit] = scales?.findLast(([factor]) => median >= factor) ?? scales?.[0] ?? [1, unitText(column.unit)];
   const decimals = decimalsOf(column, sample, factor);
@@ -61,7 +64,7 @@ function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFo
   return { heading, unit, text: (cell) => numberText(cell, show) };
 }
 
-/** Times on the timeline to the microsecond, integers in their own unit whole, others to three digits of small values. */
+/** Times on the timeline to the microsecond, integers in their own unit whole, others three digits of small values. */
 function decimalsOf(column: ReportColumn, sample: readonly number[], factor: number): number {
   if (MOMENTS.has(column.name)) return Math.max(0, Math.round(Math.log10(factor)) - 3);
   if (column.unit === "%") return 1;
@@ -82,9 +85,9 @@ function numberText(cell: Cell, show: (value: number) => string): string {
 
 /** Counts have groups of digits; ordinals and ids do not. */
 function unitless(value: number, { unit }: ReportColumn): string {
-  if (!Number.isInteger(value)) return Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
-  return unit === "count" ? grouped(value) : String(value);
+  return Number.isInteger(value) && unit !== "count" ? String(value) : fourDigits(value);
 }
 
 /** "duration (us)". */
-export const headingText = ({ heading, unit }: ColumnFormat): string => (unit === "" ? heading : `${heading} (${unit})`);
+export const headingText = ({ heading, unit }: ColumnFormat): string =>
+  unit === "" ? heading : `${heading} (${unit})`;

@@ -1,6 +1,6 @@
 // A row of slices as pixels. Each device pixel collects the share of its time that events cover, and the colour of the
-// slice that covers most of it. The shade, drawn as a height, follows the share, with three guarantees: a pixel with an event is never
-// blank, an almost idle pixel looks almost idle, and only a fully covered pixel looks full.
+// slice that covers most of it. The shade, drawn as a height, follows the share, with three guarantees: a pixel with an
+// event is never blank, an almost idle pixel looks almost idle, and only a fully covered pixel looks full.
 
 import { EDGE, NOTHING } from "./colors.ts";
 

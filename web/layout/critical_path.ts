@@ -1,6 +1,6 @@
 // The critical path over the rows of the timeline: a band under each row that it runs through, painted like a row of
-// slices, and lines where it goes from one track to another. Lines need every span of the window, so there are none while
-// the window has too many to tell them apart.
+// slices, and lines where it goes from one track to another. Lines need every span of the window, so there are none
+// while the window has too many to tell them apart.
 
 import { BLOB, COUNT, END, levelFor, START } from "../model/recording/lane.ts";
 import type { Lane } from "../model/recording/manifest.ts";
@@ -37,23 +37,26 @@ export function pathBands(rows: readonly PathRow[], lane: LaneView, coverage: Co
   return strips;
 }
 
-/** Where the path leaves one track for another: the end of a span, and the start of the next. From loaded chunks only. */
-export function pathLinks(lanes: readonly Lane[], view: Range, pixels: number, slices: (blob: number) => Slices | null): { lane: Lane; time: number }[][] {
+/** Where the path leaves one track for another: the end of a span, the start of the next. From loaded chunks only. */
+export function pathLinks(
+  lanes: readonly Lane[], view: Range, pixels: number, slices: (blob: number) => Slices | null,
+): { lane: Lane; time: number }[][] {
   const spans: { lane: Lane; from: number; to: number }[] = [];
   for (const lane of lanes) {
     if (levelFor(lane, (view.to - view.from) / pixels) > 0) return [];
     for (const chunk of lane.levels[0]?.chunks ?? []) {
       const found = chunk[START] <= view.to && chunk[END] >= view.from && chunk[COUNT] > 0 ? slices(chunk[BLOB]) : null;
-      for (let i = found ? firstAbove(found.maxEnd, view.from) : 0; found && i < found.length && found.start[i]! <= view.to; i++) {
+      if (found === null) continue;
+      for (let i = firstAbove(found.maxEnd, view.from); i < found.length && found.start[i]! <= view.to; i++)
         if (spans.push({ lane, from: found.start[i]!, to: found.end[i]! }) > MAX_LINKED) return [];
-      }
     }
   }
   spans.sort((a, b) => a.from - b.from);
   const links: { lane: Lane; time: number }[][] = [];
   for (let i = 1; i < spans.length; i++) {
     const [before, after] = [spans[i - 1]!, spans[i]!];
-    if (before.lane.track !== after.lane.track) links.push([{ lane: before.lane, time: before.to }, { lane: after.lane, time: after.from }]);
+    if (before.lane.track !== after.lane.track)
+      links.push([{ lane: before.lane, time: before.to }, { lane: after.lane, time: after.from }]);
   }
   return links;
 }

@@ -8,5 +8,7 @@ import { duration, moment } from "./time_text.ts";
 /** Name, kind, duration, start and track. */
 export function describeEvent({ manifest }: Recording, { table, lane, name, from, to }: Selection): string {
   const track = lane === null ? undefined : manifest.tracks[manifest.lanes[lane]!.track];
-  return `${name}, ${kindOf(table)}, ${duration(to - from)}, starts at ${moment(from, Math.max(1, (to - from) / 1000))}${track ? `, on ${track.name}` : ""}`;
+  const start = moment(from, Math.max(1, (to - from) / 1000));
+  const text = `${name}, ${kindOf(table)}, ${duration(to - from)}, starts at ${start}`;
+  return track ? `${text}, on ${track.name}` : text;
 }

@@ -28,13 +28,15 @@ export function lineLabels(job: Job, rows: Uint32Array, order: RowOrder, place: 
     if (section === null ? line < next : section === before || line < next) return;
     before = section;
     labels.push({ line, text: section ?? `rank ${job.ranks[rank]!.rank}`, rule: section !== null });
-    const y = Math.max(line * place.cellHeight, (LINE * scale) / 2 - place.cellHeight / 2); // the first one is moved down
+    const least = (LINE * scale) / 2 - place.cellHeight / 2; // the first one is moved down
+    const y = Math.max(line * place.cellHeight, least);
     next = Math.max(line + 1, Math.ceil((y + LINE * scale) / place.cellHeight));
   });
   return labels;
 }
 
-export const stepTicks = (steps: readonly number[], place: HeatPlace, scale: number): ColumnLabel[] => columnLabels(steps.map(String), place, scale);
+export const stepTicks = (steps: readonly number[], place: HeatPlace, scale: number): ColumnLabel[] =>
+  columnLabels(steps.map(String), place, scale);
 
 /** Texts below the columns, as many as have room. */
 export function columnLabels(texts: readonly string[], place: HeatPlace, scale: number): ColumnLabel[] {
@@ -53,5 +55,6 @@ export function columnLabels(texts: readonly string[], place: HeatPlace, scale: 
 /** Texts next to the lines, as many as have room. */
 export function nameLabels(names: readonly string[], place: HeatPlace, scale: number): LineLabel[] {
   const every = Math.ceil((LINE * scale) / place.cellHeight);
-  return names.map((text, i) => ({ line: lineOf(i, names.length, place), text, rule: false })).filter((_, i) => i % every === 0);
+  const labels = names.map((text, i) => ({ line: lineOf(i, names.length, place), text, rule: false }));
+  return labels.filter((_, i) => i % every === 0);
 }

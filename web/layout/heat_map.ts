@@ -28,12 +28,16 @@ export interface HeatPlace {
   cellHeight: number;
 }
 
-const MAX_CELL = { width: 64, height: 20 }; // device pixels, while the whole job is shown: larger cells say nothing more
+// Device pixels, while the whole job is shown: larger cells say nothing more.
+const MAX_CELL = { width: 64, height: 20 };
 
 /** The largest whole cells that fit; if there are more rows or steps than pixels, a pixel for several. */
 export function placeHeat(width: number, height: number, ranks: number, steps: number): HeatPlace {
   const place = fillHeat({ width, height }, ranks, steps);
-  return { ...place, cellWidth: Math.min(MAX_CELL.width, place.cellWidth), cellHeight: Math.min(MAX_CELL.height, place.cellHeight) };
+  return {
+    ...place, cellWidth: Math.min(MAX_CELL.width, place.cellWidth),
+    cellHeight: Math.min(MAX_CELL.height, place.cellHeight),
+  };
 }
 
 /** The same for a part of a job, whose picture is as large as that of the whole, so that a zoom enlarges the cells. */
@@ -43,7 +47,8 @@ export function placePart(whole: HeatPlace, ranks: number, steps: number): HeatP
 
 function fillHeat({ width, height }: { width: number; height: number }, ranks: number, steps: number): HeatPlace {
   const size = (room: number, count: number) => Math.max(1, Math.floor(room / Math.max(1, count)));
-  return { columns: Math.max(1, Math.min(steps, width)), lines: Math.max(1, Math.min(ranks, height)), cellWidth: size(width, steps), cellHeight: size(height, ranks) };
+  const [columns, lines] = [Math.max(1, Math.min(steps, width)), Math.max(1, Math.min(ranks, height))];
+  return { columns, lines, cellWidth: size(width, steps), cellHeight: size(height, ranks) };
 }
 
 const binOf = (at: number, count: number, bins: number): number => Math.floor((at * bins) / count);
@@ -52,7 +57,8 @@ const firstOf = (bin: number, count: number, bins: number): number => Math.ceil(
 
 const worse = (lowIsBad: boolean, a: number, b: number): boolean => (lowIsBad ? a < b : a > b);
 
-export function heatMap({ cells, stride, rows, first: firstStep, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, shade: (value: number) => number): HeatMap {
+export function heatMap(input: HeatInput, { columns, lines }: HeatPlace, shade: (value: number) => number): HeatMap {
+  const { cells, stride, rows, first: firstStep, steps, lowIsBad } = input;
   const worst = new Float64Array(columns * lines).fill(NaN);
   const [lineLost, columnLost] = [new Uint8Array(lines), new Uint8Array(columns)];
   const lineMeans = new Float64Array(lines).fill(NaN);
@@ -75,20 +81,25 @@ export function heatMap({ cells, stride, rows, first: firstStep, steps, lowIsBad
       const bin = line * columns + columnOf[step]!;
       if (!(worst[bin]! === worst[bin]!) || worse(lowIsBad, value, worst[bin]!)) worst[bin] = value;
     }
-    if (count > 0 && (Number.isNaN(lineMeans[line]!) || worse(lowIsBad, sum / count, lineMeans[line]!))) lineMeans[line] = sum / count;
+    if (count > 0 && (Number.isNaN(lineMeans[line]!) || worse(lowIsBad, sum / count, lineMeans[line]!)))
+      lineMeans[line] = sum / count;
   }
   const columnMeans = new Float64Array(columns).fill(NaN);
   for (let step = 0; step < steps; step++) {
     const [column, mean] = [columnOf[step]!, sums[step]! / counts[step]!];
-    if (counts[step]! > 0 && (Number.isNaN(columnMeans[column]!) || worse(lowIsBad, mean, columnMeans[column]!))) columnMeans[column] = mean;
+    if (counts[step]! > 0 && (Number.isNaN(columnMeans[column]!) || worse(lowIsBad, mean, columnMeans[column]!)))
+      columnMeans[column] = mean;
   }
   const shades = Uint8Array.from(worst, (value) => (Number.isNaN(value) ? 0 : shade(value)));
   return { columns, lines, shades, lineLost, columnLost, lineMeans, columnMeans };
 }
 
-/** The worst cell that a cell of the picture stands for, as places among the shown ranks and steps; if all are lost, the
-    first. */
-export function worstIn({ cells, stride, rows, first, steps, lowIsBad }: HeatInput, { columns, lines }: HeatPlace, line: number, column: number): { place: number; step: number } {
+/** Places among the shown ranks and steps. */
+export type HeatCell = { place: number; step: number };
+
+/** The worst cell that a cell of the picture stands for; if all are lost, the first. */
+export function worstIn(input: HeatInput, { columns, lines }: HeatPlace, line: number, column: number): HeatCell {
+  const { cells, stride, rows, first, steps, lowIsBad } = input;
   let found = { place: firstOf(line, rows.length, lines), step: firstOf(column, steps, columns) };
   let value = NaN;
   for (let place = found.place; place < rows.length && binOf(place, rows.length, lines) === line; place++)
@@ -109,7 +120,8 @@ export function columnAt(step: number, steps: number, { columns }: HeatPlace): n
   return binOf(step, steps, columns);
 }
 
-/** Lengths of bars next to the picture, 0 to 1: from the best mean (or 0, for amounts) to the worst, which is `material` at least. */
+/** Lengths of bars next to the picture, 0 to 1: from the best mean (or 0, for amounts) to the worst, which is
+    `material` at least. */
 export function barsOf(means: Float64Array, lowIsBad: boolean, material: number): Float64Array {
   const known = means.filter((mean) => !Number.isNaN(mean));
   if (known.length === 0) return new Float64Array(means.length);

@@ -1,6 +1,7 @@
 // How bad a value of a quantity is, as a shade from 1 (as good as usual) to 255 (the worst). The scale is linear near
-// usual values and logarithmic far from them, so that one bad cell neither hides in the others nor makes them look equal.
-// Differences of less than a hundredth of a step are small whatever the others are: the scale does not magnify noise.
+// usual values and logarithmic far from them, so that one bad cell neither hides in the others nor makes them look
+// equal. Differences of less than a hundredth of a step are small whatever the others are: the scale does not magnify
+// noise.
 
 import type { Quantity } from "../model/job/job.ts";
 import { amount } from "./time_text.ts";

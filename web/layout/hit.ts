@@ -16,5 +16,6 @@ export function hit(y: number, pinned: Placement, pinnedHeight: number, rest: Pl
   const track = (inPinned ? pinned : rest).tracks.find((t) => at >= t.top && at < t.top + t.height);
   if (!track) return { zone: "nothing" };
   const row = track.rowHeight === 0 ? 0 : Math.min(track.rows - 1, Math.floor((at - track.top) / track.rowHeight));
-  return { zone: "track", track, row, lanes: track.kind === "counter" ? track.lanes : track.lanes.filter((lane) => lane.y === row) };
+  const lanes = track.kind === "counter" ? track.lanes : track.lanes.filter((lane) => lane.y === row);
+  return { zone: "track", track, row, lanes };
 }

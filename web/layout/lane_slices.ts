@@ -31,7 +31,9 @@ export function paintLane(lane: Lane, frame: LaneView, into: Coverage, wide: Lab
   paint(lane, levelFor(lane, (to - from) / frame.pixels), from, to, frame, into, wide);
 }
 
-function paint(lane: Lane, at: number, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[]): void {
+function paint(
+  lane: Lane, at: number, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[],
+): void {
   const level = lane.levels[at] as Level;
   for (const chunk of level.chunks) {
     if (chunk[START] > to || chunk[END] < from) continue;
@@ -50,7 +52,9 @@ function paint(lane: Lane, at: number, from: number, to: number, frame: LaneView
   }
 }
 
-function paintSlices(lane: Lane, slices: Slices, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[]): void {
+function paintSlices(
+  lane: Lane, slices: Slices, from: number, to: number, frame: LaneView, into: Coverage, wide: LabelledSlice[],
+): void {
   const origin = frame.view.from;
   const scale = frame.pixels / (frame.view.to - origin);
   const { start, end, busy, name, count, length } = slices;
@@ -64,6 +68,7 @@ function paintSlices(lane: Lane, slices: Slices, from: number, to: number, frame
     const density = finish > begin ? Math.min(1, busy[i]! / (finish - begin)) : 0;
     // Clipped to the requested stretch, so that a coarse slice does not overlap adjacent finer ones.
     into.add(begin < from ? (from - origin) * scale : x0, finish > to ? (to - origin) * scale : x1, density, code);
-    if (x1 - x0 >= frame.wideFrom && x1 > 0 && x0 < frame.pixels) wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
+    if (x1 - x0 >= frame.wideFrom && x1 > 0 && x0 < frame.pixels)
+      wide.push({ x: x0, width: x1 - x0, name: name[i]!, count: count[i]!, code });
   }
 }

@@ -46,7 +46,9 @@ function extentOfValues(values: Values): Extent {
   return extent;
 }
 
-export function plotLane(lane: Lane, view: Range, pixels: number, top: number, height: number, valuesOf: ValuesOf): Plot {
+export function plotLane(
+  lane: Lane, view: Range, pixels: number, top: number, height: number, valuesOf: ValuesOf,
+): Plot {
   const { low, high } = extentOf(lane, valuesOf);
   const y = (value: number) => top + height - 2 - ((value - low) / (high - low)) * (height - 6);
   const plot: Plot = {
@@ -71,7 +73,9 @@ export function plotLane(lane: Lane, view: Range, pixels: number, top: number, h
 
 /** Adds values to the pixels where they start, with the last value of each pixel; returns the value in effect at the
     left edge. */
-function gather(lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plot: Plot, counts: Uint32Array, last: Float32Array): number {
+function gather(
+  lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plot: Plot, counts: Uint32Array, last: Float32Array,
+): number {
   const scale = pixels / (view.to - view.from);
   const chunks = lane.levels[levelFor(lane, 1 / scale)]?.chunks ?? [];
   let before = NaN;
@@ -80,7 +84,8 @@ function gather(lane: Lane, view: Range, pixels: number, valuesOf: ValuesOf, plo
     if (chunk[START] > view.to || (next && next[START] < view.from)) return;
     const values = valuesOf(chunk[BLOB]);
     if (values === null) return;
-    for (let k = Math.max(0, firstAbove(values.time, view.from) - 1); k < values.length && values.time[k]! < view.to; k++) {
+    const first = Math.max(0, firstAbove(values.time, view.from) - 1);
+    for (let k = first; k < values.length && values.time[k]! < view.to; k++) {
       const x = Math.floor((values.time[k]! - view.from) * scale);
       if (x < 0) before = values.value[k]!;
       else if (x < pixels) {

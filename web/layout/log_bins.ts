@@ -15,7 +15,8 @@ export function logBins(values: Float64Array, wanted: number): Bin[] {
   const low = Math.max(1, values[0]!);
   const high = Math.max(low, values[values.length - 1]!);
   const count = high === low ? 1 : wanted;
-  const edges = Array.from({ length: count + 1 }, (_, i) => (i === 0 ? values[0]! : i === count ? high : low * (high / low) ** (i / count)));
+  const inner = Array.from({ length: count - 1 }, (_, i) => low * (high / low) ** ((i + 1) / count));
+  const edges = [values[0]!, ...inner, high];
   return edges.slice(1).map((to, i) => {
     const first = i === 0 ? 0 : firstFrom(values, edges[i]!);
     const last = i === count - 1 ? values.length : firstFrom(values, to);

@@ -12,7 +12,12 @@ const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |\n`;
 
 export function markdown(formats: readonly ColumnFormat[]): TextFormat {
   return {
-    head: (table: ReportTable, columns) => line(columns.map((at) => escaped(headingText(formats[at]!)))) + line(columns.map((at) => (isNumeric(table.columns[at]!) ? "---:" : "---"))),
-    line: (_, columns, cells: readonly Cell[]) => line(columns.map((at) => escaped(typeof cells[at] === "string" ? cells[at] : formats[at]!.text(cells[at] ?? null)))),
+    head: (table: ReportTable, columns) =>
+      line(columns.map((at) => escaped(headingText(formats[at]!)))) +
+      line(columns.map((at) => (isNumeric(table.columns[at]!) ? "---:" : "---"))),
+    line: (_, columns, cells: readonly Cell[]) =>
+      line(
+        columns.map((at) => escaped(typeof cells[at] === "string" ? cells[at] : formats[at]!.text(cells[at] ?? null))),
+      ),
   };
 }

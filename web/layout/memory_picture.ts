@@ -1,7 +1,10 @@
-// The memory chart as boxes and links at fixed places of a 1040 x 370 picture: multiprocessors, L1 and shared memory, L2,
-// device memory. A link is as wide as the square root of its share of the largest traffic; one without traffic is dashed.
+// The memory chart as boxes and links at fixed places of a 1040 x 370 picture: multiprocessors, L1 and shared memory,
+// L2, device memory. A link is as wide as the square root of its share of the largest traffic; one without traffic is
+// dashed.
 
-import { SECTOR, type MemoryChart, type MemoryUnit, type Traffic, type UnitName } from "../model/kernel/memory_chart.ts";
+import {
+  SECTOR, type MemoryChart, type MemoryUnit, type Traffic, type UnitName,
+} from "../model/kernel/memory_chart.ts";
 import { pct } from "./cell_text.ts";
 import { amount, grouped, plural } from "./time_text.ts";
 
@@ -48,11 +51,19 @@ const THICK = 9;
 
 /** `limit`: of the kernel, as in the analysis `limits`. */
 export function memoryPicture(chart: MemoryChart, limit: string): MemoryPicture {
-  const box = (unit: UnitName): Box => ({ name: NAMES[unit], x: X[unit], width: BOX, ...TOP, lines: linesOf(chart.units[unit]), busy_pct: chart.units[unit].busy_pct, isLimit: limit === `${unit}-bound` });
+  const box = (unit: UnitName): Box => {
+    const found = chart.units[unit];
+    const place = { x: X[unit], width: BOX, ...TOP };
+    const isLimit = limit === `${unit}-bound`;
+    return { name: NAMES[unit], ...place, lines: linesOf(found), busy_pct: found.busy_pct, isLimit };
+  };
+  const all = { ...LEFT, y: TOP.y, height: SHARED.y + SHARED.height - TOP.y };
+  const isComputeBound = limit === "compute-bound";
+  const shared = chart.shared_bytes === null ? [] : [`${amount(chart.shared_bytes, "bytes")} per block`];
   const boxes: Box[] = [
-    { name: "Multiprocessors", ...LEFT, y: TOP.y, height: SHARED.y + SHARED.height - TOP.y, lines: ["registers"], busy_pct: null, isLimit: limit === "compute-bound" },
+    { name: "Multiprocessors", ...all, lines: ["registers"], busy_pct: null, isLimit: isComputeBound },
     box("L1"),
-    { name: "Shared memory", x: X.L1, width: BOX, ...SHARED, lines: chart.shared_bytes === null ? [] : [`${amount(chart.shared_bytes, "bytes")} per block`], busy_pct: null, isLimit: false },
+    { name: "Shared memory", x: X.L1, width: BOX, ...SHARED, lines: shared, busy_pct: null, isLimit: false },
     box("L2"),
     box("DRAM"),
   ];
@@ -71,22 +82,27 @@ function linksOf(chart: MemoryChart): Link[] {
   const [registers, l1] = [LEFT.x + LEFT.width, X.L1];
   const l1End = X.L1 + BOX;
   const l2End = X.L2 + BOX;
-  const most = Math.max(1, ...[chart.loads, chart.stores, chart.local, chart.requested, chart.read, chart.written].map((each) => each?.bytes ?? 0));
+  const sized = [chart.loads, chart.stores, chart.local, chart.requested, chart.read, chart.written];
+  const most = Math.max(1, ...sized.map((each) => each?.bytes ?? 0));
   const links: Link[] = [];
-  const add = (name: string, traffic: Traffic | null, ends: [from: number, to: number], y: number, below: string, bothWays = false, noun = "request") => {
+  type Rest = { below?: string; bothWays?: boolean; noun?: string };
+  const add = (name: string, traffic: Traffic | null, from: number, to: number, y: number, rest: Rest = {}) => {
     if (traffic === null) return;
+    const { below = "", bothWays = false, noun = "request" } = rest;
     const isEmpty = (traffic.bytes ?? traffic.count ?? 0) === 0;
     const width = traffic.bytes === null ? THIN : THIN + (THICK - THIN) * Math.sqrt(traffic.bytes / most);
-    links.push({ name, from: ends[0], to: ends[1], bothWays, y, width, isEmpty, above: `${name}: ${amountOf(traffic, noun)}`, below: isEmpty ? "" : below });
+    const above = `${name}: ${amountOf(traffic, noun)}`;
+    links.push({ name, from, to, bothWays, y, width, isEmpty, above, below: isEmpty ? "" : below });
   };
-  add("loads", chart.loads, [l1, registers], ROWS[0]!, perRequest(chart.loads));
-  add("stores", chart.stores, [registers, l1], ROWS[1]!, perRequest(chart.stores));
-  add("atomics", chart.atomics, [registers, l1], ROWS[2]!, "", true);
-  add("local memory", chart.local, [registers, l1], ROWS[3]!, "", true);
-  add("shared", chart.shared, [registers, l1], SHARED.y + SHARED.height / 2, conflictsOf(chart), true, "pass");
-  add("requests", chart.requested, [l1End, X.L2], (TOP.y + TOP.height) / 2, "", true);
-  add("read", chart.read, [X.DRAM, l2End], ROWS[1]! - 16, "");
-  add("written", chart.written, [l2End, X.DRAM], ROWS[2]! - 16, "");
+  const sharedY = SHARED.y + SHARED.height / 2;
+  add("loads", chart.loads, l1, registers, ROWS[0]!, { below: perRequest(chart.loads) });
+  add("stores", chart.stores, registers, l1, ROWS[1]!, { below: perRequest(chart.stores) });
+  add("atomics", chart.atomics, registers, l1, ROWS[2]!, { bothWays: true });
+  add("local memory", chart.local, registers, l1, ROWS[3]!, { bothWays: true });
+  add("shared", chart.shared, registers, l1, sharedY, { below: conflictsOf(chart), bothWays: true, noun: "pass" });
+  add("requests", chart.requested, l1End, X.L2, (TOP.y + TOP.height) / 2, { bothWays: true });
+  add("read", chart.read, X.DRAM, l2End, ROWS[1]! - 16);
+  add("written", chart.written, l2End, X.DRAM, ROWS[2]! - 16);
   return links;
 }
 
@@ -101,10 +117,15 @@ function perRequest(traffic: Traffic | null): string {
   return `${(traffic.bytes / SECTOR / traffic.count).toFixed(1)} sectors per request`;
 }
 
-const conflictsOf = ({ conflicts }: MemoryChart): string => (conflicts === null ? "" : conflicts === 0 ? "no bank conflicts" : `${grouped(conflicts)} by bank conflicts`);
+function conflictsOf({ conflicts }: MemoryChart): string {
+  if (conflicts === null) return "";
+  return conflicts === 0 ? "no bank conflicts" : `${grouped(conflicts)} by bank conflicts`;
+}
 
 /** The picture in words. */
 export function describe({ boxes, links }: MemoryPicture): string {
-  const boxText = ({ name, lines, isLimit }: Box) => `${name}${isLimit ? " (limits the kernel)" : ""}: ${lines.join(", ")}`;
-  return [...boxes.map(boxText), ...links.map(({ above, below }) => (below === "" ? above : `${above}, ${below}`))].join(". ");
+  const boxText = ({ name, lines, isLimit }: Box) =>
+    `${name}${isLimit ? " (limits the kernel)" : ""}: ${lines.join(", ")}`;
+  const linkText = ({ above, below }: Link) => (below === "" ? above : `${above}, ${below}`);
+  return [...boxes.map(boxText), ...links.map(linkText)].join(". ");
 }

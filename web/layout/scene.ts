@@ -51,25 +51,31 @@ export interface SceneSource {
   fitter: Fitter;
 }
 
+type Scale = (time: number) => number; // to x
+
 export function sceneOf(frame: FrameInput, source: SceneSource): Scene {
-  const { state, width, height } = frame;
+  const { state, width, height, length } = frame;
   const { view } = state;
-  const x = (time: number) => ((time - view.from) / (view.to - view.from)) * width;
+  const x: Scale = (time) => ((time - view.from) / (view.to - view.from)) * width;
   const ticks = ticksOf(view, width);
   const pinnedHeight = Math.min(frame.pinned.height, Math.max(0, (height - HEAD) / 2));
   const lane = laneView(frame, source);
   const pinned = areaOf(frame, source, lane, frame.pinned, HEAD, pinnedHeight, 0, x);
-  const rest = areaOf(frame, source, lane, frame.rest, HEAD + pinnedHeight, height - HEAD - pinnedHeight, frame.scroll, x);
+  const below = HEAD + pinnedHeight;
+  const rest = areaOf(frame, source, lane, frame.rest, below, height - below, frame.scroll, x);
   const { range } = state;
+  const [from, to] = [(view.from / length) * width, (view.to / length) * width];
+  const inside = ticks.ticks.filter(({ at }) => at >= 0 && at <= length).map((tick) => ({ ...tick, x: x(tick.at) }));
+  const kept = state.kept.map(({ number, from, to }) => ({ x0: x(from), x1: x(to), text: String(number) }));
   return {
     width,
     height,
     scale: frame.scale,
-    minimap: { top: 0, height: MINIMAP, busy: busyOf(frame), from: (view.from / frame.length) * width, to: (view.to / frame.length) * width },
-    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: ticks.ticks.filter(({ at }) => at >= 0 && at <= frame.length).map((tick) => ({ ...tick, x: x(tick.at) })) },
+    minimap: { top: 0, height: MINIMAP, busy: busyOf(frame), from, to },
+    ruler: { top: MINIMAP, height: RULER, base: ticks.base, ticks: inside },
     areas: [pinned, rest],
     range: range && { x0: x(range.from), x1: x(range.to), text: duration(range.to - range.from) },
-    kept: state.kept.map(({ number, from, to }) => ({ x0: x(from), x1: x(to), text: String(number) })).filter(({ x0, x1 }) => x1 >= 0 && x0 <= width),
+    kept: kept.filter(({ x0, x1 }) => x1 >= 0 && x0 <= width),
     cursor: frame.cursor === null ? null : { x: frame.cursor, text: cursorText(frame, frame.cursor, ticks.step) },
     arrows: arrowsOf(frame, linksOf(frame, source), x, pinnedHeight),
     answer: answerBands(state.answer?.ranges ?? [], x, width),
@@ -91,13 +97,16 @@ function cursorText({ state: { view }, length, width }: FrameInput, cursor: numb
 /** The current colours of lanes, cached per frame because a lane needs them for every slice. */
 function laneView(frame: FrameInput, source: SceneSource): LaneView {
   const { highlight, eventFilter: filter } = frame.state;
-  const causes = highlight !== null && source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && highlight.has(source.strings.idOf(lane.label)!));
+  const has = (label: string) => highlight?.has(source.strings.idOf(label)!) ?? false;
+  const passes = (duration: number | null) => filter === null || duration === null || filter.passes(duration);
+  const causes = source.lanes.some((lane) => lane.table === "gap" && lane.label !== null && has(lane.label));
   const hues = new Map<number, number>();
   const colorOf = (lane: Lane, name: number, duration: number | null): number => {
-    if (lane.table === "gap" && lane.label !== null) return causes && !highlight!.has(source.strings.idOf(lane.label)!) ? DIMMED : causeOf(lane.label).code;
+    if (lane.table === "gap" && lane.label !== null)
+      return causes && !has(lane.label) ? DIMMED : causeOf(lane.label).code;
     if (lane.table === "busy") return WORK;
     const id = name === NO_NAME && lane.label !== null ? (source.strings.idOf(lane.label) ?? NO_NAME) : name;
-    if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && (filter === null || duration === null || filter.passes(duration)))) return DIMMED;
+    if (highlight !== null && !(highlight.has(id) && isOn(filter, lane) && passes(duration))) return DIMMED;
     let hue = hues.get(id);
     if (hue === undefined) hues.set(id, (hue = hueOf(source.strings.textOf(id))));
     return hue;
@@ -106,17 +115,24 @@ function laneView(frame: FrameInput, source: SceneSource): LaneView {
   return { view: frame.state.view, pixels, slices: source.slices, colorOf, wideFrom: MIN_LABEL_WIDTH * frame.scale };
 }
 
-function areaOf(frame: FrameInput, source: SceneSource, lane: LaneView, placed: Placement, top: number, height: number, scroll: number, x: (time: number) => number): Area {
-  const area: Area = { top, height, strips: noStrips(lane.pixels), labels: [], hatches: [], plots: [], separators: [], selected: [], critical: noStrips(lane.pixels), marks: [] };
+function areaOf(
+  frame: FrameInput, source: SceneSource, lane: LaneView, placed: Placement, top: number, height: number,
+  scroll: number, x: Scale,
+): Area {
+  const empty = noStrips(lane.pixels);
+  const lists = { labels: [], hatches: [], plots: [], separators: [], selected: [], marks: [] };
+  const area: Area = { top, height, strips: empty, critical: empty, ...lists };
   const visible = placed.tracks.filter((t) => t.top + t.height > scroll && t.top < scroll + height);
   const rows: { track: PlacedTrack; y: number; lanes: Lane[]; top: number }[] = [];
   for (const track of visible) {
     const at = top + track.top - scroll;
     area.separators.push(at + track.height - 1);
     if (track.kind === "slices") {
-      for (let y = 0; y < track.rows; y++) rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
+      for (let y = 0; y < track.rows; y++)
+        rows.push({ track, y, lanes: track.lanes.filter((l) => l.y === y), top: at + 1 + y * track.rowHeight });
     } else if (track.kind === "counter") {
-      for (const l of track.lanes) if (l.kind === "value") area.plots.push(plotLane(l, frame.state.view, lane.pixels, at, track.rowHeight, source.values));
+      for (const l of track.lanes.filter(({ kind }) => kind === "value"))
+        area.plots.push(plotLane(l, frame.state.view, lane.pixels, at, track.rowHeight, source.values));
     }
   }
   area.strips = {
@@ -131,14 +147,18 @@ function areaOf(frame: FrameInput, source: SceneSource, lane: LaneView, placed: 
     for (const l of row.lanes) {
       const wide: LabelledSlice[] = [];
       paintLane(l, lane, coverage, wide);
-      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy") addLabels(frame, source, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
+      if (row.track.rowHeight > 10 && l.table !== "gap" && l.table !== "busy")
+        addLabels(frame, source, l, wide, row.top + area.strips.heights[i]! / 2, area.labels);
       addMarks(frame, l, row.top, area.marks);
       addSelected(frame.state, l, row.top, area.strips.heights[i]!, area.selected, x);
     }
     coverage.take(area.strips.codes, area.strips.shades, i * lane.pixels);
     if (row.lanes.some((l) => l.table === "gap")) addCauses(frame, source, area, row, i);
   });
-  const path = rows.map((row, i) => ({ lanes: frame.critical.filter((l) => l.track === row.track.track.id && l.y === row.y), top: row.top, height: area.strips.heights[i]! }));
+  const path = rows.map(({ track, y, top }, i) => {
+    const lanes = frame.critical.filter((l) => l.track === track.track.id && l.y === y);
+    return { lanes, top, height: area.strips.heights[i]! };
+  });
   area.critical = pathBands(path, lane, coverage);
   return area;
 }
@@ -147,7 +167,9 @@ function noStrips(pixels: number): Strips {
   return { pixels, tops: [], heights: [], codes: new Uint8Array(0), shades: new Uint8Array(0) };
 }
 
-function addLabels(frame: FrameInput, source: SceneSource, lane: Lane, wide: LabelledSlice[], middle: number, labels: Label[]): void {
+function addLabels(
+  frame: FrameInput, source: SceneSource, lane: Lane, wide: LabelledSlice[], middle: number, labels: Label[],
+): void {
   for (const slice of wide) {
     const x = Math.max(0, slice.x / frame.scale);
     const width = Math.min(frame.width, (slice.x + slice.width) / frame.scale) - x;
@@ -160,7 +182,9 @@ function addLabels(frame: FrameInput, source: SceneSource, lane: Lane, wide: Lab
 }
 
 /** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
-function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: { top: number; lanes: Lane[] }, index: number): void {
+type Row = { top: number; lanes: Lane[] };
+
+function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: Row, index: number): void {
   const { pixels, codes, shades, heights } = area.strips;
   const height = heights[index]!;
   const y = row.top + height / 2;
@@ -180,8 +204,10 @@ function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: { to
 }
 
 /** Stretches of one colour that are mostly covered: [from, to, code]. */
-export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, length: number): [number, number, number][] {
-  const out: [number, number, number][] = [];
+type Run = [from: number, to: number, code: number];
+
+export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, length: number): Run[] {
+  const out: Run[] = [];
   let from = 0;
   for (let x = 0; x <= length; x++) {
     const code = x < length && shades[offset + x]! >= MIN_COVERED_SHADE ? codes[offset + x]! & ~EDGE : NOTHING;
@@ -205,8 +231,7 @@ function addMarks(frame: FrameInput, lane: Lane, top: number, marks: Area["marks
   }
 }
 
-function addSelected(state: State, lane: Lane, top: number, height: number, boxes: Box[], x: (time: number) => number): void {
-  const { selection } = state;
+function addSelected({ selection }: State, lane: Lane, top: number, height: number, boxes: Box[], x: Scale): void {
   if (selection === null || selection.lane !== lane.id) return;
   const x0 = x(selection.from);
   const x1 = x(selection.to);
@@ -214,12 +239,13 @@ function addSelected(state: State, lane: Lane, top: number, height: number, boxe
 }
 
 /** The y of the middle of a lane's row on the canvas; null if its track is not visible. */
-export function laneMiddle(frame: Pick<FrameInput, "pinned" | "rest" | "scroll">, lane: Lane, pinnedHeight: number): number | null {
-  for (const [placed, top, scroll] of [[frame.pinned, HEAD, 0], [frame.rest, HEAD + pinnedHeight, frame.scroll]] as const) {
-    const track = placed.tracks.find((t) => t.track.id === lane.track);
-    if (track) return top + track.top - scroll + 1 + (lane.y + 0.5) * track.rowHeight;
-  }
-  return null;
+export function laneMiddle(frame: FrameInput, lane: Lane, pinnedHeight: number): number | null {
+  const isLanes = ({ track }: PlacedTrack) => track.id === lane.track;
+  const pinned = frame.pinned.tracks.find(isLanes);
+  const track = pinned ?? frame.rest.tracks.find(isLanes);
+  if (!track) return null;
+  const top = pinned ? HEAD : HEAD + pinnedHeight - frame.scroll;
+  return top + track.top + 1 + (lane.y + 0.5) * track.rowHeight;
 }
 
 interface LanePoint {
@@ -231,7 +257,7 @@ function linksOf({ links }: FrameInput, { lanes }: SceneSource): LanePoint[][] {
   return links.map((link) => link.flatMap(({ lane, time }) => (lanes[lane] ? [{ lane: lanes[lane], time }] : [])));
 }
 
-function arrowsOf(frame: FrameInput, links: readonly LanePoint[][], x: (time: number) => number, pinnedHeight: number): Arrow[] {
+function arrowsOf(frame: FrameInput, links: readonly LanePoint[][], x: Scale, pinnedHeight: number): Arrow[] {
   const arrows: Arrow[] = [];
   for (const [from, to] of links) {
     if (!from || !to) continue;

@@ -6,8 +6,8 @@ import { DIMMED, FIRST_HUE, HUES, hueOf } from "./colors.ts";
 export const ISSUED = "selected";
 
 const FREQUENT = [
-  "long_scoreboard", "barrier", "wait", "math_pipe_throttle", "lg_throttle", "short_scoreboard", "mio_throttle", "not_selected", "no_instruction", "gmma", "membar", "branch_resolving", "drain",
-  "dispatch_stall",
+  "long_scoreboard", "barrier", "wait", "math_pipe_throttle", "lg_throttle", "short_scoreboard", "mio_throttle",
+  "not_selected", "no_instruction", "gmma", "membar", "branch_resolving", "drain", "dispatch_stall",
 ];
 
 export function stallCode(reason: string): number {

@@ -33,10 +33,12 @@ export function ticksOf(view: Range, width: number, spacing = 110): Ticks {
   const first = Math.ceil(view.from / step) * step;
   const count = Math.max(0, Math.floor((view.to - first) / step) + 1);
   const moments = Array.from({ length: Math.min(count, 1000) }, (_, i) => first + i * step);
-  if (decimals <= MAX_DECIMALS) return { step, base: null, ticks: moments.map((at) => ({ at, label: moment(at, step, unit) })) };
+  if (decimals <= MAX_DECIMALS)
+    return { step, base: null, ticks: moments.map((at) => ({ at, label: moment(at, step, unit) })) };
   const coarse = 10 ** Math.ceil(Math.log10(span) + 1e-9);
   const base = Math.floor(view.from / coarse) * coarse;
-  return { step, base: `${moment(base, coarse)} +`, ticks: moments.map((at) => ({ at, label: at === base ? "0" : offsetText(at - base, step) })) };
+  const ticks = moments.map((at) => ({ at, label: at === base ? "0" : offsetText(at - base, step) }));
+  return { step, base: `${moment(base, coarse)} +`, ticks };
 }
 
 /** An offset from the base, with all digits of the step. */

@@ -84,6 +84,11 @@ export function amount(value: number, unit: string | null): string {
   if (unit === "MiB") return scaled(value * 2 ** 20, 1024, BINARY);
   if (unit === "byte/s") return scaled(value, 1000, DECIMAL, "B/s");
   if (unit === "FLOP" || unit === "FLOP/s") return scaled(value, 1000, DECIMAL, unit);
-  const text = Number.isInteger(value) ? grouped(value) : Math.abs(value) >= 1000 ? grouped(Math.round(value)) : String(Number(value.toPrecision(4)));
-  return `${text} ${unitText(unit ?? "")}`.trimEnd();
+  return `${fourDigits(value)} ${unitText(unit ?? "")}`.trimEnd();
+}
+
+/** Integers whole; others with four significant digits, large ones without decimals. */
+export function fourDigits(value: number): string {
+  if (Number.isInteger(value) || Math.abs(value) >= 1000) return grouped(Math.round(value));
+  return String(Number(value.toPrecision(4)));
 }

@@ -46,7 +46,8 @@ export function placeTracks(tree: TrackTree, choice: TrackChoice): { pinned: Pla
     const track = tree.tracks[id];
     if (track && !choice.hidden.has(id)) pinned.push(place(tree, choice, track, 0));
   }
-  const rest = shown.filter(({ track }) => !choice.pinned.includes(track.id)).map(({ track, depth }) => place(tree, choice, track, depth));
+  const others = shown.filter(({ track }) => !choice.pinned.includes(track.id));
+  const rest = others.map(({ track, depth }) => place(tree, choice, track, depth));
   return { pinned: stack(pinned), rest: stack(rest) };
 }
 
@@ -60,7 +61,8 @@ export function shownTracks(tree: TrackTree, choice: TrackChoice): { track: Trac
   const walk = (track: Track, depth: number) => {
     if (choice.hidden.has(track.id) || !wanted(track)) return;
     out.push({ track, depth });
-    if (choice.filter !== "" || !choice.collapsed.has(track.id)) for (const child of sorted(tree.childrenOf[track.id]!)) walk(child, depth + 1);
+    if (choice.filter !== "" || !choice.collapsed.has(track.id))
+      for (const child of sorted(tree.childrenOf[track.id]!)) walk(child, depth + 1);
   };
   for (const track of sorted(tree.tracks.filter((track) => track.parent < 0))) walk(track, 0);
   return out;
@@ -84,11 +86,12 @@ function place(tree: TrackTree, choice: TrackChoice, track: Track, depth: number
   const kind = rows === 0 ? "group" : lanes.some((lane) => lane.kind === "value") ? "counter" : "slices";
   const foldable = children > 0 || (kind === "slices" && rows > 1);
   const folded = foldable && choice.collapsed.has(track.id);
-  const compact = folded && children === 0;
-  const rowHeight = kind === "group" ? 0 : kind === "counter" ? COUNTER : compact ? Math.min(COMPACT_ROW, Math.max(1, MAX_COMPACT / rows)) : ROW;
+  const sliceHeight = folded && children === 0 ? Math.min(COMPACT_ROW, Math.max(1, MAX_COMPACT / rows)) : ROW;
+  const rowHeight = { group: 0, counter: COUNTER, slices: sliceHeight }[kind];
   const inner = kind === "slices" ? Math.max(rows * rowHeight, ROW) : rowHeight;
   const height = kind === "group" ? GROUP : inner + MARGIN;
-  return { track, depth, top: 0, height, rows, rowHeight, kind, foldable, folded, pinned: choice.pinned.includes(track.id), lanes };
+  const pinned = choice.pinned.includes(track.id);
+  return { track, depth, top: 0, height, rows, rowHeight, kind, foldable, folded, pinned, lanes };
 }
 
 function stack(tracks: PlacedTrack[]): Placement {
@@ -118,16 +121,20 @@ export function changesToReveal(tree: TrackTree, choice: TrackChoice, id: number
   const chain: number[] = [];
   for (let at = id; at >= 0; at = tree.tracks[at]!.parent) chain.push(at);
   const change: { collapsed?: Set<number>; hidden?: Set<number>; filter?: string } = {};
-  if (chain.slice(1).some((track) => choice.collapsed.has(track))) change.collapsed = without(choice.collapsed, chain.slice(1));
+  if (chain.slice(1).some((track) => choice.collapsed.has(track)))
+    change.collapsed = without(choice.collapsed, chain.slice(1));
   if (chain.some((track) => choice.hidden.has(track))) change.hidden = without(choice.hidden, chain);
   if (choice.filter !== "" && !matching(tree, choice.filter)(tree.tracks[id]!)) change.filter = "";
   return change;
 }
 
-const without = (set: ReadonlySet<number>, gone: readonly number[]): Set<number> => new Set([...set].filter((each) => !gone.includes(each)));
+const without = (set: ReadonlySet<number>, gone: readonly number[]): Set<number> =>
+  new Set([...set].filter((each) => !gone.includes(each)));
 
 /** Tracks that start folded: Python calls and other deep ones, and the queues of streams. */
 export function initiallyFolded(tree: TrackTree): Set<number> {
   const deep = (track: Track) => tree.lanesOf[track.id]!.reduce((most, lane) => Math.max(most, lane.y + 1), 0) > 12;
-  return new Set(tree.tracks.filter((track) => track.kind === "python" || (track.kind === "stream" && tree.childrenOf[track.id]!.length > 0) || deep(track)).map((track) => track.id));
+  const queue = (track: Track) => track.kind === "stream" && tree.childrenOf[track.id]!.length > 0;
+  const folded = tree.tracks.filter((track) => track.kind === "python" || queue(track) || deep(track));
+  return new Set(folded.map((track) => track.id));
 }

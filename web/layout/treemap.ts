@@ -13,8 +13,11 @@ export function treemap(amounts: readonly number[], room: Box): Box[] {
     let to = from + 1;
     let sum = amounts[from]! * scale;
     // Extend the row while that makes its worst box squarer.
-    while (to < amounts.length && worst(amounts[from]! * scale, amounts[to]! * scale, sum + amounts[to]! * scale, side) <= worst(amounts[from]! * scale, amounts[to - 1]! * scale, sum, side))
-      sum += amounts[to++]! * scale;
+    for (const largest = sum; to < amounts.length; to++) {
+      const next = amounts[to]! * scale;
+      if (worst(largest, next, sum + next, side) > worst(largest, amounts[to - 1]! * scale, sum, side)) break;
+      sum += next;
+    }
     const depth = side > 0 ? sum / side : 0;
     let along = 0;
     for (const amount of amounts.slice(from, to)) {

@@ -15,7 +15,8 @@ export function linearTicks(high: number, unit: string | null, wanted: number): 
   const step = unit === "bytes" || unit === "MiB" ? 2 ** Math.ceil(Math.log2(Math.max(raw, 1))) : roundStep(raw);
   const count = Math.floor(high / step + 1e-9);
   // Times share one unit; round amounts need no decimals.
-  const text = (value: number) => (unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, ""));
+  const text = (value: number) =>
+    unit === "ns" ? moment(value, step, unitFor(high)) : amount(value, unit).replace(/\.0+(?= )/, "");
   return Array.from({ length: count + 1 }, (_, i) => ({ at: i * step, text: text(i * step) }));
 }
 

@@ -37,7 +37,8 @@ export function placeWaterfall(picture: StepPicture, places: Uint32Array, width:
   };
 }
 
-export const xOf = ({ picture: { from, to }, left, width }: Waterfall, time: number): number => left + ((time - from) / (to - from)) * width;
+export const xOf = ({ picture: { from, to }, left, width }: Waterfall, time: number): number =>
+  left + ((time - from) / (to - from)) * width;
 
 export const yOf = ({ top, pitch }: Waterfall, line: number): number => top + line * pitch;
 
