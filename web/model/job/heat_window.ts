@@ -23,7 +23,8 @@ function byAxis(of: (axis: "ranks" | "steps", point: "place" | "step") => Range)
   return { ranks, steps };
 }
 
-export const wholeHeat = (ranks: number, steps: number): HeatWindow => ({ ranks: { from: 0, to: ranks }, steps: { from: 0, to: steps } });
+export const wholeHeat = (ranks: number, steps: number): HeatWindow =>
+  ({ ranks: { from: 0, to: ranks }, steps: { from: 0, to: steps } });
 
 const sizeOf = ({ from, to }: Range): number => to - from;
 

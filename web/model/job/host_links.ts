@@ -1,5 +1,6 @@
-// Transfers between the hosts of a job, from the table `links`: how long each group's transfers take next to equal ones.
-// A pair of hosts has the ratio of the slowest group that connects it; a host with itself, that of its own groups.
+// Transfers between the hosts of a job, from the table `links`: how long each group's transfers take next to equal
+// ones. A pair of hosts has the ratio of the slowest group that connects it; a host with itself, that of its own
+// groups.
 
 import type { Job } from "./job.ts";
 import { readRanks } from "./rank_list.ts";
@@ -16,7 +17,8 @@ export interface HostLinks {
 /** Whether a link is slow enough to look at: one of the table is, or one holds the job up. */
 export function areLinksInQuestion(job: Job, table: ReportTable | null): boolean {
   const slow = table?.columns.findIndex(({ name }) => name === "slow") ?? -1;
-  return job.units.some(({ cause }) => cause === "slow link") || (table?.rows.some((row) => row[slow] === true) ?? false);
+  if (job.units.some(({ cause }) => cause === "slow link")) return true;
+  return table?.rows.some((row) => row[slow] === true) ?? false;
 }
 
 export function hostLinks(job: Job, table: ReportTable): HostLinks {

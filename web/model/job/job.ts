@@ -1,6 +1,6 @@
-// A job of many ranks as the document describes it (the view format, "Jobs"): ranks, steps, quantities, stragglers. Ranks
-// and steps are used by their index in these lists. The JSON may come from an untrusted file: what is missing or of
-// another type is an empty value, and lists that do not fit together are an error.
+// A job of many ranks as the document describes it (the view format, "Jobs"): ranks, steps, quantities, stragglers.
+// Ranks and steps are used by their index in these lists. The JSON may come from an untrusted file: what is missing or
+// of another type is an empty value, and lists that do not fit together are an error.
 
 import { array, maybeNumber, maybeText, number, object, text, type Json } from "../../read/json.ts";
 
@@ -76,7 +76,8 @@ export function readJob(json: string): Job {
     file: maybeText(column("file")[i]),
   }));
   const cells = ranks.length * steps.length;
-  if (cells > MAX_CELLS) throw new Error(`a job of ${ranks.length} ranks and ${steps.length} steps is too large for a page`);
+  if (cells > MAX_CELLS)
+    throw new Error(`a job of ${ranks.length} ranks and ${steps.length} steps is too large for a page`);
   const fits = (rank: number) => Number.isInteger(rank) && rank >= 0 && rank < ranks.length;
   return {
     steps,
@@ -156,6 +157,7 @@ export function lostRanks(job: Job): Map<string, JobRank[]> {
 export function whyLost(job: Job, rank: number, step: number): string {
   const { status, reason } = job.ranks[rank]!;
   if (status !== "whole" && status !== "cut") return reason === null ? status : `${status}: ${reason}`;
-  if (job.recorded[rank * job.steps.length + step] === 0) return status === "cut" ? "not recorded: the file is cut" : "not recorded by this rank";
+  if (job.recorded[rank * job.steps.length + step] === 0)
+    return status === "cut" ? "not recorded: the file is cut" : "not recorded by this rank";
   return "unknown";
 }

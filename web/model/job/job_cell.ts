@@ -1,5 +1,5 @@
-// The selected cell of a job, a rank in a step, which every part of its page shows, and the part of the heat map that is
-// shown around it.
+// The selected cell of a job, a rank in a step, which every part of its page shows, and the part of the heat map that
+// is shown around it.
 
 import { heatIn, heatWith, partOf, wholeHeat, type HeatWindow } from "./heat_window.ts";
 import type { Job } from "./job.ts";
@@ -11,7 +11,8 @@ import type { Viewer } from "../page/viewer.ts";
 export function selectCell(viewer: Viewer, job: Job, rank: number, step: number, change: Partial<State> = {}): void {
   const { heat, rowOrder } = viewer.state;
   const whole = wholeHeat(job.ranks.length, job.steps.length);
-  const moved = heat && partOf(heatWith(heatIn(heat, whole), whole, { place: rowsBy(job, rowOrder).indexOf(rank), step }), whole);
+  const moved =
+    heat && partOf(heatWith(heatIn(heat, whole), whole, { place: rowsBy(job, rowOrder).indexOf(rank), step }), whole);
   viewer.set({ ...change, jobRank: job.ranks[rank]!.rank, jobStep: job.steps[step]!, heat: moved });
 }
 

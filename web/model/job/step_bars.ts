@@ -1,6 +1,6 @@
 // One step of a job as bars over ranks, on the common clock; times in ns from the start of the step.
 
-import { array, number, object, type Json } from "../../read/json.ts";
+import { array, maybeNumber, number, object, text, type Json } from "../../read/json.ts";
 
 export interface StepBar {
   rank: number;
@@ -54,7 +54,8 @@ function readBar(raw: Json, known: number): StepBar {
     end += spans[i]!;
   }
   const sums = array(raw.sums_ns).map(number);
-  return { rank: number(raw.rank), why: typeof raw.why === "string" ? raw.why : "", start, end, starts, parts, sums, clockError: typeof raw.clock_error_ns === "number" ? raw.clock_error_ns : null };
+  const [rank, why, clockError] = [number(raw.rank), text(raw.why), maybeNumber(raw.clock_error_ns)];
+  return { rank, why, start, end, starts, parts, sums, clockError };
 }
 
 /** The index of the span at a time; -1 outside the bar. */

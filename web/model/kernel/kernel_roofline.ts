@@ -26,11 +26,13 @@ export function kernelRooflineOf(table: ReportTable | null): KernelRoofline {
   table?.rows.forEach((_, row) => {
     const number = (column: string) => numberOf(table, row, column);
     const [precision, level] = [textOf(table, row, "precision") ?? "", textOf(table, row, "level") ?? ""];
-    const [intensity, flop_per_s, peak, bandwidth] = [number("flop_per_byte"), number("flop_per_s"), number("peak_flop_per_s"), number("peak_bytes_per_s")];
+    const figures = ["flop_per_byte", "flop_per_s", "peak_flop_per_s", "peak_bytes_per_s"].map(number);
+    const [intensity, flop_per_s, peak, bandwidth] = figures as [number, number, number, number];
     if (peak !== null && peak > 0) found.roofs.set(precision, peak);
     if (bandwidth !== null && bandwidth > 0) found.slopes.set(level, bandwidth);
     if (intensity === null || flop_per_s === null || !(intensity > 0) || !(flop_per_s > 0)) return;
-    found.points.push({ precision, level, intensity, flop_per_s, roof: number("roof_flop_per_s"), of_roof_pct: number("of_roof_pct") });
+    const [roof, of_roof_pct] = [number("roof_flop_per_s"), number("of_roof_pct")];
+    found.points.push({ precision, level, intensity, flop_per_s, roof, of_roof_pct });
   });
   return found;
 }

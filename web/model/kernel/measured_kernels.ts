@@ -53,13 +53,14 @@ export function reasonOf({ limit, because }: MeasuredKernel): string {
 export function rowOfKernel(report: Report, table: ReportTable, row: number): number | null {
   const limits = tableOf(report, "limits");
   if (limits === null || !isAboutLaunches(table)) return null;
-  const find = (column: string, wanted: unknown) => (wanted === null ? -1 : (columnOf(limits, column)?.indexOf(wanted as never) ?? -1));
+  const find = (column: string, wanted: unknown) =>
+    wanted === null ? -1 : (columnOf(limits, column)?.indexOf(wanted as never) ?? -1);
   const byLaunch = find("launch", numberOf(table, row, "launch"));
   const found = byLaunch >= 0 ? byLaunch : find("kernel", textOf(table, row, "kernel"));
   return found < 0 ? null : found;
 }
 
-const ABOUT_LAUNCHES = new Set(["limits", "advice", "stalls", "occupancy_curves", "roofline", "metrics", "tool_advice"]);
+const ABOUT_LAUNCHES = new Set("limits advice stalls occupancy_curves roofline metrics tool_advice".split(" "));
 
 const ABOUT_LINES = new Set(["source", "line_stalls"]);
 

@@ -35,7 +35,8 @@ export interface MemoryChart {
 }
 
 const L1 = "l1tex__t_";
-const ops = (what: "sectors" | "requests", space: string, op: string) => `${L1}${what}_pipe_lsu_mem_${space}_op_${op}.sum`;
+const ops = (what: "sectors" | "requests", space: string, op: string) =>
+  `${L1}${what}_pipe_lsu_mem_${space}_op_${op}.sum`;
 
 function traffic(bytes: number | null, count: number | null): Traffic | null {
   return bytes === null && count === null ? null : { bytes, count };
@@ -46,12 +47,23 @@ const inBytes = (sectors: number | null): number | null => (sectors === null ? n
 export function memoryChartOf(counters: Counters): MemoryChart {
   const get = (name: string) => counters.get(name) ?? null;
   const sum = (...names: string[]) => sumOf(counters, ...names);
-  const global = (op: string) => traffic(inBytes(get(ops("sectors", "global", op))), get(ops("requests", "global", op)));
+  const global = (op: string) =>
+    traffic(inBytes(get(ops("sectors", "global", op))), get(ops("requests", "global", op)));
   const unit = (busy: string, hits: string | null, rate: string): MemoryUnit => ({
     busy_pct: get(busy),
     hit_pct: hits === null ? null : get(hits),
     bytes_per_s: get(rate),
   });
+  const l1 = unit(
+    "l1tex__throughput.avg.pct_of_peak_sustained_active",
+    "l1tex__t_sector_hit_rate.pct",
+    "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.per_second",
+  );
+  const l2 = unit(
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+    "lts__t_sector_hit_rate.pct",
+    "derived__lts__lts2xbar_bytes.sum.per_second",
+  );
   const dram = unit("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", null, "dram__bytes.sum.per_second");
   return {
     loads: global("ld"),
@@ -64,23 +76,21 @@ export function memoryChartOf(counters: Counters): MemoryChart {
     requested: traffic(inBytes(get("lts__t_sectors.sum")), null),
     read: traffic(get("dram__bytes_read.sum"), null),
     written: traffic(get("dram__bytes_write.sum"), null),
-    units: {
-      L1: unit("l1tex__throughput.avg.pct_of_peak_sustained_active", "l1tex__t_sector_hit_rate.pct", "derived__l1tex__lsu_writeback_bytes_mem_lgds.sum.per_second"),
-      L2: unit("lts__throughput.avg.pct_of_peak_sustained_elapsed", "lts__t_sector_hit_rate.pct", "derived__lts__lts2xbar_bytes.sum.per_second"),
-      DRAM: { ...dram, busy_pct: dram.busy_pct ?? dramShare(counters) },
-    },
+    units: { L1: l1, L2: l2, DRAM: { ...dram, busy_pct: dram.busy_pct ?? dramShare(counters) } },
   };
 }
 
 /** Whether there is anything to draw. */
 export function hasTraffic(chart: MemoryChart): boolean {
   const { loads, stores, local, atomics, shared, requested, read, written, units } = chart;
-  return [loads, stores, local, atomics, shared, requested, read, written].some((each) => each !== null) || Object.values(units).some((unit) => unit.busy_pct !== null || unit.hit_pct !== null);
+  if ([loads, stores, local, atomics, shared, requested, read, written].some((each) => each !== null)) return true;
+  return Object.values(units).some((unit) => unit.busy_pct !== null || unit.hit_pct !== null);
 }
 
 /** Some versions of Nsight Compute do not collect the share itself. */
 function dramShare(counters: Counters): number | null {
-  const [rate, bytes, clock] = ["dram__bytes.sum.per_second", "dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second"].map((name) => counters.get(name) ?? 0);
+  const names = ["bytes.sum.per_second", "bytes.sum.peak_sustained", "cycles_elapsed.avg.per_second"];
+  const [rate, bytes, clock] = names.map((name) => counters.get(`dram__${name}`) ?? 0);
   const peak = bytes! * clock!;
   return peak > 0 && counters.has("dram__bytes.sum.per_second") ? (100 * rate!) / peak : null;
 }

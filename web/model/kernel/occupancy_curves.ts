@@ -1,5 +1,5 @@
-// Theoretical occupancy of one launch over one of its resources, from the analysis `occupancy_curves`. A value between two
-// points has the occupancy of the higher one.
+// Theoretical occupancy of one launch over one of its resources, from the analysis `occupancy_curves`. A value between
+// two points has the occupancy of the higher one.
 
 import { cellOf, numberOf, textOf, type ReportTable } from "../recording/report.ts";
 
@@ -23,7 +23,8 @@ export function occupancyCurvesOf(table: ReportTable | null): OccupancyCurve[] {
     const value = numberOf(table, row, "value");
     const resource = textOf(table, row, "resource");
     if (value === null || resource === null) return;
-    const point = { value, occupancy_pct: numberOf(table, row, "occupancy_pct"), limiter: textOf(table, row, "limiter"), blocks: numberOf(table, row, "blocks_per_sm") };
+    const [occupancy_pct, blocks] = [numberOf(table, row, "occupancy_pct"), numberOf(table, row, "blocks_per_sm")];
+    const point = { value, occupancy_pct, limiter: textOf(table, row, "limiter"), blocks };
     const curve = curves.get(resource) ?? { resource, points: [], own: null, raised_by: null };
     curves.set(resource, curve);
     curve.points.push(point);
@@ -36,6 +37,7 @@ export function occupancyCurvesOf(table: ReportTable | null): OccupancyCurve[] {
 
 /** Neighbours of the same occupancy, limiter and number of blocks as one: its last point. The launch's own stays. */
 export function stepsOf({ points, own }: OccupancyCurve): CurvePoint[] {
-  const same = (a: CurvePoint, b: CurvePoint) => a.occupancy_pct === b.occupancy_pct && a.limiter === b.limiter && a.blocks === b.blocks;
+  const same = (a: CurvePoint, b: CurvePoint) =>
+    a.occupancy_pct === b.occupancy_pct && a.limiter === b.limiter && a.blocks === b.blocks;
   return points.filter((point, i) => point === own || i + 1 === points.length || !same(point, points[i + 1]!));
 }

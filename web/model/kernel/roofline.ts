@@ -24,7 +24,8 @@ export function operatorsOf(table: ReportTable): Operator[] {
     const [intensity, flop_per_s] = [numberOf(table, row, "flop_per_byte"), numberOf(table, row, "flop_per_s")];
     if (intensity === null || flop_per_s === null || intensity <= 0 || flop_per_s <= 0) return [];
     const text = (column: string) => textOf(table, row, column) ?? "";
-    return [{ row, name: text("name"), shapes: text("shapes"), math: text("math"), intensity, flop_per_s, device_ns: numberOf(table, row, "device_ns") ?? 0 }];
+    const [name, shapes, math] = [text("name"), text("shapes"), text("math")];
+    return [{ row, name, shapes, math, intensity, flop_per_s, device_ns: numberOf(table, row, "device_ns") ?? 0 }];
   });
 }
 

@@ -26,8 +26,10 @@ export type Figure = (typeof FIGURES)[number];
 
 export type LineOrder = "share" | "line";
 
-const keyOf = (table: ReportTable, row: number): string => `${textOf(table, row, "file") ?? ""}:${numberOf(table, row, "line") ?? ""}`;
-const placeOf = (table: ReportTable, row: number): string => `${numberOf(table, row, "device")} ${textOf(table, row, "name")} ${keyOf(table, row)}`;
+const keyOf = (table: ReportTable, row: number): string =>
+  `${textOf(table, row, "file") ?? ""}:${numberOf(table, row, "line") ?? ""}`;
+const placeOf = (table: ReportTable, row: number): string =>
+  `${numberOf(table, row, "device")} ${textOf(table, row, "name")} ${keyOf(table, row)}`;
 
 /** The line that a row of either analysis is about, as in SourceLine.key. */
 export function lineKey(table: ReportTable, row: number): string | null {
@@ -41,7 +43,8 @@ export function sourceLinesOf(source: ReportTable | null, stalls: ReportTable | 
     const place = placeOf(stalls, row);
     const mine = byPlace.get(place) ?? [];
     byPlace.set(place, mine);
-    mine.push({ reason: textOf(stalls, row, "reason") ?? "", share_pct: numberOf(stalls, row, "share_pct") ?? 0, waits_for: textOf(stalls, row, "waits_for") ?? "" });
+    const [reason, waits_for] = [textOf(stalls, row, "reason") ?? "", textOf(stalls, row, "waits_for") ?? ""];
+    mine.push({ reason, share_pct: numberOf(stalls, row, "share_pct") ?? 0, waits_for });
   });
   return (source?.rows ?? []).map((_, row) => {
     const number = (column: string) => numberOf(source!, row, column);
@@ -63,13 +66,19 @@ export function sourceLinesOf(source: ReportTable | null, stalls: ReportTable | 
 /** By share, or by file and line; lines without a place come last. */
 export function orderedLines(lines: readonly SourceLine[], order: LineOrder): SourceLine[] {
   if (order === "share") return [...lines].sort((a, b) => (b.share_pct ?? -1) - (a.share_pct ?? -1));
-  const compare = (a: string | null, b: string | null) => (a === b ? 0 : a === null ? 1 : b === null ? -1 : a < b ? -1 : 1);
-  return [...lines].sort((a, b) => compare(a.file, b.file) || (a.line ?? Infinity) - (b.line ?? Infinity) || 0);
+  return [...lines].sort((a, b) => compareFiles(a.file, b.file) || (a.line ?? Infinity) - (b.line ?? Infinity) || 0);
+}
+
+function compareFiles(a: string | null, b: string | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return Number(a > b) - Number(a < b);
 }
 
 /** The reasons of all lines by their samples, most first. */
 export function reasonsOf(lines: readonly SourceLine[]): string[] {
   const total = new Map<string, number>();
-  for (const { stalls, samples } of lines) for (const { reason, share_pct } of stalls) total.set(reason, (total.get(reason) ?? 0) + share_pct * (samples ?? 0));
+  for (const { stalls, samples } of lines)
+    for (const { reason, share_pct } of stalls)
+      total.set(reason, (total.get(reason) ?? 0) + share_pct * (samples ?? 0));
   return [...total].sort((a, b) => b[1] - a[1]).map(([reason]) => reason);
 }

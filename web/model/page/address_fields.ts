@@ -2,9 +2,10 @@
 // change of it means for the history. To add a field, add its property to State and one line here.
 //
 // A value of several choices repeats its key, one choice each: show=filter:gemm&show=sort:-total_ns.
-// t= and m= are ranges in ns, sel= is table:row, find= a search, names= highlighted names, pin=, fold=, hide= and order= are track numbers, line= is FILE:LINE.
-// cells= and rows= are a quantity and an order of a job of many ranks, heat= is places of ranks and indices of steps. abs= is a range in ns of the recording's own
-// clock: it is read only, since a job knows no other time of its recordings.
+// t= and m= are ranges in ns, sel= is table:row, find= a search, names= highlighted names, pin=, fold=, hide= and
+// order= are track numbers, line= is FILE:LINE. cells= and rows= are a quantity and an order of a job of many ranks,
+// heat= is places of ranks and indices of steps. abs= is a range in ns of the recording's own clock: it is read only,
+// since a job knows no other time of its recordings.
 
 import { drawerTexts, readDrawer } from "../range/drawer.ts";
 import { flameTexts, readFlame } from "../range/flame_shape.ts";
@@ -14,11 +15,11 @@ import { ROW_ORDERS } from "../job/job_order.ts";
 import { PLAIN, readShape, shapeTexts } from "../table/table_shape.ts";
 import { PAGES, type PageName, type Range, type State } from "./state.ts";
 
-/** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the current entry changes. */
+/** Step: a new entry of the history. Text: one entry for what is typed without a pause. View: the entry changes. */
 export type Change = "step" | "text" | "view";
 
 /** The part of the state that an address restores. A selection is looked up in the recording first. */
-export type Link = Partial<Omit<State, "selection">> & { selection?: EventAddress; absolute?: [from: bigint, to: bigint] };
+export type Link = Partial<Omit<State, "selection"> & { selection: EventAddress; absolute: [bigint, bigint] }>;
 
 export interface EventAddress {
   table: string;
@@ -39,11 +40,15 @@ export interface Field {
 
 type Read<K extends keyof Link> = (value: string, all: readonly string[]) => Link[K] | null;
 
-function field<K extends keyof State>(key: string, of: K, change: Change, write: (value: State[K]) => Written, read: Read<K>): Field {
+function field<K extends keyof State>(
+  key: string, of: K, change: Change, write: (value: State[K]) => Written, read: Read<K>,
+): Field {
   return { key, of, change, write: (state) => write(state[of]), read: reader(of, read) };
 }
 
-const readOnly = <K extends keyof Link>(key: string, of: K, read: Read<K>): Field => ({ key, of: null, change: "view", write: () => null, read: reader(of, read) });
+function readOnly<K extends keyof Link>(key: string, of: K, read: Read<K>): Field {
+  return { key, of: null, change: "view", write: () => null, read: reader(of, read) };
+}
 
 function reader<K extends keyof Link>(of: K, read: Read<K>): Field["read"] {
   return (values) => {
@@ -57,19 +62,24 @@ const same = (value: string): string => value;
 const number = (value: number | null): Written => (value === null ? null : String(value));
 const toNumber = (value: string): number | null => (/^-?\d{1,15}$/.test(value) ? Number(value) : null);
 const toCount = (value: string): number | null => (/^\d{1,15}$/.test(value) ? Number(value) : null);
-const range = (value: Range | null): Written => (value === null ? null : `${Math.round(value.from)}-${Math.round(value.to)}`);
+const range = (value: Range | null): Written =>
+  value === null ? null : `${Math.round(value.from)}-${Math.round(value.to)}`;
 const toRange = (value: string): Range | null => {
   const [, from, to] = /^(-?\d+)-(-?\d+)$/.exec(value) ?? [];
   return from === undefined || to === undefined ? null : { from: Number(from), to: Number(to) };
 };
 const toTracks = (value: string): number[] => value.split(",").filter((id) => /^\d+$/.test(id)).map(Number);
 const tracks = (value: Iterable<number>): string => [...value].join(",");
+const tableText = (table: State["table"]) => table && table.name + (table.row === null ? "" : `:${table.row}`);
+const toRowOrder = (value: string) => ROW_ORDERS.find((order) => order === value) ?? null;
 
 /** Former names of pages, so that links copied earlier still open. */
 const FORMER_PAGES: ReadonlyMap<string, PageName> = new Map([["pictures", "charts"]]);
 
+const toPage = (value: string) => PAGES.find((page) => page === value) ?? FORMER_PAGES.get(value) ?? null;
+
 export const FIELDS: readonly Field[] = [
-  field("page", "page", "step", same, (value) => PAGES.find((page) => page === value) ?? FORMER_PAGES.get(value) ?? null),
+  field("page", "page", "step", same, toPage),
   field("t", "view", "view", range, toRange),
   field("m", "range", "step", range, toRange),
   field("keep", "kept", "step", (kept) => text(keptText(kept)), readKept),
@@ -88,7 +98,7 @@ export const FIELDS: readonly Field[] = [
     const id = toCount(value);
     return id === null ? null : { id };
   }),
-  field("table", "table", "step", (table) => table && (table.row === null ? table.name : `${table.name}:${table.row}`), (value) => {
+  field("table", "table", "step", tableText, (value) => {
     const [, name, row] = /^(.+?)(?::(\d+))?$/s.exec(value) ?? [];
     return name === undefined ? null : { name, row: row === undefined ? null : Number(row) };
   }),
@@ -109,7 +119,7 @@ export const FIELDS: readonly Field[] = [
   field("rank", "jobRank", "step", number, toCount),
   field("jobstep", "jobStep", "step", number, toNumber),
   field("cells", "quantity", "step", (name) => name, same),
-  field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), (value) => ROW_ORDERS.find((order) => order === value) ?? null),
+  field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), toRowOrder),
   field("heat", "heat", "view", (window) => window && heatText(window), readHeat),
   field("beside", "beside", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
     const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];

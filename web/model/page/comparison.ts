@@ -22,13 +22,15 @@ export class Comparison {
     readonly next: Viewer,
     readonly report: Report,
     readonly pairs: readonly StepPair[], // at least one
-    readonly steps: { base: readonly StepEntry[]; next: readonly StepEntry[] } = { base: [], next: [] }, // that a side can show alone
+    /** What a side can show alone. */
+    readonly steps: { base: readonly StepEntry[]; next: readonly StepEntry[] } = { base: [], next: [] },
   ) {}
 
   /** What is shown: the chosen pair, or on a side its own step. */
   get pair(): StepPair {
     const { name, base, next } = this.pairs[Math.min(this.next.state.aligned, this.pairs.length - 1)]!;
-    const own = (viewer: Viewer, steps: readonly StepEntry[]) => steps.find(({ key }) => key === viewer.state.ownStep)?.range;
+    const own = (viewer: Viewer, steps: readonly StepEntry[]) =>
+      steps.find(({ key }) => key === viewer.state.ownStep)?.range;
     return { name, base: own(this.base, this.steps.base) ?? base, next: own(this.next, this.steps.next) ?? next };
   }
 
@@ -70,7 +72,8 @@ export class Comparison {
       following = false;
     };
     const baseFollows = lead(this.next, this.base, () => -this.offset);
-    const release = [this.next.subscribe(baseFollows), this.base.subscribe(lead(this.base, this.next, () => this.offset))];
+    const nextFollows = lead(this.base, this.next, () => this.offset);
+    const release = [this.next.subscribe(baseFollows), this.base.subscribe(nextFollows)];
     baseFollows();
     return () => {
       for (const each of release) each();
@@ -137,5 +140,6 @@ function rangeOf(table: ReportTable, row: number, side: string): Range | null {
 export function makeComparison(base: Viewer, next: Viewer, report: Report): Comparison {
   const pairs = pairsOfSteps(report);
   const whole = { name: "", base: reportedPart(base.recording), next: reportedPart(next.recording) };
-  return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole], { base: stepsOfSide(report, "base"), next: stepsOfSide(report, "new") });
+  const steps = { base: stepsOfSide(report, "base"), next: stepsOfSide(report, "new") };
+  return new Comparison(base, next, report, pairs.length > 0 ? pairs : [whole], steps);
 }

@@ -50,13 +50,15 @@ export async function detailsOf(recording: Recording, selection: Selection): Pro
     return found && eventRefOf(recording, found);
   };
   const workTable = row.value("work_table");
+  const hostLane = host.lane === null ? undefined : lanes[host.lane];
+  const callsPython = hostLane !== undefined && host.table !== "python_call";
   return {
     row,
     launch,
-    python: host.lane === null || host.table === "python_call" ? null : await frameAround(recording, lanes[host.lane]!, host.from),
+    python: callsPython ? await frameAround(recording, hostLane, host.from) : null,
     work: typeof workTable === "string" ? await eventRefOfRow(recording, workTable, row.number("work_row")) : null,
     work_count: row.number("work_count") ?? 0,
-    enclosing: host.lane === null ? [] : await enclosing(recording, lanes[host.lane], host.from, host.to),
+    enclosing: await enclosing(recording, hostLane, host.from, host.to),
     previous: await around(-1),
     next: await around(1),
   };
@@ -71,11 +73,15 @@ async function eventRefOfRow(recording: Recording, table: string, row: number | 
 }
 
 /** Such a frame says less than the program's own frame around it; the analyses have the same rule. */
-export const isOfALibrary = (frame: string): boolean => !frame.includes(".py") || libraries.some(({ how, text }) => (how === "starts" ? frame.startsWith(text) : frame.includes(text)));
+export function isOfALibrary(frame: string): boolean {
+  if (!frame.includes(".py")) return true;
+  return libraries.some(({ how, text }) => (how === "starts" ? frame.startsWith(text) : frame.includes(text)));
+}
 
 /** The innermost Python frame of the program that was open at a time on the thread of a lane. */
 async function frameAround(recording: Recording, lane: Lane, time: number): Promise<EventRef | null> {
-  const frames = recording.childrenOf[lane.track]!.filter((track) => track.kind === "python").flatMap((track) => recording.lanesOf[track.id]!);
+  const tracks = recording.childrenOf[lane.track]!.filter((track) => track.kind === "python");
+  const frames = tracks.flatMap((track) => recording.lanesOf[track.id]!);
   for (const each of frames.sort((a, b) => b.y - a.y)) {
     const found = await eventAt(recording, each, time, 0);
     if (found === null || rangeOf(found).from > time || rangeOf(found).to <= time) continue;
@@ -89,7 +95,8 @@ async function frameAround(recording: Recording, lane: Lane, time: number): Prom
 async function enclosing(recording: Recording, lane: Lane | undefined, from: number, to: number): Promise<EventRef[]> {
   const out: EventRef[] = [];
   if (!lane) return out;
-  const above = recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && each.y < lane.y).sort((a, b) => a.y - b.y);
+  const above = recording.lanesOf[lane.track]!.filter((each) => each.kind !== "value" && each.y < lane.y);
+  above.sort((a, b) => a.y - b.y);
   for (const each of above) {
     const found = await eventAt(recording, each, from, 0);
     if (found && rangeOf(found).from <= from && rangeOf(found).to >= to) out.push(eventRefOf(recording, found));

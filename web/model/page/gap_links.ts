@@ -12,7 +12,9 @@ import type { Range } from "./state.ts";
 export async function idleRowOf(recording: Recording, gap: Row): Promise<number | null> {
   const table = tableOf(await recording.report(), "idle");
   if (table === null) return null;
-  const row = table.rows.findIndex((_, i) => textOf(table, i, "cause") === gap.value("cause") && numberOf(table, i, "device") === gap.number("device"));
+  const [cause, device] = [gap.value("cause"), gap.number("device")];
+  const isOf = (row: number) => textOf(table, row, "cause") === cause && numberOf(table, row, "device") === device;
+  const row = table.rows.findIndex((_, at) => isOf(at));
   return row < 0 ? null : row;
 }
 

@@ -1,7 +1,7 @@
 // When a change of what the page shows is an entry of the browser's history, and when it replaces the current one. What
 // one action of the user causes (a click that opens a page and, once it is read, selects an event) is one entry; so is
-// what is typed into one field without a pause. Panning and zooming change the current entry. A jump therefore leaves behind
-// an entry with the former window.
+// what is typed into one field without a pause. Panning and zooming change the current entry. A jump therefore leaves
+// behind an entry with the former window.
 
 import { changeBetween, linkOf, type Snapshot } from "./permalink.ts";
 

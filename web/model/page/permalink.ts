@@ -31,7 +31,8 @@ const isShared = ({ of }: Field, { page }: State): boolean => of === "page" || (
 export function linkOf({ side, shown, other }: Snapshot): string {
   const parts = side === "base" ? ["side=base"] : [];
   const write = (prefix: string, fields: readonly Field[], state: State) => {
-    for (const field of fields) for (const value of valuesOf(field, state)) parts.push(`${prefix}${field.key}=${encode(value)}`);
+    for (const field of fields)
+      for (const value of valuesOf(field, state)) parts.push(`${prefix}${field.key}=${encode(value)}`);
   };
   write("", FIELDS, shown);
   if (other !== null) write(`${otherSide(side)}.`, FIELDS.filter((field) => !isShared(field, shown)), other);
@@ -39,8 +40,8 @@ export function linkOf({ side, shown, other }: Snapshot): string {
 }
 
 function valuesOf(field: Field, state: State): readonly string[] {
-  const written = field.write(state);
-  return written === null ? [] : typeof written === "string" ? [written] : written;
+  const written = field.write(state) ?? [];
+  return typeof written === "string" ? [written] : written;
 }
 
 export function readLink(fragment: string): LinkedSides {
@@ -52,20 +53,26 @@ export function readLink(fragment: string): LinkedSides {
     values.set(key, [...(values.get(key) ?? []), decode(part.slice(at + 1))]);
   }
   const side: Side = values.get("side")?.at(-1) === "base" ? "base" : "new";
-  const read = (prefix: string): Link => Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
+  const read = (prefix: string): Link =>
+    Object.assign({}, ...FIELDS.map((field) => field.read(values.get(prefix + field.key) ?? [])));
   return { side, shown: read(""), other: read(`${otherSide(side)}.`) };
 }
 
 /** The strongest change of what the address holds, null if there is none, and the key of the changed text. */
 export function changeBetween(before: Snapshot, now: Snapshot): { change: Change | null; text: string | null } {
   if (before.side !== now.side) return { change: "step", text: null };
-  const changed = [...changedFields(before.shown, now.shown), ...(before.other && now.other ? changedFields(before.other, now.other) : [])];
+  const others = before.other && now.other ? changedFields(before.other, now.other) : [];
+  const changed = [...changedFields(before.shown, now.shown), ...others];
+  const first = (change: Change) => changed.find((field) => field.change === change);
   const hasJumped = before.shown.jumps !== now.shown.jumps;
-  const strongest = (["step", "text", "view"] as const).find((change) => changed.some((field) => field.change === change)) ?? null;
-  return { change: hasJumped ? "step" : strongest, text: changed.find((field) => field.change === "text")?.key ?? null };
+  const strongest = (["step", "text", "view"] as const).find(first) ?? null;
+  return { change: hasJumped ? "step" : strongest, text: first("text")?.key ?? null };
 }
 
-const changedFields = (before: State, now: State): Field[] => FIELDS.filter((field) => field.of !== null && before[field.of] !== now[field.of] && JSON.stringify(field.write(before)) !== JSON.stringify(field.write(now)));
+function changedFields(before: State, now: State): Field[] {
+  const touched = FIELDS.filter(({ of }) => of !== null && before[of] !== now[of]);
+  return touched.filter((field) => JSON.stringify(field.write(before)) !== JSON.stringify(field.write(now)));
+}
 
 /** Escapes only what would end a value, so that addresses stay readable. */
 const encode = (value: string): string => encodeURIComponent(value).replace(/%(2C|3A|2F)/g, decodeURIComponent);

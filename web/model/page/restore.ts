@@ -17,7 +17,8 @@ export function restore(workspace: Workspace, { side, shown, other }: LinkedSide
   if (isAligned) comparison.show(); // also sets the window, and where it can move
   if (!isAligned || view) viewer.set({ view: view ?? viewer.initial.view });
   if (absolute) {
-    const [from, to] = absolute.map((time) => Number(time - viewer.recording.manifest.time_origin_ns)) as [number, number];
+    const { time_origin_ns } = viewer.recording.manifest;
+    const [from, to] = [Number(absolute[0] - time_origin_ns), Number(absolute[1] - time_origin_ns)];
     viewer.set({ view: around({ from, to }, 0.05), range: { from, to } });
   }
   void viewer.restoreSelection(shown.selection);

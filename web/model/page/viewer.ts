@@ -98,7 +98,8 @@ export class Viewer {
     const before = this.current;
     this.current = { ...before, ...change, ...view };
     for (const listener of this.listeners) listener();
-    if (before.search !== this.current.search || before.highlighted !== this.current.highlighted) void this.highlighter.follow(this.current);
+    if (before.search !== this.current.search || before.highlighted !== this.current.highlighted)
+      void this.highlighter.follow(this.current);
   }
 
   /** Also allows the window inside `bounds`; null: only inside the recording. */
@@ -188,7 +189,8 @@ export class Viewer {
     if (wanted === undefined) return this.set({ selection: null });
     if (selection !== null && selection.table === wanted.table && selection.row === wanted.row) return;
     const found = await this.locate(wanted.table, wanted.row);
-    if (mine === this.choices) this.set(found === null ? { selection: null, problem: missing(wanted) } : { selection: found });
+    if (mine === this.choices)
+      this.set(found === null ? { selection: null, problem: missing(wanted) } : { selection: found });
   }
 
   /** Highlights the events of these names and dims the others; without names, those of the search if there is one. */
@@ -221,8 +223,9 @@ export class Viewer {
   /** Pieces of a gap are in lanes by cause, all in one row of the device's idle track; the first represents all. */
   private laneOfGap(table: string, device: number | null): number | null {
     const { lanes, tracks } = this.recording.manifest;
-    const first = lanes.find((lane) => table === "gap" && lane.table === "gap" && (device === null || tracks[lane.track]?.device === device));
-    return first?.id ?? null;
+    if (table !== "gap") return null;
+    const isOf = (track: number) => device === null || tracks[track]?.device === device;
+    return lanes.find((lane) => lane.table === "gap" && isOf(lane.track))?.id ?? null;
   }
 
   /** The window that shows a range: unchanged if the range is visible, otherwise moved or zoomed to it. */
@@ -234,4 +237,5 @@ export class Viewer {
   }
 }
 
-const missing = ({ table, row }: { table: string; row: number }): string => `Row ${row} of ${table} is not in this recording.`;
+const missing = ({ table, row }: { table: string; row: number }): string =>
+  `Row ${row} of ${table} is not in this recording.`;

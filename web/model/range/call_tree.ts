@@ -1,6 +1,6 @@
-// Call stacks of a range answer as trees, with the host time, the device time or the idle time of each stack. Three views
-// of the same stacks: from the threads down to the functions they call; inverted, from each function up to its callers;
-// and both around one function. Every view has the same total, and no time is counted twice.
+// Call stacks of a range answer as trees, with the host time, the device time or the idle time of each stack. Three
+// views of the same stacks: from the threads down to the functions they call; inverted, from each function up to its
+// callers; and both around one function. Every view has the same total, and no time is counted twice.
 
 import type { Frame } from "../recording/stack_frames.ts";
 import type { RangeAnswer } from "./range_answer.ts";
@@ -50,7 +50,8 @@ function isOf({ table }: Frame, time: Time): boolean {
 /** Names a frame among its siblings, and its function everywhere. */
 export const frameKey = ({ table, name }: Pick<Frame, "table" | "name">): string => `${table} ${name}`;
 
-const node = (name: string, table: string, parent: CallNode | null): CallNode => ({ name, table, total: 0, self: 0, count: 0, parent, children: new Map() });
+const node = (name: string, table: string, parent: CallNode | null): CallNode =>
+  ({ name, table, total: 0, self: 0, count: 0, parent, children: new Map() });
 
 /** Adds a stack below a node, which gets its time as well. */
 function addStack(root: CallNode, frames: readonly Frame[], ns: number, count: number): void {

@@ -12,7 +12,10 @@ export interface Drawer {
 export const USUAL_DRAWER: Drawer = { view: "tables", open: true, whole: [] };
 
 /** Each choice as text, for the address. */
-export const drawerTexts = ({ view, open, whole }: Drawer): string[] => [...(view === USUAL_DRAWER.view ? [] : [view]), ...(open ? [] : ["hidden"]), ...whole.map((title) => `all:${title}`)];
+export function drawerTexts({ view, open, whole }: Drawer): string[] {
+  const shown = view === USUAL_DRAWER.view ? [] : [view];
+  return [...shown, ...(open ? [] : ["hidden"]), ...whole.map((title) => `all:${title}`)];
+}
 
 export const readDrawer = (texts: readonly string[]): Drawer => ({
   view: DRAWER_VIEWS.find((view) => texts.includes(view)) ?? USUAL_DRAWER.view,

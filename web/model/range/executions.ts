@@ -17,14 +17,17 @@ export interface Executions {
 }
 
 /** null once `isCurrent` returns false: the result is no longer needed. */
-export async function executionsOf(recording: Recording, name: string, within: Range, isCurrent: () => boolean): Promise<Executions | null> {
+export async function executionsOf(
+  recording: Recording, name: string, within: Range, isCurrent: () => boolean,
+): Promise<Executions | null> {
   const names = (await recording.names()).filter((each) => each.table === "kernel" && each.name === name);
   const nameSet = nameSetsOf(recording, names).get("kernel");
   const [dur, start, lanes, rows]: number[][] = [[], [], [], []];
   for (const lane of recording.manifest.lanes) {
     if (nameSet === undefined || lane.table !== "kernel" || lane.kind === "value") continue;
     for (const chunk of lane.levels[0]?.chunks ?? []) {
-      if (chunk[START] > Math.min(within.to, nameSet.last) || chunk[END] < Math.max(within.from, nameSet.first)) continue;
+      if (chunk[START] > Math.min(within.to, nameSet.last) || chunk[END] < Math.max(within.from, nameSet.first))
+        continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       if (!isCurrent()) return null;
       if (slices === null) throw new Error("part of the recording cannot be read");

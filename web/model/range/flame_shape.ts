@@ -19,7 +19,8 @@ export interface FlameShape {
   callersZoom: FramePath; // of the upper half of the sandwich
 }
 
-export const WHOLE_FLAME: FlameShape = { time: "host", view: "callees", python: false, about: null, zoom: [], callersZoom: [] };
+const NO_ZOOM = { zoom: [], callersZoom: [] };
+export const WHOLE_FLAME: FlameShape = { time: "host", view: "callees", python: false, about: null, ...NO_ZOOM };
 
 /** Each choice as text, for the address. */
 export function flameTexts({ time, view, python, about, zoom, callersZoom }: FlameShape): string[] {
@@ -31,7 +32,8 @@ export function flameTexts({ time, view, python, about, zoom, callersZoom }: Fla
 }
 
 export function readFlame(texts: readonly string[]): FlameShape {
-  const of = (name: string): string[] => texts.filter((text) => text.startsWith(`${name}:`)).map((text) => text.slice(name.length + 1));
+  const of = (name: string): string[] =>
+    texts.filter((text) => text.startsWith(`${name}:`)).map((text) => text.slice(name.length + 1));
   return {
     time: TIMES.find((time) => time === of("time")[0]) ?? WHOLE_FLAME.time,
     view: FLAME_VIEWS.find((view) => view === of("view")[0]) ?? WHOLE_FLAME.view,

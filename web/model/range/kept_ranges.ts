@@ -9,21 +9,26 @@ export interface KeptRange extends Range {
 
 export type KeptRanges = readonly KeptRange[];
 
-export const isKept = (kept: KeptRanges, range: Range): boolean => kept.some(({ from, to }) => from === Math.round(range.from) && to === Math.round(range.to));
+export const isKept = (kept: KeptRanges, range: Range): boolean =>
+  kept.some(({ from, to }) => from === Math.round(range.from) && to === Math.round(range.to));
 
 /** With the range under the lowest free number; unchanged if it is kept already. */
 export function withRange(kept: KeptRanges, range: Range): KeptRanges {
   if (isKept(kept, range)) return kept;
   let number = 1;
   while (kept.some((each) => each.number === number)) number++;
-  return [...kept, { number, from: Math.round(range.from), to: Math.round(range.to), note: "" }].sort((a, b) => a.number - b.number);
+  const added = { number, from: Math.round(range.from), to: Math.round(range.to), note: "" };
+  return [...kept, added].sort((a, b) => a.number - b.number);
 }
 
-export const withoutRange = (kept: KeptRanges, number: number): KeptRanges => kept.filter((each) => each.number !== number);
+export const withoutRange = (kept: KeptRanges, number: number): KeptRanges =>
+  kept.filter((each) => each.number !== number);
 
-export const withNote = (kept: KeptRanges, number: number, note: string): KeptRanges => kept.map((each) => (each.number === number ? { ...each, note } : each));
+export const withNote = (kept: KeptRanges, number: number, note: string): KeptRanges =>
+  kept.map((each) => (each.number === number ? { ...each, note } : each));
 
-export const keptText = (kept: KeptRanges): string => kept.map(({ number, from, to, note }) => `${number}:${from}-${to}:${encodeURIComponent(note)}`).join(";");
+export const keptText = (kept: KeptRanges): string =>
+  kept.map(({ number, from, to, note }) => `${number}:${from}-${to}:${encodeURIComponent(note)}`).join(";");
 
 /** Omits parts that are no kept range and, of two with one number, the second. */
 export function readKept(text: string): KeptRanges {

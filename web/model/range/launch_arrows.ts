@@ -1,5 +1,5 @@
-// Arrows from the calls of a range to the device work that they submitted there: an event of a device that begins in the
-// range, and whose call was recorded, has one.
+// Arrows from the calls of a range to the device work that they submitted there: an event of a device that begins in
+// the range, and whose call was recorded, has one.
 
 import { BLOB, chunksIn, type LaneArrow } from "../recording/lane.ts";
 import type { Lane } from "../recording/manifest.ts";
@@ -17,8 +17,10 @@ export interface LaunchArrows {
 const WORK = new Set(["kernel", "memcpy", "memset"]);
 
 /** The work of a lane that begins in the range and whose call is recorded. */
+type Work = { lane: Lane; time: number; call: number };
+
 interface Launched {
-  first: { lane: Lane; time: number; call: number }[]; // at most MAX_ARROWS
+  first: Work[]; // at most MAX_ARROWS
   count: number;
 }
 
@@ -34,7 +36,8 @@ export async function launchArrows(recording: Recording, range: Range): Promise<
   const launched = await Promise.all(lanes.map((lane) => launchedIn(recording, lane, range)));
   const first = launched.flatMap((each) => each.first).sort((a, b) => a.time - b.time).slice(0, MAX_ARROWS);
   const arrows = await Promise.all(first.map((work) => arrowTo(recording, work)));
-  return { arrows: arrows.filter((arrow) => arrow !== null), launches: launched.reduce((sum, each) => sum + each.count, 0) };
+  const launches = launched.reduce((sum, each) => sum + each.count, 0);
+  return { arrows: arrows.filter((arrow) => arrow !== null), launches };
 }
 
 async function launchedIn(recording: Recording, lane: Lane, { from, to }: Range): Promise<Launched> {
@@ -56,10 +59,11 @@ async function launchedIn(recording: Recording, lane: Lane, { from, to }: Range)
   return out;
 }
 
-async function arrowTo(recording: Recording, { lane, time, call }: Launched["first"][number]): Promise<LaneArrow | null> {
+async function arrowTo(recording: Recording, { lane, time, call }: Work): Promise<LaneArrow | null> {
   const row = await recording.row("api_call", call);
   const [start, of] = [row?.number("start") ?? null, row?.number("lane") ?? null];
-  return start === null || of === null ? null : [{ lane: of, time: start + (row!.number("dur") ?? 0) }, { lane: lane.id, time }];
+  if (start === null || of === null) return null;
+  return [{ lane: of, time: start + (row!.number("dur") ?? 0) }, { lane: lane.id, time }];
 }
 
 /** The calls of the rows of a table in the chunk with this row. */
@@ -67,7 +71,9 @@ async function callsAround(recording: Recording, table: string, row: number): Pr
   const rows = recording.manifest.tables.get(table)?.chunk_rows ?? 1;
   const chunk = Math.floor(row / rows);
   const column = await recording.column(table, "launch", chunk);
-  return { first: chunk * rows, end: (chunk + 1) * rows, of: (each) => numberOf(column?.[1].value(each - column[0]) ?? null) };
+  const of = (each: number) => numberOf(column?.[1].value(each - column[0]) ?? null);
+  return { first: chunk * rows, end: (chunk + 1) * rows, of };
 }
 
-const numberOf = (value: string | number | bigint | null): number | null => (value === null || typeof value === "string" ? null : Number(value));
+const numberOf = (value: string | number | bigint | null): number | null =>
+  value === null || typeof value === "string" ? null : Number(value);

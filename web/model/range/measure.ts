@@ -71,5 +71,6 @@ export async function measure(recording: Recording, wanted: Range): Promise<Meas
 }
 
 function deviceName(recording: Recording, device: number): string {
-  return recording.manifest.tracks.find((track) => track.kind === "device" && track.device === device)?.name ?? `GPU ${device}`;
+  const found = recording.manifest.tracks.find((track) => track.kind === "device" && track.device === device);
+  return found?.name ?? `GPU ${device}`;
 }

@@ -31,7 +31,8 @@ export interface RangeAnswer {
 export async function answerOf(recording: Recording, wanted: Range): Promise<RangeAnswer> {
   const range = { from: Math.round(wanted.from), to: Math.round(wanted.to) };
   const { frames, sums } = await recording.stacks();
-  const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane));
+  const hasEvents = (lane: Lane) => lane.kind !== "value" && lane.table !== "" && !isTimesOnly(lane);
+  const lanes = recording.manifest.lanes.filter(hasEvents);
   const adder = new Adder();
   const idle: RangeAnswer["idle"] = [];
   const parts = await Promise.all(lanes.map((lane) => partsOf(recording, lane, range, sums)));
@@ -41,18 +42,22 @@ export async function answerOf(recording: Recording, wanted: Range): Promise<Ran
       if (part.slices === null) adder.addRows(sums, sums.rowsOf.get(part.chunk[BLOB])!);
       else adder.addSlices(part.slices, range, frameOf(recording, frames, lane, part.slices));
     const { device } = recording.manifest.tracks[lane.track]!;
-    if (lane.table === "gap" && device !== null && adder.ns > before) idle.push({ device, cause: lane.label ?? "unknown", ns: adder.ns - before });
+    if (lane.table === "gap" && device !== null && adder.ns > before)
+      idle.push({ device, cause: lane.label ?? "unknown", ns: adder.ns - before });
   });
   idle.sort((a, b) => a.device - b.device || b.ns - a.ns);
   return { range, frames, sums: adder.sums, idle };
 }
 
 /** The chunks of a lane with a part in the range; slices null: inside, with recorded sums. */
-async function partsOf(recording: Recording, lane: Lane, range: Range, sums: ChunkSums): Promise<{ chunk: Chunk; slices: Slices | null }[]> {
+type Part = { chunk: Chunk; slices: Slices | null };
+
+async function partsOf(recording: Recording, lane: Lane, range: Range, sums: ChunkSums): Promise<Part[]> {
   const touched = (lane.levels[0]?.chunks ?? []).filter((chunk) => chunk[START] < range.to && chunk[END] >= range.from);
   return Promise.all(
     touched.map(async (chunk) => {
-      if (chunk[START] >= range.from && chunk[END] < range.to && sums.rowsOf.has(chunk[BLOB])) return { chunk, slices: null };
+      if (chunk[START] >= range.from && chunk[END] < range.to && sums.rowsOf.has(chunk[BLOB]))
+        return { chunk, slices: null };
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       if (slices === null) throw new Error("part of the recording cannot be read");
       return { chunk, slices };
@@ -65,7 +70,8 @@ function frameOf(recording: Recording, frames: Frames, lane: Lane, slices: Slice
   const text = (name: number) => (name === NO_NAME ? (lane.label ?? lane.table) : recording.strings.textOf(name));
   return (index) => {
     const known = slices.frame?.[index] ?? NO_FRAME;
-    return Number.isInteger(known) && known >= 0 && known < frames.size ? known : frames.root(lane.table, text(slices.name[index]!));
+    const isKnown = Number.isInteger(known) && known >= 0 && known < frames.size;
+    return isKnown ? known : frames.root(lane.table, text(slices.name[index]!));
   };
 }
 
@@ -74,7 +80,8 @@ class Adder {
   ns = 0; // added so far
 
   addRows(sums: ChunkSums, [first, end]: [number, number]): void {
-    for (let row = first; row < end; row++) this.add(sums.frame[row]!, sums.count[row]!, sums.time[row]!, sums.bytes[row]!);
+    for (let row = first; row < end; row++)
+      this.add(sums.frame[row]!, sums.count[row]!, sums.time[row]!, sums.bytes[row]!);
   }
 
   addSlices(slices: Slices, { from, to }: Range, frameAt: (index: number) => number): void {

@@ -1,5 +1,5 @@
-// The difference of the answers of two ranges: by kernel, cause of idle time, operator, call and copy. The differences of
-// a list add up to the difference of its sums.
+// The difference of the answers of two ranges: by kernel, cause of idle time, operator, call and copy. The differences
+// of a list add up to the difference of its sums.
 
 import type { RangeAnswer } from "./range_answer.ts";
 import { tablesOf, type RangeTable, type RangeTables } from "./range_tables.ts";
@@ -42,11 +42,15 @@ export function differences(before: readonly Part[], after: readonly Part[]): Di
   return [...rows.values()].sort((a, b) => Math.abs(b.ns) - Math.abs(a.ns));
 }
 
-const partsOf = (table: RangeTable): Part[] => table.map(({ name, table, total_ns, count }) => ({ name, table, ns: total_ns, count }));
-const causesOf = ({ idle }: RangeAnswer): Part[] => idle.map(({ cause, ns }) => ({ name: cause, table: "gap", ns, count: 0 }));
+const partsOf = (table: RangeTable): Part[] =>
+  table.map(({ name, table, total_ns, count }) => ({ name, table, ns: total_ns, count }));
+const causesOf = ({ idle }: RangeAnswer): Part[] =>
+  idle.map(({ cause, ns }) => ({ name: cause, table: "gap", ns, count: 0 }));
 
 export function differenceOf(before: RangeAnswer, after: RangeAnswer): Differences {
   const [old, now] = [tablesOf(before), tablesOf(after)];
   const of = (kind: keyof RangeTables) => differences(partsOf(old[kind]), partsOf(now[kind]));
-  return { kernels: of("kernels"), idle: differences(causesOf(before), causesOf(after)), operators: of("operators"), calls: of("calls"), copies: of("copies"), python: of("python") };
+  const idle = differences(causesOf(before), causesOf(after));
+  const [kernels, operators, calls] = [of("kernels"), of("operators"), of("calls")];
+  return { kernels, idle, operators, calls, copies: of("copies"), python: of("python") };
 }

@@ -21,9 +21,12 @@ export async function showInRange(viewer: Viewer, range: Range, table: string, n
     if (is === undefined) known.set(text, (is = plainName(text) === name));
     return is;
   };
-  const found = (await longestEvent(recording, lanes, isIt, range)) ?? (await longestEvent(recording, lanes, isIt, { from: 0, to: viewer.length }));
+  const found =
+    (await longestEvent(recording, lanes, isIt, range)) ??
+    (await longestEvent(recording, lanes, isIt, { from: 0, to: viewer.length }));
   if (found === null) return viewer.set({ problem: `No event named '${name}' on the timeline.` });
-  const names = (await recording.names()).filter((each) => each.table === table && plainName(each.name) === name).map((each) => each.name);
+  const all = await recording.names();
+  const names = all.flatMap((each) => (each.table === table && plainName(each.name) === name ? [each.name] : []));
   viewer.highlight(names.length > 0 ? names : [name]);
   const event = eventRefOf(recording, found);
   return table === "gap" ? viewer.select("gap", event.row) : viewer.choose(event, true);

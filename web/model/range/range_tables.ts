@@ -39,7 +39,8 @@ const TABLE_OF: Readonly<Record<string, keyof RangeTables>> = {
 export const totalOf = (table: RangeTable): number => table.reduce((sum, row) => sum + row.total_ns, 0);
 
 /** The tables of events on threads. */
-export const HOST_TABLES: ReadonlySet<string> = new Set(["range", "op", "api_call", "os_call", "overhead", "python_call"]);
+const NAMED_BY_HOST = ["range", "op", "api_call", "os_call", "overhead", "python_call"];
+export const HOST_TABLES: ReadonlySet<string> = new Set(NAMED_BY_HOST);
 
 /** The time of each frame of a thread without the frames directly below it. */
 export function selfTimes({ frames, sums }: RangeAnswer): Map<number, number> {
@@ -72,5 +73,6 @@ export function tablesOf(answer: RangeAnswer): RangeTables {
   }
   const inOrder = [...rows.values()].sort((a, b) => b.total_ns - a.total_ns || b.count - a.count);
   const only = (kind: keyof RangeTables) => inOrder.filter(({ table }) => TABLE_OF[table] === kind);
-  return { kernels: only("kernels"), copies: only("copies"), operators: only("operators"), calls: only("calls"), python: only("python") };
+  const [kernels, copies, operators] = [only("kernels"), only("copies"), only("operators")];
+  return { kernels, copies, operators, calls: only("calls"), python: only("python") };
 }

@@ -18,7 +18,8 @@ export function stepsOf(report: Report): StepEntry[] {
   return (table?.rows ?? []).flatMap((_, row) => {
     const [from, length] = [numberOf(table!, row, "start_ns"), numberOf(table!, row, "dur_ns")];
     if (from === null || length === null) return [];
-    return [{ key: `step-${row + 1}`, name: `step ${textOf(table!, row, "step") ?? row + 1}`, range: { from, to: from + length } }];
+    const name = `step ${textOf(table!, row, "step") ?? row + 1}`;
+    return [{ key: `step-${row + 1}`, name, range: { from, to: from + length } }];
   });
 }
 
@@ -26,8 +27,10 @@ export function stepsOf(report: Report): StepEntry[] {
 export function namedSteps(steps: readonly StepEntry[]): StepEntry[] {
   if (steps.length < 2) return [];
   const sorted = [...steps].sort((a, b) => lengthOf(a) - lengthOf(b));
-  const named = (key: string, step: StepEntry): StepEntry => ({ ...step, key, name: `${key} step (${step.name.replace(/^step /, "")})` });
-  return [named("fastest", sorted[0]!), named("median", sorted[(sorted.length - 1) >> 1]!), named("slowest", sorted.at(-1)!)];
+  const named = (key: string, step: StepEntry): StepEntry =>
+    ({ ...step, key, name: `${key} step (${step.name.replace(/^step /, "")})` });
+  const [fastest, median, slowest] = [sorted[0]!, sorted[(sorted.length - 1) >> 1]!, sorted.at(-1)!];
+  return [named("fastest", fastest), named("median", median), named("slowest", slowest)];
 }
 
 export function entriesOf(report: Report, measured: Range | null, kept: KeptRanges): StepEntry[] {
@@ -35,7 +38,10 @@ export function entriesOf(report: Report, measured: Range | null, kept: KeptRang
   return [
     ...namedSteps(steps),
     ...(measured === null ? [] : [{ key: "measured", name: "measured range", range: measured }]),
-    ...kept.map(({ number, note, from, to }) => ({ key: `kept-${number}`, name: `kept range ${number}${note === "" ? "" : `: ${note}`}`, range: { from, to } })),
+    ...kept.map(({ number, note, from, to }) => {
+      const name = `kept range ${number}${note === "" ? "" : `: ${note}`}`;
+      return { key: `kept-${number}`, name, range: { from, to } };
+    }),
     ...steps,
   ];
 }

@@ -1,5 +1,5 @@
-// Reads in advance what the answer of a range needs: the call stacks once, and the events at a time that is likely to be
-// an end of a range. A read that fails is reported where its result is used.
+// Reads in advance what the answer of a range needs: the call stacks once, and the events at a time that is likely to
+// be an end of a range. A read that fails is reported where its result is used.
 
 import { BLOB, END, START } from "../recording/lane.ts";
 import type { Recording } from "../recording/recording.ts";

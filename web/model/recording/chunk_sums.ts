@@ -1,5 +1,5 @@
-// What each chunk of events contains, by frame, as the document records it: a stretch of any length is summed from these
-// and from the events of the chunks at its ends. A document without them has its events read instead.
+// What each chunk of events contains, by frame, as the document records it: a stretch of any length is summed from
+// these and from the events of the chunks at its ends. A document without them has its events read instead.
 
 import type { Payload } from "../../read/payload.ts";
 import { numbers } from "./slices.ts";
@@ -12,7 +12,8 @@ export interface ChunkSums {
   bytes: Float64Array; // NaN: unknown
 }
 
-export const NO_SUMS: ChunkSums = { rowsOf: new Map(), frame: new Float64Array(0), count: new Float64Array(0), time: new Float64Array(0), bytes: new Float64Array(0) };
+const NONE = new Float64Array(0);
+export const NO_SUMS: ChunkSums = { rowsOf: new Map(), frame: NONE, count: NONE, time: NONE, bytes: NONE };
 
 /** Null if the payload names a frame that does not exist. */
 export function readChunkSums({ rows, columns }: Payload, frames: number): ChunkSums | null {

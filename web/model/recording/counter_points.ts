@@ -17,7 +17,8 @@ export async function pointsOf(recording: Recording, lane: Lane, view: Range, pi
   for (const chunk of level ? chunksIn(level, view.from, view.to) : []) {
     const values = await recording.chunks.loadValues(chunk[BLOB]);
     if (values === null) throw new Error("part of the recording cannot be read");
-    for (let i = 0; i < values.length; i++) points.push({ time: values.time[i]!, low: values.low[i]!, high: values.high[i]! });
+    for (let i = 0; i < values.length; i++)
+      points.push({ time: values.time[i]!, low: values.low[i]!, high: values.high[i]! });
   }
   return points.filter((point) => point.time <= view.to);
 }

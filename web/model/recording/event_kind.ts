@@ -15,7 +15,8 @@ const KINDS: Readonly<Record<string, readonly [one: string, several: string]>> =
   thread_state: ["state of the thread", "states of threads"],
 };
 
-const kinds = (table: string): readonly [string, string] => (Object.hasOwn(KINDS, table) ? KINDS[table]! : [table, table]);
+const kinds = (table: string): readonly [string, string] =>
+  Object.hasOwn(KINDS, table) ? KINDS[table]! : [table, table];
 
 /** "copy" */
 export const kindOf = (table: string): string => kinds(table)[0];

@@ -46,7 +46,7 @@ export interface SliceRef {
   index: number;
 }
 
-export const rangeOf = (found: SliceRef): Range => ({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
+export const rangeOf = ({ slices, index }: SliceRef): Range => ({ from: slices.start[index]!, to: slices.end[index]! });
 
 /** The slice drawn in a lane at a time, from loaded chunks only; for tooltips. */
 export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): SliceRef | null {
@@ -61,31 +61,36 @@ export function drawnAt(recording: Recording, lane: Lane, time: number, nsPerPix
       }
       const index = firstFrom(slices.maxEnd, time);
       for (const i of [index, index - 1])
-        if (i >= 0 && i < slices.length && slices.start[i]! <= time + slack && slices.end[i]! >= time - slack) return { lane, slices, index: i };
+        if (i >= 0 && i < slices.length && slices.start[i]! <= time + slack && slices.end[i]! >= time - slack)
+          return { lane, slices, index: i };
     }
     if (!missing) return null;
   }
   return null;
 }
 
+type TimedValue = { time: number; value: number };
+
 /** The value of a counter in effect at a time, from loaded chunks only; null if absent. */
-export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): { time: number; value: number } | null {
+export function valueAt(recording: Recording, lane: Lane, time: number, nsPerPixel: number): TimedValue | null {
   const level = lane.levels[levelFor(lane, nsPerPixel)];
   const chunk = level?.chunks.findLast((each) => each[START] <= time);
   const values = chunk ? recording.chunks.values(chunk[BLOB]) : null;
   const index = values ? firstAbove(values.time, time) - 1 : -1;
-  return values && index >= 0 && !Number.isNaN(values.value[index]!) ? { time: values.time[index]!, value: values.value[index]! } : null;
+  if (values === null || index < 0 || Number.isNaN(values.value[index]!)) return null;
+  return { time: values.time[index]!, value: values.value[index]! };
 }
 
 /** The event of a lane nearest to a time (if two touch there, the later), at most `tolerance` ns away. */
-export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number): Promise<SliceRef | null> {
+export async function eventAt(recording: Recording, lane: Lane, time: number, tolerance: number) {
   let best: SliceRef | null = null;
   let smallest = Infinity;
   const events = lane.levels[0];
-  for (const chunk of events ? chunksIn(events, time - tolerance, time + tolerance) : []) {
+  const [from, to] = [time - tolerance, time + tolerance];
+  for (const chunk of events ? chunksIn(events, from, to) : []) {
     const slices = await recording.chunks.loadSlices(chunk[BLOB]);
     if (slices === null) continue;
-    for (let i = firstFrom(slices.maxEnd, time - tolerance); i < slices.length && slices.start[i]! <= time + tolerance; i++) {
+    for (let i = firstFrom(slices.maxEnd, from); i < slices.length && slices.start[i]! <= to; i++) {
       const away = Math.max(slices.start[i]! - time, time - slices.end[i]!, 0);
       if (away <= smallest) [best, smallest] = [{ lane, slices, index: i }, away];
     }
@@ -107,7 +112,8 @@ export async function eventStartingAt(recording: Recording, lane: Lane, start: n
 /** The next (by = 1) or previous (by = -1) event after one that starts at `start`. */
 export async function neighbour(recording: Recording, lane: Lane, start: number, by: 1 | -1): Promise<SliceRef | null> {
   const chunks = lane.levels[0]?.chunks ?? [];
-  const at = by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] < start);
+  const at =
+    by > 0 ? chunks.findIndex((chunk) => chunk[END] >= start) : chunks.findLastIndex((chunk) => chunk[START] < start);
   for (let i = at; i >= 0 && i < chunks.length; i += by) {
     const slices = await recording.chunks.loadSlices(chunks[i]![BLOB]);
     if (slices === null) continue;

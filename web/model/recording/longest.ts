@@ -22,16 +22,24 @@ export async function longestEvent(
 
 const lengthOf = ({ slices, index }: SliceRef): number => slices.end[index]! - slices.start[index]!;
 
-async function longestOfLane(recording: Recording, lane: Lane, isWanted: (lane: Lane, name: number) => boolean, within: Range): Promise<SliceRef | null> {
+async function longestOfLane(
+  recording: Recording, lane: Lane, isWanted: (lane: Lane, name: number) => boolean, within: Range,
+): Promise<SliceRef | null> {
   for (const level of [...lane.levels].reverse()) {
     let best: SliceRef | null = null;
     for (const chunk of level.chunks) {
       if (chunk[START] > within.to || chunk[END] < within.from) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       for (let index = 0; slices && index < slices.length; index++) {
-        if (slices.count[index] !== 1 || slices.start[index]! < within.from || slices.start[index]! > within.to) continue;
+        if (slices.count[index] !== 1 || slices.start[index]! < within.from || slices.start[index]! > within.to)
+          continue;
         const length = slices.end[index]! - slices.start[index]!;
-        if (length < level.resolution_ns || (best !== null && length <= lengthOf(best)) || !isWanted(lane, slices.name[index]!)) continue;
+        if (
+          length < level.resolution_ns ||
+          (best !== null && length <= lengthOf(best)) ||
+          !isWanted(lane, slices.name[index]!)
+        )
+          continue;
         best = { lane, slices, index };
       }
     }

@@ -110,7 +110,7 @@ export function readManifest(json: string): Result<Manifest> {
   }
   if (raw === null || typeof raw !== "object" || raw.format !== 1)
     return fail("unknown document format; open the recording with the program that wrote it");
-  const source = object(raw.source);
+  const { file, words, importer, tool } = object(raw.source);
   const blobCount = raw.blob_count;
   if (!isTime(raw.window_ns) || !isCount(blobCount)) return fail("invalid manifest: window or blobs missing");
   const tracks = list(raw.tracks).map(readTrack);
@@ -124,7 +124,7 @@ export function readManifest(json: string): Result<Manifest> {
   const part = raw.part_ns as unknown[] | null;
   return ok({
     program: text(raw.program),
-    source: { file: text(source.file), words: text(source.words), importer: text(source.importer), tool: text(source.tool) },
+    source: { file: text(file), words: text(words), importer: text(importer), tool: text(tool) },
     window_ns: raw.window_ns > 0 ? raw.window_ns : extentOf(lanes as Lane[]),
     time_origin_ns: /^-?\d{1,30}$/.test(text(raw.time_origin_ns)) ? BigInt(text(raw.time_origin_ns)) : 0n,
     tracks,
@@ -147,17 +147,22 @@ export function readManifest(json: string): Result<Manifest> {
 
 /** The length of a recording without events (counters only, for example): up to the last value. */
 function extentOf(lanes: readonly Lane[]): number {
-  return lanes.reduce((most, lane) => (lane.levels[0]?.chunks ?? []).reduce((end, chunk) => Math.max(end, chunk[3]), most), 1);
+  const chunks = lanes.flatMap((lane) => lane.levels[0]?.chunks ?? []);
+  return chunks.reduce((end, chunk) => Math.max(end, chunk[3]), 1);
 }
 
 function readJobBlobs({ about, cells, steps }: Json): JobBlobs | null {
   if (!isCount(about)) return null;
-  const pairs = (Array.isArray(steps) ? steps : []).filter((pair): pair is [number, number] => Array.isArray(pair) && isCount(pair[0]) && isCount(pair[1]));
+  const isPair = (pair: unknown): pair is [number, number] =>
+    Array.isArray(pair) && isCount(pair[0]) && isCount(pair[1]);
+  const pairs = (Array.isArray(steps) ? steps : []).filter(isPair);
   return { about, cells: (Array.isArray(cells) ? cells : []).filter(isCount), steps: new Map(pairs) };
 }
 
 function readSampled({ name, samples, share_pct, kernel, timeline }: Json): SampledKernel[] {
-  return isCount(kernel) ? [{ name: text(name), samples: isCount(samples) ? samples : 0, share_pct: typeof share_pct === "number" ? share_pct : 0, row: kernel, timeline: maybeText(timeline) }] : [];
+  if (!isCount(kernel)) return [];
+  const figures = { samples: isCount(samples) ? samples : 0, share_pct: number(share_pct) };
+  return [{ name: text(name), ...figures, row: kernel, timeline: maybeText(timeline) }];
 }
 
 function readTrack(raw: Json, id: number): Track {
@@ -194,10 +199,13 @@ function readLane(raw: Json, id: number, tracks: number, blobs: number): Lane | 
   };
 }
 
-function readCriticalPath(raw: Json, first: number, tracks: number, blobs: number): { parts: CriticalPath["parts"]; lanes: (Lane | null)[] } | null {
+type ReadPath = { parts: CriticalPath["parts"]; lanes: (Lane | null)[] };
+
+function readCriticalPath(raw: Json, first: number, tracks: number, blobs: number): ReadPath | null {
   if (!Array.isArray(raw.lanes)) return null;
   return {
-    parts: list(raw.parts).map((each) => ({ part: text(each.part), total_ns: number(each.total_ns), share_pct: number(each.share_pct) })),
+    parts: list(raw.parts).map(({ part, total_ns, share_pct }) =>
+      ({ part: text(part), total_ns: number(total_ns), share_pct: number(share_pct) })),
     lanes: list(raw.lanes).map((lane, i) => readLane(lane, first + i, tracks, blobs)),
   };
 }

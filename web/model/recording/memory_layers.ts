@@ -1,4 +1,5 @@
-// The parts of each device's memory over time, from the analysis `memory_curve`: layers that add up to the memory in use.
+// The parts of each device's memory over time, from the analysis `memory_curve`: layers that add up to the memory in
+// use.
 
 import { numberOf, type ReportTable } from "./report.ts";
 
@@ -35,6 +36,7 @@ export function memoryLayers(table: ReportTable): MemoryLayers[] {
     const layers = PARTS.map(([name, text]) => ({ name: text, values: column(name) }))
       .filter(({ values }) => values.some((value) => value !== null && value > 0))
       .map(({ name, values }) => ({ name, bytes: values.map((value) => value ?? 0) }));
-    return { device, times: column("at_ns").map((at) => at ?? 0), used: column("used_bytes").map((used) => used ?? 0), layers };
+    const [times, used] = ["at_ns", "used_bytes"].map((name) => column(name).map((value) => value ?? 0));
+    return { device, times: times!, used: used!, layers };
   });
 }

@@ -4,7 +4,8 @@
 import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
 import { list, maybeNumber, maybeText, object, text, type Json } from "../../read/json.ts";
 
-const texts = (value: unknown): string[] => (Array.isArray(value) ? value.filter((each) => typeof each === "string") : []);
+const texts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
 /** Throws if the text is not JSON. */
 export function readReport(json: string): Report {
@@ -69,7 +70,9 @@ function readVerdict(raw: Json): Verdict {
     gives_back_pct: maybeNumber(each.gives_back_pct),
     because: text(each.because),
   });
-  return { ...limit(raw), share_of: maybeText(raw.share_of) ?? "the window", confidence: maybeText(raw.confidence), basis: maybeText(raw.basis), alternatives: list(raw.alternatives).map(limit) };
+  const [confidence, basis] = [maybeText(raw.confidence), maybeText(raw.basis)];
+  const share_of = maybeText(raw.share_of) ?? "the window";
+  return { ...limit(raw), share_of, confidence, basis, alternatives: list(raw.alternatives).map(limit) };
 }
 
 /** Of what has no report of its own. */

@@ -68,7 +68,8 @@ export class Recording {
 
   busyShares(): Promise<BusyShares | null> {
     const blob = this.manifest.busy_shares;
-    this.busySharesRead ??= blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as BusyShares);
+    this.busySharesRead ??=
+      blob === null ? Promise.resolve(null) : this.text(blob).then((json) => JSON.parse(json) as BusyShares);
     return this.busySharesRead;
   }
 
@@ -91,7 +92,8 @@ export class Recording {
     const payload = blob === undefined ? null : await this.chunks.loadPayload(blob);
     const column = payload?.columns.get("value");
     const cells = column?.cells();
-    if (payload === null || payload.rows !== job.recorded.length || !column || cells?.kind !== "number") throw new Error("the cells of this quantity cannot be read");
+    if (payload === null || payload.rows !== job.recorded.length || !column || cells?.kind !== "number")
+      throw new Error("the cells of this quantity cannot be read");
     const { quantum } = job.quantities[quantity]!;
     return cells.values.map((value, cell) => (column.has(cell) ? value * quantum : NaN));
   }
@@ -124,7 +126,8 @@ export class Recording {
   private async readStacks(): Promise<Stacks> {
     const { frames: framesBlob, sums: sumsBlob } = this.manifest;
     if (framesBlob === null || sumsBlob === null) return { frames: new Frames(), sums: NO_SUMS };
-    const [framesRead, sumsRead] = await Promise.all([this.chunks.loadPayload(framesBlob), this.chunks.loadPayload(sumsBlob)]);
+    const reads = [framesBlob, sumsBlob].map((blob) => this.chunks.loadPayload(blob));
+    const [framesRead, sumsRead] = await Promise.all(reads);
     const frames = framesRead && readFrames(framesRead);
     const sums = frames && sumsRead && readChunkSums(sumsRead, frames.size);
     if (!frames || !sums) throw new Error("the call stacks of this recording cannot be read");

@@ -1,5 +1,6 @@
-// The report in a document: the JSON envelope of `gpu-profile report FILE --format json` (docs/reference/commands/report.md) with
-// the first answer and every analysis, or that of `compare`. Missing members are empty lists or null.
+// The report in a document: the JSON envelope of `gpu-profile report FILE --format json`
+// (docs/reference/commands/report.md) with the first answer and every analysis, or that of `compare`. Missing members
+// are empty lists or null.
 
 export interface ReportColumn {
   name: string;

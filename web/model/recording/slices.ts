@@ -57,7 +57,9 @@ export function readSlices(payload: Payload, strings: Strings): Result<Slices> {
   const count = numbers(columns.get("count"), rows, 1);
   const row = numbers(columns.get("row"), rows, NO_ROW);
   const [frame, moved] = [optional("frame"), optional("bytes")];
-  return ok({ length: rows, start, end, maxEnd, busy, name: names(columns.get("name"), rows, strings), row, count, frame, moved, bytes: rows * 60 + 256 });
+  const name = names(columns.get("name"), rows, strings);
+  const bytes = rows * 60 + 256;
+  return ok({ length: rows, start, end, maxEnd, busy, name, row, count, frame, moved, bytes });
 }
 
 function names(column: Column | undefined, rows: number, strings: Strings): Int32Array {

@@ -69,6 +69,8 @@ export function readFrames(payload: Payload): Frames {
   const { rows, columns } = payload;
   const parents = numbers(columns.get("parent"), rows, NO_FRAME);
   const text = (column: string, row: number) => String(columns.get(column)?.value(row) ?? "");
-  const parentOf = (id: number) => (Number.isInteger(parents[id]) && parents[id]! >= 0 && parents[id]! < id ? parents[id]! : NO_FRAME);
-  return new Frames(Array.from({ length: rows }, (_, id) => ({ id, parent: parentOf(id), table: text("table", id), name: text("name", id) })));
+  const parentOf = (id: number) =>
+    Number.isInteger(parents[id]) && parents[id]! >= 0 && parents[id]! < id ? parents[id]! : NO_FRAME;
+  const frame = (id: number) => ({ id, parent: parentOf(id), table: text("table", id), name: text("name", id) });
+  return new Frames(Array.from({ length: rows }, (_, id) => frame(id)));
 }

@@ -18,7 +18,8 @@ export function readValues(payload: Payload): Result<Values> {
   const { rows, columns } = payload;
   const time = numbers(columns.get("time"), rows, NaN);
   for (let row = 0; row < rows; row++)
-    if (!(time[row]! >= (row > 0 ? time[row - 1]! : -Infinity))) return fail("values: a time is missing or out of order");
+    if (!(time[row]! >= (row > 0 ? time[row - 1]! : -Infinity)))
+      return fail("values: a time is missing or out of order");
   const value = numbers(columns.get("value"), rows, NaN);
   const low = columns.has("low") ? numbers(columns.get("low"), rows, NaN) : value;
   const high = columns.has("high") ? numbers(columns.get("high"), rows, NaN) : value;

@@ -20,7 +20,8 @@ export function trackDestinations(viewer: Viewer): Destination[] {
   const { manifest } = viewer.recording;
   return manifest.tracks.map((track) => {
     const parent = manifest.tracks[track.parent];
-    return { kind: "track", name: parent ? `${track.name} (${parent.name})` : track.name, go: () => viewer.showTrack(track.id) };
+    const name = parent ? `${track.name} (${parent.name})` : track.name;
+    return { kind: "track", name, go: () => viewer.showTrack(track.id) };
   });
 }
 

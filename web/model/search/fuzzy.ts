@@ -10,7 +10,8 @@ export function fuzzyScore(text: string, typed: string): number | null {
   if (wanted === "") return 0;
   const found = text.toLowerCase();
   const whole = found.indexOf(typed.toLowerCase().trim());
-  if (whole >= 0) return wanted.length * (1 + RUN) + (isStart(text, whole) ? START_OF_WORD + RUN : RUN) - lengthCost(text);
+  if (whole >= 0)
+    return wanted.length * (1 + RUN) + (isStart(text, whole) ? START_OF_WORD + RUN : RUN) - lengthCost(text);
   let [score, at] = [0, -1];
   for (const letter of wanted) {
     const next = found.indexOf(letter, at + 1);
@@ -23,7 +24,8 @@ export function fuzzyScore(text: string, typed: string): number | null {
 
 const lengthCost = (text: string): number => Math.min(text.length, 400) / 200;
 
-const isStart = (text: string, at: number): boolean => at === 0 || /[^a-z0-9]/i.test(text[at - 1]!) || (/[A-Z]/.test(text[at]!) && /[a-z]/.test(text[at - 1]!));
+const isStart = (text: string, at: number): boolean =>
+  at === 0 || /[^a-z0-9]/i.test(text[at - 1]!) || (/[A-Z]/.test(text[at]!) && /[a-z]/.test(text[at - 1]!));
 
 /** The texts that fit, best first; those that fit equally well keep their order. */
 export function fuzzySorted<T>(items: readonly T[], textOf: (item: T) => string, typed: string): T[] {

@@ -11,7 +11,8 @@ const MARK_AFTER = 150; // ms; waits for further letters of a search
 
 type Highlight = Pick<State, "highlight" | "marks" | "unmarkedEvents" | "matches" | "eventFilter">;
 
-export const NO_HIGHLIGHT: Highlight = { highlight: null, marks: null, unmarkedEvents: 0, matches: null, eventFilter: null };
+const NO_MARKS = { marks: null, unmarkedEvents: 0, eventFilter: null };
+export const NO_HIGHLIGHT: Highlight = { highlight: null, matches: null, ...NO_MARKS };
 
 export class Highlighter {
   private turn = 0;
@@ -31,12 +32,15 @@ export class Highlighter {
     if (!isCurrent()) return;
     const { names: wanted, filter } = findNames(this.recording, names, search);
     const matches = search === "" || filter !== null ? null : wanted;
-    this.show({ matches, ...(isChosen ? {} : { ...this.highlightOf(wanted), marks: null, unmarkedEvents: 0, eventFilter: filter }) });
+    const searched = isChosen ? {} : { ...this.highlightOf(wanted), ...NO_MARKS, eventFilter: filter };
+    this.show({ matches, ...searched });
     await new Promise((resume) => setTimeout(resume, MARK_AFTER));
-    const passing = filter === null || !isCurrent() ? wanted : await filteredNames(this.recording, wanted, filter, isCurrent);
+    const passing =
+      filter === null || !isCurrent() ? wanted : await filteredNames(this.recording, wanted, filter, isCurrent);
     if (passing === null || !isCurrent()) return;
     if (filter !== null) this.show({ matches: passing, ...(isChosen ? {} : this.highlightOf(passing)) });
-    await (isChosen ? this.mark(names.filter((name) => highlighted.includes(name.name)), null, isCurrent) : this.mark(passing, filter, isCurrent));
+    const chosen = names.filter((name) => highlighted.includes(name.name));
+    await (isChosen ? this.mark(chosen, null, isCurrent) : this.mark(passing, filter, isCurrent));
   }
 
   private async mark(names: readonly Name[], filter: EventFilter | null, isCurrent: () => boolean): Promise<void> {
@@ -55,8 +59,11 @@ export class Highlighter {
   }
 }
 
+type Found = { names: Name[]; filter: EventFilter | null };
+
 /** The names that a search allows; none if it is empty or cannot be read. */
-export function findNames({ manifest }: Recording, names: readonly Name[], typed: string): { names: Name[]; filter: EventFilter | null } {
+export function findNames({ manifest }: Recording, names: readonly Name[], typed: string): Found {
   const query = readQuery(typed, manifest);
-  return typed !== "" && query.ok ? { names: search(names, query.value), filter: query.value.events } : { names: [], filter: null };
+  if (typed === "" || !query.ok) return { names: [], filter: null };
+  return { names: search(names, query.value), filter: query.value.events };
 }

@@ -20,7 +20,9 @@ export const eventsOf = (names: readonly Name[]): number => names.reduce((sum, n
 type Visit = (lane: Lane, slices: Slices, i: number) => void;
 
 /** Visits the events of the names that pass; false once `isCurrent` returns false. */
-async function visit(recording: Recording, wanted: readonly Name[], filter: EventFilter | null, isCurrent: () => boolean, each: Visit): Promise<boolean> {
+async function visit(
+  recording: Recording, wanted: readonly Name[], filter: EventFilter | null, isCurrent: () => boolean, each: Visit,
+): Promise<boolean> {
   const nameSets = nameSetsOf(recording, wanted);
   for (const lane of recording.manifest.lanes) {
     const nameSet = nameSets.get(lane.table);
@@ -29,14 +31,17 @@ async function visit(recording: Recording, wanted: readonly Name[], filter: Even
       if (chunk[START] > nameSet.last || chunk[END] < nameSet.first) continue;
       const slices = await recording.chunks.loadSlices(chunk[BLOB]);
       if (!isCurrent()) return false;
-      for (let i = 0; slices && i < slices.length; i++) if (isNamed(recording, lane, nameSet, slices.name[i]!) && passes(filter, slices, i)) each(lane, slices, i);
+      for (let i = 0; slices && i < slices.length; i++)
+        if (isNamed(recording, lane, nameSet, slices.name[i]!) && passes(filter, slices, i)) each(lane, slices, i);
     }
   }
   return true;
 }
 
 /** null once `isCurrent` returns false. At most MAX_MARKS events may pass. */
-export async function collectMarks(recording: Recording, wanted: readonly Name[], isCurrent: () => boolean, filter: EventFilter | null = null): Promise<Marks | null> {
+export async function collectMarks(
+  recording: Recording, wanted: readonly Name[], isCurrent: () => boolean, filter: EventFilter | null = null,
+): Promise<Marks | null> {
   const starts = new Map<number, number[]>();
   const isDone = await visit(recording, wanted, filter, isCurrent, (lane, slices, i) => {
     const mine = starts.get(lane.id) ?? [];
@@ -47,7 +52,9 @@ export async function collectMarks(recording: Recording, wanted: readonly Name[]
 }
 
 /** The names of the events that pass a filter, with only these events; null once `isCurrent` returns false. */
-export async function filteredNames(recording: Recording, wanted: readonly Name[], filter: EventFilter, isCurrent: () => boolean): Promise<Name[] | null> {
+export async function filteredNames(
+  recording: Recording, wanted: readonly Name[], filter: EventFilter, isCurrent: () => boolean,
+): Promise<Name[] | null> {
   const found = new Map<string, Name>();
   const isDone = await visit(recording, wanted, filter, isCurrent, (lane, slices, i) => {
     const [start, end, id] = [slices.start[i]!, slices.end[i]!, slices.name[i]!];

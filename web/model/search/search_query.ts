@@ -9,6 +9,7 @@
 import { fail, ok, type Result } from "../../read/result.ts";
 import { kindsOf } from "../recording/event_kind.ts";
 import type { Lane, Manifest } from "../recording/manifest.ts";
+import { COMPARISONS } from "../table/table_filter.ts";
 
 const KINDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["kernel", ["kernel"]],
@@ -26,8 +27,10 @@ const TRACKS = ["thread", "stream"] as const;
 /** For the reader: what can be typed. */
 export const FILTERS = `${[...KINDS.keys(), ...TRACKS].map((name) => `${name}:`).join(" ")} dur>500us`;
 
-const FILTER = new RegExp(String.raw`(?<=^|\s)(?:(${[...KINDS.keys()].join("|")}):(?!:)|(${TRACKS.join("|")}):(?!:)("[^"]*"|\S*)|dur(<=|>=|<|>)(\S*))`, "g");
-const UNITS: ReadonlyMap<string, number> = new Map([["ns", 1], ["us", 1e3], ["µs", 1e3], ["ms", 1e6], ["s", 1e9]]);
+const KIND = `(${[...KINDS.keys()].join("|")}):(?!:)`;
+const TRACK = String.raw`(${TRACKS.join("|")}):(?!:)("[^"]*"|\S*)`;
+const FILTER = new RegExp(String.raw`(?<=^|\s)(?:${KIND}|${TRACK}|dur(<=|>=|<|>)(\S*))`, "g");
+const UNITS = new Map(Object.entries({ ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 }));
 
 /** A test of single events; without one, names decide. */
 export interface EventFilter {
@@ -69,17 +72,19 @@ export function readQuery(typed: string, manifest: Manifest): Result<Query> {
   }
   const missing = kinds.find((tables) => !manifest.lanes.some((lane) => tables.includes(lane.table)));
   if (missing) return fail(`no ${labelOf(missing)} in this recording`);
-  const named = matcher(limits.length + kinds.length === 0 ? typed : typed.replace(FILTER, "").replace(/\s+/g, " ").trim());
+  const isPlain = limits.length + kinds.length === 0;
+  const named = matcher(isPlain ? typed : typed.replace(FILTER, "").replace(/\s+/g, " ").trim());
   if (!named.ok) return named;
   const events = lanes === null && conditions.length === 0 ? null : filterOf(lanes, conditions);
-  return ok({ tables: kinds.length === 0 ? null : new Set(kinds.flat()), isNamed: named.value, events, limits: [...kinds.map(labelOf), ...limits] });
+  const tables = kinds.length === 0 ? null : new Set(kinds.flat());
+  return ok({ tables, isNamed: named.value, events, limits: [...kinds.map(labelOf), ...limits] });
 }
 
 function filterOf(lanes: readonly Lane[] | null, conditions: readonly Condition[]): EventFilter {
   return {
     lanes: lanes && new Set(lanes.map((lane) => lane.id)),
     minimum: Math.max(0, ...conditions.flatMap(({ sign, ns }) => (sign.startsWith(">") ? [ns] : []))),
-    passes: (duration) => conditions.every(({ sign, ns }) => (sign === ">" ? duration > ns : sign === "<" ? duration < ns : sign === ">=" ? duration >= ns : duration <= ns)),
+    passes: (duration) => conditions.every(({ sign, ns }) => COMPARISONS[sign]!(duration, ns)),
   };
 }
 
@@ -89,10 +94,11 @@ function durationOf(text: string): number | null {
   return scale === undefined ? null : Number(number) * scale;
 }
 
-/** The lanes of the tracks of a kind with this text in their name, and of tracks below them. A number must be a word. */
+/** The lanes of tracks of a kind with this text in their name, and of tracks below them. A number must be a word. */
 function lanesOn({ tracks, lanes }: Manifest, kind: string, text: string): Result<{ lanes: Lane[]; label: string }> {
   const wanted = text.toLowerCase();
-  const has = (name: string) => (/^\d+$/.test(wanted) ? name.split(/\D+/).includes(wanted) : name.toLowerCase().includes(wanted));
+  const has = (name: string) =>
+    /^\d+$/.test(wanted) ? name.split(/\D+/).includes(wanted) : name.toLowerCase().includes(wanted);
   const found = new Set(tracks.filter((track) => track.kind === kind && has(track.name)).map((track) => track.id));
   if (found.size === 0) return fail(`no ${kind} matches '${text}'`);
   const label = found.size === 1 ? `on ${tracks[[...found][0]!]!.name}` : `on ${found.size} ${kind}s`;

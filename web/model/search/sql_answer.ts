@@ -16,15 +16,20 @@ export function answerTables(answer: unknown): ReportTable[] {
     ...table,
     name: all.length === 1 ? "Answer" : `Answer ${i + 1}`,
     columns: unique(table.columns.map((column, at) => typed(column, table, at))),
-    notes: raw[i]?.more === true ? [`The answer goes on: these are its first ${table.rows.length.toLocaleString("en-US")} rows. Narrow the query with WHERE, or sum rows up with GROUP BY.`] : [],
+    notes: raw[i]?.more === true ? [goesOn(table.rows.length)] : [],
   }));
+}
+
+function goesOn(rows: number): string {
+  const shown = `The answer goes on: these are its first ${rows.toLocaleString("en-US")} rows.`;
+  return `${shown} Narrow the query with WHERE, or sum rows up with GROUP BY.`;
 }
 
 function typed(column: ReportColumn, table: ReportTable, at: number): ReportColumn {
   const cells = table.rows.map((row) => row[at] ?? null).filter((cell) => cell !== null);
   const numeric = cells.length > 0 && cells.every((cell) => typeof cell === "number");
-  const type = !numeric ? "text" : cells.every(Number.isInteger) ? "integer" : "real";
-  return { ...column, type, unit: null, heading: column.name, doc: column.name };
+  const ofNumbers = cells.every(Number.isInteger) ? "integer" : "real";
+  return { ...column, type: numeric ? ofNumbers : "text", unit: null, heading: column.name, doc: column.name };
 }
 
 /** SQL allows equal names of columns; the second of two becomes "name (2)". */
@@ -39,7 +44,8 @@ function unique(columns: ReportColumn[]): ReportColumn[] {
 
 /** When each row happened; null for a row without a time, and for a table whose columns have none. */
 export function rowTimes(table: ReportTable): (Range | null)[] | null {
-  const place = (names: readonly string[]) => table.columns.findIndex((column) => column.type !== "text" && names.includes(column.name));
+  const place = (names: readonly string[]) =>
+    table.columns.findIndex((column) => column.type !== "text" && names.includes(column.name));
   const [start, end, length] = [place(STARTS), place(ENDS), place([LENGTH])];
   if (start < 0) return null;
   return table.rows.map((row) => {

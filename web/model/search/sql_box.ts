@@ -1,5 +1,5 @@
-// The SQL box of a recording: the running query, and the outcome of the last one. It outlives the page that shows it, so
-// that a look at the timeline loses nothing.
+// The SQL box of a recording: the running query, and the outcome of the last one. It outlives the page that shows it,
+// so that a look at the timeline loses nothing.
 
 import type { SqlOutcome, SqlServer } from "../../read/sql_client.ts";
 import { answerTables } from "./sql_answer.ts";

@@ -8,7 +8,11 @@ export interface Completion {
   words: { text: string; doc: string }[];
 }
 
-const KEYWORDS = "AND AS ASC AVG BETWEEN BY CASE CAST COUNT DESC DISTINCT ELSE END FROM GLOB GROUP HAVING IN IS JOIN LEFT LIKE LIMIT MAX MIN NOT NULL OFFSET ON OR ORDER OVER PARTITION REGEXP SELECT SUM THEN UNION USING WHEN WHERE WITH".split(" ");
+const KEYWORDS = [
+  ..."AND AS ASC AVG BETWEEN BY CASE CAST COUNT DESC DISTINCT ELSE END FROM GLOB GROUP HAVING IN IS JOIN".split(" "),
+  ..."LEFT LIKE LIMIT MAX MIN NOT NULL OFFSET ON OR ORDER OVER PARTITION REGEXP SELECT SUM THEN UNION".split(" "),
+  ..."USING WHEN WHERE WITH".split(" "),
+];
 const MAX_WORDS = 12;
 
 /** null: nothing fits, or no word has been begun. */
@@ -19,18 +23,26 @@ export function completeSql(schema: SqlSchema, text: string, cursor: number): Co
   const word = typed.slice(dot + 1).toLowerCase();
   const from = cursor - word.length;
   if (/'[^']*$/.test(before.replace(/'[^']*'/g, "")) || (word === "" && dot < 0)) return null;
-  const fits = candidates(schema, text, before.slice(0, from), dot >= 0).filter((each) => each.text.toLowerCase().startsWith(word) && each.text.toLowerCase() !== word);
+  const goesOn = (text: string) => text.startsWith(word) && text !== word;
+  const known = candidates(schema, text, before.slice(0, from), dot >= 0);
+  const fits = known.filter((each) => goesOn(each.text.toLowerCase()));
   const seen = new Set<string>();
   const words = fits.filter(({ text }) => !seen.has(text) && seen.add(text)).slice(0, MAX_WORDS);
   return words.length === 0 ? null : { from, words };
 }
 
-function candidates(schema: SqlSchema, text: string, before: string, ofTable: boolean): { text: string; doc: string }[] {
-  const columns = mentioned(schema, text).flatMap((table) => table.columns.map(({ name, doc }) => ({ text: name, doc })));
+type Candidate = { text: string; doc: string };
+
+function candidates(schema: SqlSchema, text: string, before: string, ofTable: boolean): Candidate[] {
+  const named = ({ name, doc }: { name: string; doc: string }) => ({ text: name, doc });
+  const columns = mentioned(schema, text).flatMap((table) => table.columns.map(named));
+  const tables = schema.tables.map(named);
   if (ofTable) return columns;
-  if (/\b(from|join)\s+$/i.test(before)) return schema.tables.map(({ name, doc }) => ({ text: name, doc }));
-  const functions = schema.functions.filter(({ synopsis }) => synopsis.includes("(") && /^\w+\(/.test(synopsis)).map(({ synopsis, doc }) => ({ text: synopsis.slice(0, synopsis.indexOf("(") + 1), doc: `${synopsis}: ${doc}` }));
-  const tables = schema.tables.map(({ name, doc }) => ({ text: name, doc }));
+  if (/\b(from|join)\s+$/i.test(before)) return tables;
+  const functions = schema.functions.flatMap(({ synopsis, doc }) => {
+    const [text] = /^\w+\(/.exec(synopsis) ?? [];
+    return text === undefined ? [] : [{ text, doc: `${synopsis}: ${doc}` }];
+  });
   return [...columns, ...functions, ...KEYWORDS.map((keyword) => ({ text: keyword, doc: "" })), ...tables];
 }
 

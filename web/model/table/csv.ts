@@ -3,7 +3,8 @@
 
 import type { Cell, ReportColumn, ReportTable } from "../recording/report.ts";
 
-export const csvHead = (table: ReportTable, columns: readonly number[]): string => columns.map((at) => field(table.columns[at]!.name)).join(",") + "\n";
+export const csvHead = (table: ReportTable, columns: readonly number[]): string =>
+  columns.map((at) => field(table.columns[at]!.name)).join(",") + "\n";
 
 export const csvLine = (table: ReportTable, columns: readonly number[], cells: readonly Cell[]): string =>
   columns.map((at) => cellField(cells[at] ?? null, table.columns[at]!)).join(",") + "\n";
@@ -19,7 +20,8 @@ function field(cell: string): string {
   return /[",\n]/.test(text) || text.startsWith("#") ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Makes text harmless in spreadsheets and terminals, by the rule of docs/reference/formats/csv.md (core/base/text/csv.h). */
+/** Makes text harmless in spreadsheets and terminals, by the rule of docs/reference/formats/csv.md
+    (core/base/text/csv.h). */
 export function harmlessText(text: string): string {
   const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
   const guard = text.startsWith("'") || (/^[=+\-@\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]/.test(text) && !isNumber) ? "'" : "";

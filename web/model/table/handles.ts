@@ -1,5 +1,6 @@
 // Splits sentences of the report into plain text and references. `gap-3` is row 3 of the table whose rows are called
-// gap; `memcpy` in backticks is the table of that name. References to missing tables remain text. Another word in backticks is code.
+// gap; `memcpy` in backticks is the table of that name. References to missing tables remain text. Another word in
+// backticks is code.
 
 import { columnOf, type Report, type ReportTable } from "../recording/report.ts";
 

@@ -1,5 +1,5 @@
-// Names of columns, metrics and tables as people read them: words, without the unit, which a heading shows separately. A
-// filter accepts a column's name, the name without its unit, and the heading with _ for spaces.
+// Names of columns, metrics and tables as people read them: words, without the unit, which a heading shows separately.
+// A filter accepts a column's name, the name without its unit, and the heading with _ for spaces.
 
 import type { ReportColumn } from "../recording/report.ts";
 
@@ -63,5 +63,7 @@ export function columnNamed(columns: readonly ReportColumn[], word: string): num
   const exact = columns.findIndex((column) => column.name === word);
   if (exact >= 0) return exact;
   const wanted = word.toLowerCase();
-  return columns.findIndex((column) => column.name.replace(UNITS, "") === wanted || headingOf(column).toLowerCase().replaceAll(" ", "_") === wanted);
+  const namesOf = (column: ReportColumn) =>
+    [column.name.replace(UNITS, ""), headingOf(column).toLowerCase().replaceAll(" ", "_")];
+  return columns.findIndex((column) => namesOf(column).includes(wanted));
 }

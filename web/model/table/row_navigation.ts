@@ -5,6 +5,7 @@
 import { nameSetsOf, isNamed, type Name } from "../search/search.ts";
 import { eventRefOf } from "../page/details.ts";
 import { eventStartingAt } from "../recording/lane.ts";
+import type { Lane } from "../recording/manifest.ts";
 import { isAboutLaunches, isAboutLines, measuredKernels, rowOfKernel } from "../kernel/measured_kernels.ts";
 import { longestEvent } from "../recording/longest.ts";
 import type { Recording } from "../recording/recording.ts";
@@ -96,17 +97,20 @@ async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise
   viewer.jump(around(range, 0.25), { page: "timeline" });
 }
 
-/** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, otherwise its longest piece. */
+/** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, otherwise its longest piece.
+    */
 async function showCause(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
   const { recording } = viewer;
   const device = numberOf(table, row, "device");
   const cause = textOf(table, row, "cause") ?? "";
   viewer.highlight([cause]);
   const gaps = tableOf(report, "gaps");
-  const gap = gaps?.rows.findIndex((_, i) => numberOf(gaps, i, "device") === device && textOf(gaps, i, "cause") === cause) ?? -1;
+  const gap =
+    gaps?.rows.findIndex((_, i) => numberOf(gaps, i, "device") === device && textOf(gaps, i, "cause") === cause) ?? -1;
   if (gaps && gap >= 0) return showGap(viewer, gaps, gap);
   const { lanes, tracks } = recording.manifest;
-  const mine = lanes.filter((lane) => lane.table === "gap" && lane.label === cause && tracks[lane.track]!.device === device);
+  const ofCause = lanes.filter((lane) => lane.table === "gap" && lane.label === cause);
+  const mine = ofCause.filter((lane) => tracks[lane.track]!.device === device);
   const found = await longestEvent(recording, mine, () => true, reportedPart(recording));
   if (found) viewer.goTo({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! });
 }
@@ -116,7 +120,8 @@ export async function showName(viewer: Viewer, tables: readonly string[], wanted
   const names = namesOf(await recording.names(), tables, wanted);
   const nameSets = nameSetsOf(recording, names);
   const lanes = recording.manifest.lanes.filter((lane) => lane.kind !== "value" && nameSets.has(lane.table));
-  const found = await longestEvent(recording, lanes, (lane, name) => isNamed(recording, lane, nameSets.get(lane.table)!, name), reportedPart(recording));
+  const isWanted = (lane: Lane, name: number) => isNamed(recording, lane, nameSets.get(lane.table)!, name);
+  const found = await longestEvent(recording, lanes, isWanted, reportedPart(recording));
   if (found === null) return viewer.set({ problem: `No event named '${wanted}' on the timeline.` });
   viewer.highlight(names.map((name) => name.name));
   viewer.choose(eventRefOf(recording, found), true);
@@ -165,13 +170,16 @@ async function firstRow(recording: Recording, table: ReportTable, { columns, isI
 function rowOfGap(recording: Recording, { table: of, from, lane }: Selection): Wanted | null {
   const { lanes, tracks } = recording.manifest;
   const own = lane === null ? null : tracks[lanes[lane]!.track]!.device;
-  return of !== "gap" ? null : { columns: ["device", "start_ns"], isIt: (device, start) => device === own && start === from };
+  if (of !== "gap") return null;
+  return { columns: ["device", "start_ns"], isIt: (device, start) => device === own && start === from };
 }
 
 function rowNamed(table: ReportTable, { table: of, name }: Selection): Wanted | null {
   const named = NAMED[table.name];
   if (!named?.[1].includes(of)) return null;
   const numbered = name.replace(/#\d+$/, "*");
-  const isIt = (text: Cell) => text === name || text === numbered || (table.name === "ranges" && typeof text === "string" && (text.endsWith(`/${name}`) || text.endsWith(`/${numbered}`)));
+  const ends = (text: string) => text.endsWith(`/${name}`) || text.endsWith(`/${numbered}`);
+  const isIt = (text: Cell) =>
+    text === name || text === numbered || (table.name === "ranges" && typeof text === "string" && ends(text));
   return { columns: [named[0]], isIt };
 }

@@ -14,6 +14,13 @@ export interface RowTest {
 }
 
 const CONDITION = /(?:^|\s)(\w+)(<=|>=|<|>|=)(\S+)/g;
+export const COMPARISONS: Readonly<Record<string, (a: number, b: number) => boolean>> = {
+  "<": (a, b) => a < b,
+  ">": (a, b) => a > b,
+  "<=": (a, b) => a <= b,
+  ">=": (a, b) => a >= b,
+  "=": (a, b) => a === b,
+};
 const SCALES: Record<string, Record<string, number>> = {
   ns: { ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
   bytes: { b: 1, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40 },
@@ -47,9 +54,10 @@ function condition(column: ReportColumn, sign: string, value: string): Result<(c
     return ok((cell) => cell !== null && String(cell).toLowerCase() === value.toLowerCase());
   }
   const limit = numberIn(column, value);
-  if (limit === null) return fail(`invalid value '${value}' for ${headingOf(column)}: expected a number${column.unit === null ? "" : ` in ${column.unit}`}`);
-  const meets = (n: number): boolean => (sign === ">" ? n > limit : sign === "<" ? n < limit : sign === ">=" ? n >= limit : sign === "<=" ? n <= limit : n === limit);
-  return ok((cell) => typeof cell === "number" && meets(cell));
+  const unit = column.unit === null ? "" : ` in ${column.unit}`;
+  if (limit === null) return fail(`invalid value '${value}' for ${headingOf(column)}: expected a number${unit}`);
+  const meets = COMPARISONS[sign]!;
+  return ok((cell) => typeof cell === "number" && meets(cell, limit));
 }
 
 function numberIn(column: ReportColumn, value: string): number | null {

@@ -21,19 +21,20 @@ export function sortedRows(rows: readonly number[], keys: readonly Cell[] | null
 }
 
 function compare(x: NonNullable<Cell>, y: NonNullable<Cell>): number {
-  if (typeof x === "string" && typeof y === "string") return x < y ? -1 : x > y ? 1 : 0;
+  if (typeof x === "string" && typeof y === "string") return Number(x > y) - Number(x < y);
   return Number(x) - Number(y);
 }
 
 /** Columns whose values add up over rows. Means, extremes, percentiles, times and unions (busy) do not. */
 const ADDITIVE = new Set([
   "total_ns", "dur_ns", "count", "bytes", "kernels", "memcpys", "memsets", "ops", "host_self_ns", "cpu_self_ns",
-  "device_self_ns", "device_mem_bytes", "device_ns", "flops", "cpu_ns", "user_ns", "system_ns", "self_samples", "cost_ns",
+  "device_self_ns", "device_mem_bytes", "device_ns", "flops", "cpu_ns", "user_ns", "system_ns", "self_samples",
+  "cost_ns",
 ]);
 
 export const isAdditive = (column: ReportColumn): boolean => ADDITIVE.has(column.name);
 
-/** One row for each value of a column: the value, the number of rows, and the sums of additive columns; largest first. */
+/** One row for each value of a column: the value, the number of rows, sums of additive columns; largest first. */
 export class Grouping {
   readonly needs: number[]; // columns
   private readonly sums: number[];
@@ -62,8 +63,10 @@ export class Grouping {
     const { name, columns } = this.whole;
     const rows = [...this.groups].map(([key, group]): Cell[] => [key, group.rows, ...group.sums]);
     rows.sort((a, b) => Number(b[2] ?? b[1]) - Number(a[2] ?? a[1]));
-    const count: ReportColumn = { name: "rows", type: "integer", unit: "count", doc: "Rows of the table in this group." };
+    const doc = "Rows of the table in this group.";
+    const count: ReportColumn = { name: "rows", type: "integer", unit: "count", doc };
     const sums = this.sums.map((at) => ({ ...columns[at]!, doc: `Sum of: ${columns[at]!.doc}` }));
-    return { name, handle_prefix: null, columns: [columns[this.by]!, count, ...sums], row_count: rows.length, rows, notes: [] };
+    const shown = [columns[this.by]!, count, ...sums];
+    return { name, handle_prefix: null, columns: shown, row_count: rows.length, rows, notes: [] };
   }
 }

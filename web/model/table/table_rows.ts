@@ -84,7 +84,8 @@ export class ChunkedRows implements TableRows {
     for (const [at, own] of places) {
       const read = await this.payload(at);
       const columns = this.columns.map((column) => read.columns.get(column.name));
-      for (const place of own) out[place] = columns.map((column, i) => cellOf(column, this.columns[i]!, rows[place]! % this.table.chunk_rows));
+      for (const place of own)
+        out[place] = columns.map((column, i) => cellOf(column, this.columns[i]!, rows[place]! % this.table.chunk_rows));
     }
     return out;
   }
@@ -116,7 +117,8 @@ export class ChunkedRows implements TableRows {
     let begun = performance.now();
     for (let at = 0; at < this.table.blobs.length; at++) {
       const read = await this.payload(at);
-      const values = columns.map((column) => cellsOf(read.columns.get(this.columns[column]!.name), this.columns[column]!, read.rows));
+      const shown = columns.map((column) => this.columns[column]!);
+      const values = shown.map((column) => cellsOf(read.columns.get(column.name), column, read.rows));
       for (let row = 0; row < read.rows; row++) {
         columns.forEach((column, i) => (cells[column] = values[i]![row]!));
         visit(cells, at * this.table.chunk_rows + row);
@@ -138,7 +140,8 @@ export class ChunkedRows implements TableRows {
   }
 }
 
-const cellsOf = (column: Column | undefined, spec: ReportColumn, rows: number): Cell[] => Array.from({ length: rows }, (_, row) => cellOf(column, spec, row));
+const cellsOf = (column: Column | undefined, spec: ReportColumn, rows: number): Cell[] =>
+  Array.from({ length: rows }, (_, row) => cellOf(column, spec, row));
 
 /** A cell as the report has it. A column that is missing is absent in every row. */
 function cellOf(column: Column | undefined, { type }: ReportColumn, row: number): Cell {

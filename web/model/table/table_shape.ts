@@ -18,13 +18,15 @@ export const PLAIN: TableShape = { filter: "", sort: "", group: "", hidden: [] }
 
 /** Each choice as text, for the address. */
 export function shapeTexts({ filter, sort, group, hidden }: TableShape): string[] {
-  return Object.entries({ filter, sort, group, hidden: hidden.join(",") }).flatMap(([name, value]) => (value === "" ? [] : [`${name}:${value}`]));
+  const entries = Object.entries({ filter, sort, group, hidden: hidden.join(",") });
+  return entries.flatMap(([name, value]) => (value === "" ? [] : [`${name}:${value}`]));
 }
 
 export function readShape(texts: readonly string[]): TableShape {
   const values = new Map(texts.map((text) => [text.slice(0, text.indexOf(":")), text.slice(text.indexOf(":") + 1)]));
   const of = (name: string): string => values.get(name) ?? "";
-  return { filter: of("filter"), sort: of("sort"), group: of("group"), hidden: of("hidden").split(",").filter((name) => name !== "") };
+  const hidden = of("hidden").split(",").filter((name) => name !== "");
+  return { filter: of("filter"), sort: of("sort"), group: of("group"), hidden };
 }
 
 /** The rows to show, in display order, of the table or of its groups. */
@@ -42,7 +44,8 @@ export function orderOf(table: ReportTable, sort: string): Order | null {
   return column < 0 ? null : { column, descending };
 }
 
-export const sortText = (table: ReportTable, order: Order | null): string => (order === null ? "" : `${order.descending ? "-" : ""}${table.columns[order.column]!.name}`);
+export const sortText = (table: ReportTable, order: Order | null): string =>
+  order === null ? "" : `${order.descending ? "-" : ""}${table.columns[order.column]!.name}`;
 
 /** Indices of the columns to show; all if none would be left. */
 export function shownColumns(table: ReportTable, hidden: readonly string[]): number[] {
@@ -68,7 +71,8 @@ class Shaping {
     const by = table.columns.findIndex((column) => column.name === shape.group);
     this.grouping = by < 0 ? null : new Grouping(table, by);
     this.order = by < 0 ? orderOf(table, shape.sort) : null;
-    this.needs = [...new Set([...test.columns, ...(this.grouping?.needs ?? []), ...(this.order === null ? [] : [this.order.column])])];
+    const ordering = this.order === null ? [] : [this.order.column];
+    this.needs = [...new Set([...test.columns, ...(this.grouping?.needs ?? []), ...ordering])];
   }
 
   readonly add = (cells: readonly Cell[], row: number): void => {
@@ -79,7 +83,11 @@ class Shaping {
   };
 
   shown(): ShownRows {
-    if (this.grouping === null) return { table: this.table, source: this.source, rows: sortedRows(this.kept, this.order === null ? null : this.keys, this.order?.descending ?? false) };
+    if (this.grouping === null) {
+      const keys = this.order === null ? null : this.keys;
+      const rows = sortedRows(this.kept, keys, this.order?.descending ?? false);
+      return { table: this.table, source: this.source, rows };
+    }
     const groups = this.grouping.table();
     const order = orderOf(groups, this.shape.sort);
     const all = groups.rows.map((_, row) => row);
@@ -104,9 +112,12 @@ export function shapeWhole(table: ReportTable, source: TableRows, shape: TableSh
 const STOPPED = "stopped";
 
 /** Fails with a problem of the filter, or when `isCurrent` becomes false; it is called with the number of rows read. */
-export async function shapeRows(table: ReportTable, source: TableRows, shape: TableShape, isCurrent: (done: number) => boolean): Promise<Result<ShownRows>> {
+export async function shapeRows(
+  table: ReportTable, source: TableRows, shape: TableShape, isCurrent: (done: number) => boolean,
+): Promise<Result<ShownRows>> {
   if (source.isWhole) return shapeWhole(table, source, shape);
-  if (shape.filter.trim() === "" && orderOf(table, shape.sort) === null && shape.group === "") return ok({ table, source, rows: Uint32Array.from({ length: source.length }, (_, row) => row) });
+  if (shape.filter.trim() === "" && orderOf(table, shape.sort) === null && shape.group === "")
+    return ok({ table, source, rows: Uint32Array.from({ length: source.length }, (_, row) => row) });
   const shaping = shapingOf(table, source, shape);
   if (!shaping.ok) return shaping;
   const isRead = await source.scan(shaping.value.needs, shaping.value.add, isCurrent);
