@@ -1,6 +1,6 @@
-// A cursor over bytes for the encodings of docs/reference/capture-format.md: varint, signed (zigzag), text. Reading past the end, or a
-// number that is too long, does not throw: it sets `bad` and returns 0 from then on, so that a caller reads what it
-// needs and checks once. A length beyond the remaining bytes never causes an allocation.
+// A cursor over bytes for the encodings of docs/reference/capture-format.md: varint, signed (zigzag), text. Reading
+// past the end, or a number that is too long, does not throw: it sets `bad` and returns 0 from then on, so that a
+// caller reads what it needs and checks once. A length beyond the remaining bytes never causes an allocation.
 
 const utf8 = new TextDecoder("utf-8"); // invalid bytes become U+FFFD
 

@@ -1,6 +1,6 @@
-// One column of a payload: docs/reference/capture-format.md, "Payload". Numbers are decoded on first use, so that a payload with
-// thousands of unused columns costs nothing. Integers become doubles if every value is exact as a double (all times
-// are), otherwise 64-bit integers (correlation ids of some tools).
+// One column of a payload: docs/reference/capture-format.md, "Payload". Numbers are decoded on first use, so that a
+// payload with thousands of unused columns costs nothing. Integers become doubles if every value is exact as a double
+// (all times are), otherwise 64-bit integers (correlation ids of some tools).
 //
 // Invariant: a decoded column has exactly `rows` entries. A column of unknown type or encoding decodes to null.
 
@@ -112,8 +112,13 @@ export class Column {
     const [b, c, d] = [rows, 2 * rows, 3 * rows];
     if (width === 1) numbers.set(planes.subarray(0, rows));
     else if (width === 2) for (let row = 0; row < rows; row++) numbers[row] = planes[row]! | (planes[b + row]! << 8);
-    else if (width === 3) for (let row = 0; row < rows; row++) numbers[row] = planes[row]! | (planes[b + row]! << 8) | (planes[c + row]! << 16);
-    else if (width > 3) for (let row = 0; row < rows; row++) numbers[row] = (planes[row]! | (planes[b + row]! << 8) | (planes[c + row]! << 16) | (planes[d + row]! << 24)) >>> 0;
+    else if (width === 3)
+      for (let row = 0; row < rows; row++)
+        numbers[row] = planes[row]! | (planes[b + row]! << 8) | (planes[c + row]! << 16);
+    else if (width > 3)
+      for (let row = 0; row < rows; row++)
+        numbers[row] =
+          (planes[row]! | (planes[b + row]! << 8) | (planes[c + row]! << 16) | (planes[d + row]! << 24)) >>> 0;
   }
 
   /** null if a value, or a step to it, is not exact as a double. */
@@ -153,7 +158,8 @@ export class Column {
     const values = new BigInt64Array(this.rows);
     const number = (row: number): bigint => {
       let bits = 0n;
-      for (let plane = this.width - 1; plane >= 0; plane--) bits = (bits << 8n) | BigInt(this.planes[plane * this.rows + row] ?? 0);
+      for (let plane = this.width - 1; plane >= 0; plane--)
+        bits = (bits << 8n) | BigInt(this.planes[plane * this.rows + row] ?? 0);
       return bits;
     };
     if (this.encoding === 4) {

@@ -1,5 +1,5 @@
-// Values of JSON that may come from an untrusted file: what is missing or of another type becomes an empty value, so that
-// no reader has to check.
+// Values of JSON that may come from an untrusted file: what is missing or of another type becomes an empty value, so
+// that no reader has to check.
 
 export type Json = Record<string, unknown>;
 
@@ -8,5 +8,6 @@ export const array = (value: unknown): unknown[] => (Array.isArray(value) ? valu
 export const list = (value: unknown): Json[] => array(value).map(object);
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 export const maybeText = (value: unknown): string | null => (typeof value === "string" ? value : null);
-export const maybeNumber = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+export const maybeNumber = (value: unknown): number | null =>
+  typeof value === "number" && Number.isFinite(value) ? value : null;
 export const number = (value: unknown): number => maybeNumber(value) ?? 0;

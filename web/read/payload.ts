@@ -1,5 +1,5 @@
-// Reads a payload of the capture format (docs/reference/capture-format.md, "Payload") as the viewer receives it: the sections are
-// uncompressed, that is, front stored = front raw and values stored = values raw.
+// Reads a payload of the capture format (docs/reference/capture-format.md, "Payload") as the viewer receives it: the
+// sections are uncompressed, that is, front stored = front raw and values stored = values raw.
 //
 //   | table | rows | front raw | front stored | values raw | values stored | front | values | padding |
 //

@@ -1,6 +1,8 @@
 // Waits until the program that serves the page has prepared the recording, and tells how far it is: /progress
 // of the view format. A request lasts a few milliseconds, so the page asks again and again.
 
+import { number } from "./json.ts";
+
 export type Stage = "reading" | "analysing" | "arranging";
 
 export interface Progress {
@@ -19,8 +21,10 @@ export async function prepared(ask: () => Promise<unknown>, show: (progress: Pro
     const { stage, share, elapsed_s, problem } = (reply ?? {}) as Record<string, unknown>;
     if (stage === "ready") return;
     if (stage === "failed") throw new Error(typeof problem === "string" ? problem : "the recording cannot be shown");
-    if (typeof stage === "string" && STAGES.includes(stage))
-      show({ stage: stage as Stage, share: typeof share === "number" ? Math.min(1, Math.max(0, share)) : null, elapsed_s: typeof elapsed_s === "number" ? elapsed_s : 0 });
+    if (typeof stage === "string" && STAGES.includes(stage)) {
+      const part = typeof share === "number" ? Math.min(1, Math.max(0, share)) : null;
+      show({ stage: stage as Stage, share: part, elapsed_s: number(elapsed_s) });
+    }
     await new Promise((resume) => setTimeout(resume, PAUSE));
   }
 }

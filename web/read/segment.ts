@@ -3,7 +3,8 @@
 
 const MAX_SEGMENT = 512 * 1024 * 1024; // bytes after decompression; the program makes segments of about 256 KiB
 
-const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64?.bind(Uint8Array); // of browsers since 2025
+// In browsers since 2025.
+const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array }).fromBase64?.bind(Uint8Array);
 
 export function decodeBase64(text: string): Uint8Array {
   if (native) return native(text);

@@ -1,6 +1,6 @@
 // Documents from `gpu-profile view`: /manifest and /blobs/1,2,3 at the page's address, and under /base those of the
-// baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the address (#TOKEN) is exchanged for a cookie and removed from the address, as described
-// in the view format.
+// baseline. The recording of rank N of a job is at /rank/N in the same way, and its page at /rank/N/. The token in the
+// address (#TOKEN) is exchanged for a cookie and removed from the address, as described in the view format.
 
 import { splitFrames } from "./frames.ts";
 import { prepared } from "./preparation.ts";
@@ -69,7 +69,8 @@ class Server implements Source {
 
 async function openSession(token: string): Promise<void> {
   const reply = await fetch("/session", { method: "POST", headers: { Authorization: `Bearer ${token}` } });
-  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); open the address that it printed, which works in any browser until it ends`);
+  const advice = "open the address that it printed, which works in any browser until it ends";
+  if (!reply.ok) throw new Error(`gpu-profile view rejected this address (${reply.status}); ${advice}`);
 }
 
 async function get(path: string): Promise<Response> {

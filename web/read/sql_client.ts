@@ -22,13 +22,15 @@ export interface SqlSchema {
 }
 
 /** What became of a query; `answer` is the JSON envelope of `gpu-profile query --format json`. */
-export type SqlOutcome = { state: "done"; answer: unknown; elapsed_s: number } | { state: "failed"; problem: string } | { state: "cancelled" };
+export type SqlOutcome =
+  { state: "done"; answer: unknown; elapsed_s: number } | { state: "failed"; problem: string } | { state: "cancelled" };
 
 interface SqlRunning {
   state: "running" | "cancelling";
 }
 
-const isRunning = (reply: SqlOutcome | SqlRunning): reply is SqlRunning => reply.state === "running" || reply.state === "cancelling";
+const isRunning = (reply: SqlOutcome | SqlRunning): reply is SqlRunning =>
+  reply.state === "running" || reply.state === "cancelling";
 
 const FIRST_PAUSE = 20; // ms; doubled with each request
 const LONGEST_PAUSE = 400;
@@ -47,10 +49,12 @@ export class SqlServer {
   /** `cancelled`: aborting it cancels the query. Rejected if the program cannot be reached. */
   async run(sql: string, cancelled: AbortSignal): Promise<SqlOutcome> {
     const started = await fetch(this.path, { ...POST, body: sql });
-    if (started.status === 409 || started.status === 413) return { state: "failed", problem: started.status === 413 ? "the SQL is too long" : (await started.text()).trim() };
+    if (started.status === 413) return { state: "failed", problem: "the SQL is too long" };
+    if (started.status === 409) return { state: "failed", problem: (await started.text()).trim() };
     if (!started.ok) throw new Error(`gpu-profile view answered with status ${started.status}`);
     const { query } = (await started.json()) as { query: number };
-    const cancel = () => void fetch(`${this.path}/${query}/cancel`, POST).catch(() => {}); // the state below says what came of it
+    // The state below says what came of it.
+    const cancel = () => void fetch(`${this.path}/${query}/cancel`, POST).catch(() => {});
     if (cancelled.aborted) cancel();
     else cancelled.addEventListener("abort", cancel, { once: true });
     for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {

@@ -1,5 +1,5 @@
-// The worker's side of a single file: receives the text of a segment, returns its bytes without copying them. Segments are
-// decoded one after the other, so that the page reads the first while the next is decoded.
+// The worker's side of a single file: receives the text of a segment, returns its bytes without copying them. Segments
+// are decoded one after the other, so that the page reads the first while the next is decoded.
 
 import { decodeSegment } from "./segment.ts";
 
