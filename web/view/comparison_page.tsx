@@ -5,7 +5,7 @@ import { useMemo, useRef, useState } from "preact/hooks";
 import type { Comparison } from "../model/page/comparison.ts";
 import { sourceName } from "../model/recording/source_name.ts";
 import { tableOf, type ReportTable } from "../model/recording/report.ts";
-import { PLAIN } from "../model/table/table_shape.ts";
+import { PLAIN, type TableShape } from "../model/table/table_shape.ts";
 import type { Viewer } from "../model/page/viewer.ts";
 import { Attribution } from "./comparison/attribution.tsx";
 import { ComparisonVerdict } from "./comparison/verdict.tsx";
@@ -23,14 +23,17 @@ export function ComparisonPage({ comparison }: { comparison: Comparison }) {
   const [status, setStatus] = useState("");
   const show = (table: ReportTable, row: number) => {
     timelines.current?.scrollIntoView({ block: "nearest" });
-    void comparison.highlight(table, row).then((found) => setStatus(found ? "" : "Neither timeline has an event for this row."));
+    const none = "Neither timeline has an event for this row.";
+    void comparison.highlight(table, row).then((found) => setStatus(found ? "" : none));
   };
+  const about = "NEW − BASE, time per step and device";
+  const caption = differenceCaption(comparison, "Attribution of the difference", about);
   return (
     <article class="answer comparison">
       <DataQuality lines={report.trust} />
       <div class="columns">
         <ComparisonVerdict report={report} />
-        <Attribution table={tableOf(report, "attribution")} caption={differenceCaption(comparison, "Attribution of the difference", "NEW − BASE, time per step and device")} onOpen={show} />
+        <Attribution table={tableOf(report, "attribution")} caption={caption} onOpen={show} />
       </div>
       <div ref={timelines}>
         <Timelines comparison={comparison} status={status} onClear={() => setStatus("")} />
@@ -48,36 +51,41 @@ function ShownSteps({ comparison }: { comparison: Comparison }) {
   useViewerState(next, (state) => `${state.ownStep} ${state.aligned}`);
   const { pair } = comparison;
   const key = `${pair.base.from} ${pair.base.to} ${pair.next.from} ${pair.next.to}`;
-  const [before, after] = useMemo(() => [{ label: "BASE", viewer: base, range: pair.base }, { label: "NEW", viewer: next, range: pair.next }], [comparison, key]) as [Place, Place];
+  const before = useMemo((): Place => ({ label: "BASE", viewer: base, range: pair.base }), [comparison, key]);
+  const after = useMemo((): Place => ({ label: "NEW", viewer: next, range: pair.next }), [comparison, key]);
   if (pair.name === "") return null;
   return (
     <section aria-label="Differences of the shown steps">
-      <h2>
-        Differences of the shown steps <small>NEW − BASE; events are clipped to their step</small>
-      </h2>
+      <h2>Differences of the shown steps <small>NEW − BASE; events are clipped to their step</small></h2>
       <DifferenceTables before={before} after={after} />
     </section>
   );
 }
 
-function Differences({ viewer, tables, onOpen }: { viewer: Viewer; tables: readonly ReportTable[]; onOpen: (table: ReportTable, row: number) => void }) {
+type OnRow = (table: ReportTable, row: number) => void;
+type DifferencesProps = { viewer: Viewer; tables: readonly ReportTable[]; onOpen: OnRow };
+
+function Differences({ viewer, tables, onOpen }: DifferencesProps) {
   const name = useViewerState(viewer, (state) => state.differences ?? "kernels");
   const shape = useViewerState(viewer, (state) => state.differenceShape);
   const table = tables.find((each) => each.name === name) ?? tables[0];
   if (table === undefined) return null;
   const canOpen = table.columns.some((column) => column.name === "name");
+  const showTable = (differences: string) => viewer.set({ differences, differenceShape: PLAIN });
+  const setShape = (change: Partial<TableShape>) =>
+    viewer.set({ differenceShape: { ...viewer.state.differenceShape, ...change } });
   return (
     <section class="differences" aria-label="Differences">
       <h2>Differences</h2>
       <div class="page tables">
-        <TableList tables={tables} shown={table} onShow={(differences) => viewer.set({ differences, differenceShape: PLAIN })} />
+        <TableList tables={tables} shown={table} onShow={showTable} />
         <TableView
           key={table.name}
           table={table}
           recording={sourceName(viewer.recording.manifest)}
           wanted={null}
           onOpen={canOpen ? (row) => onOpen(table, row) : null}
-          shape={{ value: shape, set: (change) => viewer.set({ differenceShape: { ...viewer.state.differenceShape, ...change } }) }}
+          shape={{ value: shape, set: setShape }}
         />
       </div>
     </section>

@@ -29,7 +29,8 @@ export function JobPage({ viewer }: { viewer: Viewer }) {
   if (error !== undefined) return <p class="notice">Cannot read the job: {error}</p>;
   if (value === undefined) return <p class="notice">Reading the job…</p>;
   const [job, report] = value;
-  if (job.ranks.length === 0 || job.steps.length === 0) return <p class="notice">No steps were found in the recordings of this job; the tables have what was.</p>;
+  if (job.ranks.length === 0 || job.steps.length === 0)
+    return <p class="notice">No steps were found in the recordings of this job; the tables have what was.</p>;
   const props: JobProps = { viewer, job, chosen: chosenCell(viewer, job, rank, step) };
   return (
     <article class="answer job-page">
@@ -71,9 +72,7 @@ function LostRanks({ job }: { job: Job }) {
   const present = job.ranks.filter(({ status }) => status === "whole" || status === "cut").length;
   return (
     <ul class="lost" aria-label="Lost recordings">
-      <li>
-        {present} of {plural(job.ranks.length, "rank")} have a recording
-      </li>
+      <li>{present} of {plural(job.ranks.length, "rank")} have a recording</li>
       {lost.map(([status, ranks]) => (
         <li key={status} title={ranks[0]!.reason ?? undefined}>
           {ranks.length} {status}: {ranks.slice(0, MOST_NAMED).map(({ rank }) => rank).join(", ")}

@@ -1,5 +1,5 @@
-// The kernels page: the kernels with counters, most time first, and those with samples of instructions only, next to the
-// page of the chosen one.
+// The kernels page: the kernels with counters, most time first, and those with samples of instructions only, next to
+// the page of the chosen one.
 
 import { measuredKernels } from "../model/kernel/measured_kernels.ts";
 import type { Viewer } from "../model/page/viewer.ts";
@@ -18,7 +18,8 @@ export function Kernels({ viewer }: { viewer: Viewer }) {
   const sampled = viewer.recording.manifest.sampled.filter(({ row }) => row >= kernels.length);
   const onlySampled = sampled.find((kernel) => kernel.name === name) ?? (kernels.length === 0 ? sampled[0] : undefined);
   const shown = kernels.find((kernel) => kernel.launch === launch) ?? kernels[0];
-  if (onlySampled === undefined && shown === undefined) return <p class="notice">No counters of kernels were recorded.</p>;
+  if (onlySampled === undefined && shown === undefined)
+    return <p class="notice">No counters of kernels were recorded.</p>;
   return (
     <>
       <KernelList viewer={viewer} kernels={kernels} sampled={sampled} shown={(onlySampled ?? shown)!.row} />

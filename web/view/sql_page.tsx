@@ -1,5 +1,5 @@
-// The SQL page: the box with completion, recipes of the cookbook as examples, and the answer. Queries run in the program
-// that serves the page; a page in a file says how to get one.
+// The SQL page: the box with completion, recipes of the cookbook as examples, and the answer. Queries run in the
+// program that serves the page; a page in a file says how to get one.
 
 import { useEffect, useReducer } from "preact/hooks";
 import recipes from "sql-cookbook";
@@ -35,7 +35,8 @@ function OnlyServed({ viewer }: { viewer: Viewer }) {
   const command = `gpu-profile view ${viewer.recording.manifest.source.words}`;
   return (
     <p class="only-served">
-      This page is a file, and SQL needs the program. Where the recording is, run <Command text={command} /> <CopyButton text={() => command} label="Copy" title="Copy this command" />
+      This page is a file, and SQL needs the program. Where the recording is, run <Command text={command} />{" "}
+      <CopyButton text={() => command} label="Copy" title="Copy this command" />
     </p>
   );
 }
@@ -53,17 +54,21 @@ function Box({ viewer, box }: { viewer: Viewer; box: SqlBox }) {
       <Editor schema={schema} text={text} onText={(sql) => viewer.set({ sql })} onRun={run} />
       <div class="tools">
         {since === null ? (
-          <button onClick={run} disabled={text.trim() === ""} title="Ctrl + Enter">
-            Run
-          </button>
+          <button onClick={run} disabled={text.trim() === ""} title="Ctrl + Enter">Run</button>
         ) : (
           <button onClick={() => box.cancel()}>Cancel</button>
         )}
         <Recipes onChoose={(sql) => viewer.set({ sql })} />
-        <span role="status">{since !== null ? <Elapsed box={box} since={since} /> : result !== null && "elapsed_s" in result ? `${result.elapsed_s.toFixed(2)} s` : ""}</span>
+        <span role="status">
+          {since !== null && <Elapsed box={box} since={since} />}
+          {since === null && result !== null && "elapsed_s" in result && `${result.elapsed_s.toFixed(2)} s`}
+        </span>
         <Limits schema={schema} />
       </div>
-      {result !== null && ("problem" in result ? <p class="problem" role="alert">{result.problem}</p> : <Answer viewer={viewer} tables={result.tables} />)}
+      {result !== null && "problem" in result && (
+        <p class="problem" role="alert">{result.problem}</p>
+      )}
+      {result !== null && "tables" in result && <Answer viewer={viewer} tables={result.tables} />}
     </>
   );
 }
@@ -82,9 +87,7 @@ function Recipes({ onChoose }: { onChoose: (sql: string) => void }) {
       >
         <option value="">Choose a question</option>
         {recipes.map(({ question }, i) => (
-          <option key={i} value={i}>
-            {question}
-          </option>
+          <option key={i} value={i}>{question}</option>
         ))}
       </select>
     </label>
@@ -104,7 +107,8 @@ function Elapsed({ box, since }: { box: SqlBox; since: number }) {
 function Limits({ schema: { limits } }: { schema: SqlSchema }) {
   return (
     <small class="quiet">
-      Read-only. Up to {grouped(limits.rows)} rows, {limits.answer_bytes / (1024 * 1024)} MiB and {limits.seconds} s per query. Times are nanoseconds from the start of the recording.
+      Read-only. Up to {grouped(limits.rows)} rows, {limits.answer_bytes / (1024 * 1024)} MiB and {limits.seconds} s per
+      query. Times are nanoseconds from the start of the recording.
     </small>
   );
 }

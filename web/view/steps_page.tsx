@@ -29,11 +29,15 @@ function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
     return (
       <article>
         <h1 class="spoken">Steps side by side</h1>
-        <p class="notice">No steps were found. On the timeline, measure two ranges and keep them with S: they can then be shown side by side here.</p>
+        <p class="notice">
+          No steps were found. On the timeline, measure two ranges and keep them with S: they can then be shown side by
+          side here.
+        </p>
       </article>
     );
   const find = (key: string, usual: StepEntry) => entries.find((entry) => entry.key === key) ?? usual;
-  return <Beside viewer={viewer} entries={entries} a={find(beside[0], entries[0]!)} b={find(beside[1], entries[entries.length > 2 ? 2 : 1]!)} />;
+  const [a, b] = [find(beside[0], entries[0]!), find(beside[1], entries[entries.length > 2 ? 2 : 1]!)];
+  return <Beside {...{ viewer, entries, a, b }} />;
 }
 
 interface Props {
@@ -57,20 +61,18 @@ function Beside({ viewer, entries, a, b }: Props) {
       <EntrySelect label="A" entries={entries} chosen={a.key} onChoose={(key) => choose(key, b.key)} />
       <EntrySelect label="B" entries={entries} chosen={b.key} onChoose={(key) => choose(a.key, key)} />
       <button onClick={() => choose(b.key, a.key)}>Swap</button>
-      <output>
-        {duration(lengths[0]!)} → {duration(lengths[1]!)} ({signedDuration(lengths[1]! - lengths[0]!)})
-      </output>
+      <output>{duration(lengths[0]!)} → {duration(lengths[1]!)} ({signedDuration(lengths[1]! - lengths[0]!)})</output>
     </div>
   );
+  const sides = [{ short: "A", long: a.name }, { short: "B", long: b.name }] as const;
+  const [before, after] = [{ label: "A", viewer, range: a.range }, { label: "B", viewer, range: b.range }];
   return (
     <article class="answer comparison">
       <h1 class="spoken">Steps side by side</h1>
-      <SideBySide comparison={comparison} label="Timelines of both steps" sides={[{ short: "A", long: a.name }, { short: "B", long: b.name }]} control={control} status="" onClear={() => {}} />
+      <SideBySide {...{ comparison, sides, control }} label="Timelines of both steps" status="" onClear={() => {}} />
       <section aria-label="Differences">
-        <h2>
-          Differences <small>B − A; events are clipped to their step</small>
-        </h2>
-        <DifferenceTables before={{ label: "A", viewer, range: a.range }} after={{ label: "B", viewer, range: b.range }} />
+        <h2>Differences <small>B − A; events are clipped to their step</small></h2>
+        <DifferenceTables before={before!} after={after!} />
       </section>
     </article>
   );

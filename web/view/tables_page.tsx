@@ -45,5 +45,7 @@ function ReportTables({ viewer, report }: { viewer: Viewer; report: Report }) {
 
 function chosen(report: Report, name: string | undefined): ReportTable | null {
   const wanted = name === undefined ? null : tableOf(report, name);
-  return wanted ?? report.tables.find((table) => table.name === "kernels" && table.rows.length > 0) ?? report.tables.find((table) => table.rows.length > 0) ?? report.tables[0] ?? null;
+  if (wanted) return wanted;
+  const filled = report.tables.filter((table) => table.rows.length > 0);
+  return filled.find((table) => table.name === "kernels") ?? filled[0] ?? report.tables[0] ?? null;
 }

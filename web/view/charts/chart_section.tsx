@@ -20,17 +20,19 @@ export function ChartSection({ id, title, about, hint, tools, children }: Props)
       <h2>{title}</h2>
       {tools}
       {(about !== "" || hint !== undefined) && (
-        <p class="about">
-          {about} {hint !== undefined && <span data-unsaved>{hint}</span>}
-        </p>
+        <p class="about">{about} {hint !== undefined && <span data-unsaved>{hint}</span>}</p>
       )}
       {children}
     </section>
   );
 }
 
+type MissingChartProps = { id: string; title: string; report: Report; table: string; otherwise: string };
+
+export const NO_KERNELS = { table: "kernels", otherwise: "No kernels were recorded." };
+
 /** Shown in place of a chart: the note of the analysis that it needs, otherwise a default sentence. */
-export function MissingChart({ id, title, report, table, otherwise }: { id: string; title: string; report: Report; table: string; otherwise: string }) {
+export function MissingChart({ id, title, report, table, otherwise }: MissingChartProps) {
   return (
     <section class="chart-section missing" id={id} aria-label={title}>
       <h2>{title}</h2>

@@ -13,8 +13,8 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { useViewerState } from "../parts/use_state.ts";
-import { Chart } from "./chart.tsx";
-import { MissingChart, ChartSection } from "./chart_section.tsx";
+import { axisOf, Chart } from "./chart.tsx";
+import { ChartSection, MissingChart, NO_KERNELS } from "./chart_section.tsx";
 
 const TITLE = "Kernel durations";
 const HEIGHT = 180;
@@ -23,7 +23,8 @@ const MAX_OPTIONS = 200; // names in the list, those with the most time
 
 export function Durations({ viewer, report }: ChartProps) {
   const kernels = tableOf(report, "kernels");
-  const names = (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
+  const names =
+    (kernels && columnOf(kernels, "name")?.filter((name): name is string => typeof name === "string")) ?? [];
   const chosen = useViewerState(viewer, (state) => state.kernel);
   const name = chosen !== null && names.includes(chosen) ? chosen : names[0];
   const [state, setState] = useState<{ executions?: Executions; error?: string }>({});
@@ -36,21 +37,22 @@ export function Durations({ viewer, report }: ChartProps) {
       );
     return () => void (current = false);
   }, [viewer, name]);
-  if (name === undefined) return <MissingChart id="durations" title={TITLE} report={report} table="kernels" otherwise="No kernels were recorded." />;
+  if (name === undefined) return <MissingChart id="durations" title={TITLE} report={report} {...NO_KERNELS} />;
   const { executions, error } = state;
   const options = names.slice(0, MAX_OPTIONS);
   const choose = (
     <select aria-label="Kernel" value={name} onChange={(event) => viewer.set({ kernel: event.currentTarget.value })}>
       {[...options, ...(options.includes(name) ? [] : [name])].map((each) => (
-        <option key={each} value={each}>
-          {shortName(each)}
-        </option>
+        <option key={each} value={each}>{shortName(each)}</option>
       ))}
     </select>
   );
   const ready = executions !== undefined && executions.name === name;
   return (
-    <ChartSection id="durations" title={TITLE} tools={choose} hint="Click a bar to show its first execution." about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}>
+    <ChartSection
+      id="durations" title={TITLE} tools={choose} hint="Click a bar to show its first execution."
+      about={error ?? (ready ? summaryOf(executions) : "Reading executions…")}
+    >
       {ready && executions.length > 0 && <Histogram viewer={viewer} executions={executions} />}
     </ChartSection>
   );
@@ -59,7 +61,13 @@ export function Durations({ viewer, report }: ChartProps) {
 function summaryOf(executions: Executions): string {
   const sorted = executions.dur.slice().sort();
   const at = (share: number) => duration(percentileOf(sorted, share));
-  return `${plural(executions.length, "execution")}: shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}.`;
+  const figures = `shortest ${at(0)}, median ${at(0.5)}, 95th percentile ${at(0.95)}, longest ${at(1)}`;
+  return `${plural(executions.length, "execution")}: ${figures}.`;
+}
+
+function textOf({ from, to, count }: Bin): string {
+  const exactly = `${exact(Math.ceil(from))} to ${amount(Math.floor(to), "count")} ns`;
+  return `${grouped(count)} of ${duration(from)} to ${duration(to)}\n${exactly}`;
 }
 
 function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executions }) {
@@ -68,7 +76,8 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
   const bins = logBins(sorted, BINS);
   const most = Math.max(...bins.map((bin) => bin.count));
   const [low, high] = [Math.max(1, sorted[0]!), Math.max(1, sorted[sorted.length - 1]!)];
-  const place = (value: number, width: number) => (high === low ? width / 2 : (Math.log(value / low) / Math.log(high / low)) * width);
+  const place = (value: number, width: number) =>
+    isOne ? width / 2 : (Math.log(value / low) / Math.log(high / low)) * width;
   const y = (count: number) => HEIGHT - (count / most) * (HEIGHT - 8);
   const open = (bin: Bin, isLast: boolean) => {
     const found = executions.dur.findIndex((dur) => dur >= bin.from && (isLast ? dur <= bin.to : dur < bin.to));
@@ -76,18 +85,19 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
     viewer.highlight([executions.name]);
     if (selection) viewer.choose(selection, true);
   };
+  const isOne = high === low;
+  const ticks = isOne ? [{ at: low, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20));
   const axes = (width: number) => ({
-    x: {
-      label: "duration (logarithmic)",
-      ticks: high === low ? [{ place: width / 2, text: duration(low) }] : logTicks(low, high, (ns) => moment(ns, (high - low) / 20)).map(({ at, text }) => ({ place: place(at, width), text })),
-    },
-    y: { label: "executions", ticks: linearTicks(most, "count", 4).map(({ at, text }) => ({ place: y(at), text })) },
+    x: axisOf("duration (logarithmic)", ticks, (at) => place(at, width)),
+    y: axisOf("executions", linearTicks(most, "count", 4), y),
   });
   return (
     <Chart label={`Histogram of ${executions.length} durations`} height={HEIGHT} axes={axes}>
       {(width) =>
         bins.map((bin, i) => {
-          const [x0, x1] = high === low ? [width / 2 - 20, width / 2 + 20] : [place(Math.max(low, bin.from), width), place(bin.to, width)];
+          const middle = width / 2;
+          const left = place(Math.max(low, bin.from), width);
+          const [x0, x1] = isOne ? [middle - 20, middle + 20] : [left, place(bin.to, width)];
           return (
             bin.count > 0 && (
               <rect
@@ -101,7 +111,7 @@ function Histogram({ viewer, executions }: { viewer: Viewer; executions: Executi
                 data-count={bin.count}
                 onClick={() => open(bin, i === bins.length - 1)}
               >
-                <title>{`${grouped(bin.count)} of ${duration(bin.from)} to ${duration(bin.to)}\n${exact(Math.ceil(bin.from))} to ${amount(Math.floor(bin.to), "count")} ns`}</title>
+                <title>{textOf(bin)}</title>
               </rect>
             )
           );

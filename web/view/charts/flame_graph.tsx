@@ -12,8 +12,10 @@ const TITLE = "Flame graph of ranges, operators and API calls";
 export function FlameGraph({ viewer, report }: ChartProps) {
   const { tracks, lanes } = viewer.recording.manifest;
   const hasHost = lanes.some((lane) => ["thread", "python"].includes(tracks[lane.track]!.kind) && lane.events > 0);
-  const { value: answer, error } = useAsync(async () => (hasHost ? await answerOf(viewer.recording, reportedPart(viewer.recording)) : null), viewer);
-  if (!hasHost) return <MissingChart id="flame" title={TITLE} report={report} table="" otherwise="No host ranges, operators or API calls were recorded." />;
+  const ask = async () => (hasHost ? await answerOf(viewer.recording, reportedPart(viewer.recording)) : null);
+  const { value: answer, error } = useAsync(ask, viewer);
+  const otherwise = "No host ranges, operators or API calls were recorded.";
+  if (!hasHost) return <MissingChart id="flame" title={TITLE} report={report} table="" otherwise={otherwise} />;
   return (
     <ChartSection id="flame" title={TITLE} about={error ?? (answer ? "" : "Reading events…")}>
       {answer && <FlamePanel viewer={viewer} answer={answer} label={TITLE} />}

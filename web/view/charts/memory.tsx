@@ -1,8 +1,7 @@
-// Memory of each device over time, with the peak and its largest allocations. From the framework's allocator where recorded,
-// otherwise the memory in use as reported by the device.
+// Memory of each device over time, with the peak and its largest allocations. From the framework's allocator where
+// recorded, otherwise the memory in use as reported by the device.
 
 import { useEffect, useState } from "preact/hooks";
-import { ticksOf } from "../../layout/ticks.ts";
 import { amount, exact, grouped, moment } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
 import { pointsOf, type Point } from "../../model/recording/counter_points.ts";
@@ -11,7 +10,7 @@ import { numberOf, tableOf, textOf, type ReportTable } from "../../model/recordi
 import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { ChartProps } from "../charts_page.tsx";
-import { Chart } from "./chart.tsx";
+import { axisOf, Chart, timeAxis, timeHandlers } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Device memory over time";
@@ -31,8 +30,9 @@ export function Memory({ viewer, report }: ChartProps) {
   const [error, setError] = useState<string | null>(null);
   useEffect(() => {
     let current = true;
-    const read = devices.flatMap(([, lanes]) => lanes).map(async (lane) => ({ lane, points: await pointsOf(viewer.recording, lane, reportedPart(viewer.recording), PIXELS) }));
-    Promise.all(read).then(
+    const part = reportedPart(viewer.recording);
+    const read = async (lane: Lane) => ({ lane, points: await pointsOf(viewer.recording, lane, part, PIXELS) });
+    Promise.all(devices.flatMap(([, lanes]) => lanes).map(read)).then(
       (read) => current && setCurves(read),
       (error: unknown) => current && setError(String(error)),
     );
@@ -40,9 +40,14 @@ export function Memory({ viewer, report }: ChartProps) {
   }, [viewer]);
   const table = tableOf(report, "memory");
   const peaks = table?.rows.map((_, row) => row) ?? [];
-  if (devices.length === 0 && peaks.length === 0) return <MissingChart id="memory" title={TITLE} report={report} table="memory" otherwise="Device memory use was not recorded." />;
+  const otherwise = "Device memory use was not recorded.";
+  if (devices.length === 0 && peaks.length === 0)
+    return <MissingChart id="memory" title={TITLE} report={report} table="memory" otherwise={otherwise} />;
   return (
-    <ChartSection id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)} hint={devices.length > 0 ? "Click the chart to show that time on the timeline." : undefined}>
+    <ChartSection
+      id="memory" title={TITLE} about={error ?? aboutOf(devices.length, curves)}
+      hint={devices.length > 0 ? "Click the chart to show that time on the timeline." : undefined}
+    >
       {devices.map(([device, lanes]) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
@@ -65,7 +70,8 @@ function lanesByDevice(viewer: Viewer): [number, Lane[]][] {
     const devices = new Map<number, Lane[]>();
     for (const lane of lanes) {
       const device = tracks[lane.track]!.device;
-      if (device !== null && lane.kind === "value" && lane.events > 1 && labels.includes(lane.label ?? "")) devices.set(device, [...(devices.get(device) ?? []), lane]);
+      if (device !== null && lane.kind === "value" && lane.events > 1 && labels.includes(lane.label ?? ""))
+        devices.set(device, [...(devices.get(device) ?? []), lane]);
     }
     if (devices.size > 0) return [...devices];
   }
@@ -77,34 +83,31 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   const view = reportedPart(viewer.recording);
   const span = view.to - view.from;
   const unit = curves[0]?.lane.unit ?? null;
-  const top = curves.reduce((most, { points }) => points.reduce((high, point) => Math.max(high, point.high), most), 0);
+  const top = Math.max(0, ...curves.map(({ points }) => highest(points)));
   const y = (value: number) => HEIGHT - (top > 0 ? value / top : 0) * (HEIGHT - 8);
   const axes = (width: number) => ({
-    x: { label: "time since the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
-    y: { label: "memory", ticks: linearTicks(top, unit, 4).map(({ at, text }) => ({ place: y(at), text })) },
+    x: timeAxis(view, width),
+    y: axisOf("memory", linearTicks(top, unit, 4), y),
   });
-  const timeAt = (event: MouseEvent, width: number) => {
-    const box = (event.currentTarget as Element).getBoundingClientRect();
-    return view.from + ((event.clientX - box.left) / width) * span;
-  };
-  const go = (time: number) => viewer.goTo({ from: time - span / 40, to: time + span / 40 });
+  const x = (width: number) => (time: number) => ((Math.max(time, view.from) - view.from) / span) * width;
+  const handlers = timeHandlers(viewer, setPointed);
   return (
     <>
       <p class="keys">
         {curves.map(({ lane, points }, i) => (
           <span key={lane.id}>
             <span class={`key ${i > 0 ? "dashed" : ""}`} /> {lane.label},{" "}
-            {pointed === null ? `peak ${amount(points.reduce((high, point) => Math.max(high, point.high), 0), unit)}` : valueTextAt(points, pointed, unit)}
+            {pointed === null ? `peak ${amount(highest(points), unit)}` : valueTextAt(points, pointed, unit)}
           </span>
         ))}
         {pointed !== null && <span>at {moment(pointed, span / 1000)}</span>}
       </p>
       <Chart label="Memory over time" height={HEIGHT} axes={axes}>
         {(width) => (
-          <g class="bar" onClick={(event) => go(timeAt(event, width))} onPointerMove={(event) => setPointed(timeAt(event, width))} onPointerLeave={() => setPointed(null)}>
+          <g class="bar" {...handlers(width)}>
             <rect width={width} height={HEIGHT} fill="transparent" />
             {curves.map(({ lane, points }, i) => (
-              <path key={lane.id} class={i > 0 ? "curve dashed" : "curve"} d={stepPath(points, (time) => ((Math.max(time, view.from) - view.from) / span) * width, y, width)} />
+              <path key={lane.id} class={i > 0 ? "curve dashed" : "curve"} d={stepPath(points, x(width), y, width)} />
             ))}
           </g>
         )}
@@ -113,11 +116,14 @@ function Curves({ viewer, curves }: { viewer: Viewer; curves: Curve[] }) {
   );
 }
 
+const highest = (points: readonly Point[]): number => points.reduce((high, point) => Math.max(high, point.high), 0);
+
 /** The exact value at a time; lowest and highest where values were merged. */
 function valueTextAt(points: Point[], time: number, unit: string | null): string {
   const point = points.findLast((each) => each.time <= time);
   if (point === undefined || Number.isNaN(point.high)) return "unknown";
-  const whole = (value: number) => `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;
+  const whole = (value: number) =>
+    `${amount(value, unit)} (${grouped(value)}${unit === "bytes" ? "" : ` ${unit ?? ""}`})`;
   return point.low === point.high ? whole(point.high) : `${whole(point.low)} to ${whole(point.high)}`;
 }
 
@@ -127,7 +133,9 @@ function stepPath(points: Point[], x: (time: number) => number, y: (value: numbe
   for (const { time, low, high } of points) {
     if (Number.isNaN(high)) continue;
     const at = x(time).toFixed(1);
-    parts.push(`${parts.length === 0 ? "M" : "H"}${at}${parts.length === 0 ? ` ${y(low).toFixed(1)}` : ""}V${y(high).toFixed(1)}${low < high ? `V${y(low).toFixed(1)}` : ""}`);
+    const [lowest, highest] = [y(low).toFixed(1), y(high).toFixed(1)];
+    parts.push(parts.length === 0 ? `M${at} ${lowest}` : `H${at}`, `V${highest}`);
+    if (low < high) parts.push(`V${lowest}`);
   }
   return parts.length === 0 ? "" : `${parts.join("")}H${width.toFixed(1)}`;
 }
@@ -136,13 +144,15 @@ function Peak({ viewer, table, row }: { viewer: Viewer; table: ReportTable; row:
   const [device, at, peak] = ["device", "at_ns", "peak_bytes"].map((name) => numberOf(table, row, name));
   if (at == null || peak == null) return null;
   const before = peak - (numberOf(table, row, "allocated") ?? peak);
+  const show = () => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 });
   return (
     <p class="about">
       Peak allocated memory{device == null ? "" : ` on GPU ${device}`}:{" "}
-      <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={() => viewer.goTo({ from: at - viewer.length / 100, to: at + viewer.length / 100 })}>
+      <button class="handle" title={`${grouped(peak)} bytes at ${exact(at)}`} onClick={show}>
         {amount(peak, "bytes")} at {moment(at, 1000)}
       </button>
-      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest allocations: {textOf(table, row, "largest") ?? "unknown"}.
+      {before > 0 && <>, including {amount(before, "bytes")} allocated before the recording</>}. Largest
+      allocations: {textOf(table, row, "largest") ?? "unknown"}.
     </p>
   );
 }

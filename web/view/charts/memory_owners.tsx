@@ -3,7 +3,6 @@
 import { useState } from "preact/hooks";
 import { FIRST_HUE, HUES } from "../../layout/colors.ts";
 import { stackedAreas } from "../../layout/stacked_area.ts";
-import { ticksOf } from "../../layout/ticks.ts";
 import { amount, grouped, moment } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
 import { memoryLayers, type MemoryLayers } from "../../model/recording/memory_layers.ts";
@@ -12,7 +11,7 @@ import { reportedPart } from "../../model/table/row_navigation.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
-import { Chart } from "./chart.tsx";
+import { axisOf, Chart, timeAxis, timeHandlers } from "./chart.tsx";
 import { ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Device memory by owner";
@@ -23,9 +22,13 @@ export function MemoryOwners({ viewer, report }: ChartProps) {
   const table = tableOf(report, "memory_curve");
   const devices = table === null ? [] : memoryLayers(table).filter(({ layers }) => layers.length > 0);
   if (table === null || devices.length === 0) return null;
-  const cut = table.rows.length < table.row_count ? ` The first ${grouped(table.rows.length)} of ${grouped(table.row_count)} changes are drawn.` : "";
+  const drawn = ` The first ${grouped(table.rows.length)} of ${grouped(table.row_count)} changes are drawn.`;
+  const cut = table.rows.length < table.row_count ? drawn : "";
   return (
-    <ChartSection id="memory-owners" title={TITLE} about={`The areas add up to the memory in use that the device reports.${cut}`} hint="Click the chart to show that time on the timeline.">
+    <ChartSection
+      id="memory-owners" title={TITLE} about={`The areas add up to the memory in use that the device reports.${cut}`}
+      hint="Click the chart to show that time on the timeline."
+    >
       {devices.map((device) => (
         <div key={device.device}>
           {devices.length > 1 && <h3>GPU {device.device}</h3>}
@@ -33,9 +36,7 @@ export function MemoryOwners({ viewer, report }: ChartProps) {
         </div>
       ))}
       <p class="about">
-        <button class="handle" onClick={() => viewer.openTable("memory_curve")}>
-          All values
-        </button>
+        <button class="handle" onClick={() => viewer.openTable("memory_curve")}>All values</button>
       </p>
     </ChartSection>
   );
@@ -50,16 +51,16 @@ function Owners({ viewer, memory, isCut }: { viewer: Viewer; memory: MemoryLayer
   const top = Math.max(...used.filter((_, i) => times[i]! < view.to));
   const y = (value: number) => HEIGHT - (value / top) * (HEIGHT - 8);
   const color = (i: number) => fill(FIRST_HUE + ((i * 3) % HUES));
-  const shown = pointed === null ? used.findLastIndex((each, i) => each === top && times[i]! < view.to) : times.findLastIndex((time) => time <= pointed);
-  const timeAt = (event: MouseEvent, width: number) => {
-    const box = (event.currentTarget as Element).getBoundingClientRect();
-    return view.from + ((event.clientX - box.left) / width) * span;
-  };
+  const peak = used.findLastIndex((each, i) => each === top && times[i]! < view.to);
+  const shown = pointed === null ? peak : times.findLastIndex((time) => time <= pointed);
+  const peaks = layers.map(({ name, bytes }) => `${name} up to ${amount(Math.max(...bytes), "bytes")}`);
+  const handlers = timeHandlers(viewer, setPointed);
   return (
     <>
       <p class="keys">
         <span>
-          {pointed === null ? "peak" : moment(pointed, span / 1000)}: {shown < 0 ? "unknown" : amount(used[shown]!, "bytes")}
+          {pointed === null ? "peak" : moment(pointed, span / 1000)}:{" "}
+          {shown < 0 ? "unknown" : amount(used[shown]!, "bytes")}
         </span>
         {layers
           .map(({ name, bytes }, i) => (
@@ -71,18 +72,15 @@ function Owners({ viewer, memory, isCut }: { viewer: Viewer; memory: MemoryLayer
           .reverse()}
       </p>
       <Chart
-        label={`${TITLE}: ${layers.map(({ name, bytes }) => `${name} up to ${amount(Math.max(...bytes), "bytes")}`).join(", ")}`}
+        label={`${TITLE}: ${peaks.join(", ")}`}
         height={HEIGHT}
-        axes={(width) => ({
-          x: { label: "time since the start of the recording", ticks: ticksOf(view, width, 80).ticks.map(({ at, label }) => ({ place: ((at - view.from) / span) * width, text: label })) },
-          y: { label: "memory", ticks: linearTicks(top, "bytes", 4).map(({ at, text }) => ({ place: y(at), text })) },
-        })}
+        axes={(width) => ({ x: timeAxis(view, width), y: axisOf("memory", linearTicks(top, "bytes", 4), y) })}
       >
         {(width) => {
           const x = (time: number) => ((Math.min(Math.max(time, view.from), view.to) - view.from) / span) * width;
           const end = isCut ? x(times[times.length - 1]!) : width;
           return (
-            <g class="bar" onClick={(event) => go(viewer, timeAt(event, width), span)} onPointerMove={(event) => setPointed(timeAt(event, width))} onPointerLeave={() => setPointed(null)}>
+            <g class="bar" {...handlers(width)}>
               <rect width={width} height={HEIGHT} fill="transparent" />
               {stackedAreas(times.map(x), layers.map(({ bytes }) => bytes), end, y).map((path, i) => (
                 <path key={layers[i]!.name} class="owner" d={path} fill={color(i)} />
@@ -93,8 +91,4 @@ function Owners({ viewer, memory, isCut }: { viewer: Viewer; memory: MemoryLayer
       </Chart>
     </>
   );
-}
-
-function go(viewer: Viewer, time: number, span: number): void {
-  viewer.goTo({ from: time - span / 40, to: time + span / 40 });
 }

@@ -10,12 +10,14 @@ import { tableOf } from "../../model/recording/report.ts";
 import { showRow } from "../../model/table/row_navigation.ts";
 import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
-import { Chart } from "./chart.tsx";
+import { axisOf, Chart } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Roofline";
+const NOT_RECORDED = "Operator FLOPs and bytes were not recorded.";
 const HEIGHT = 260;
 
+const threeDigits = (value: number): string => String(Number(value.toPrecision(3)));
 const rate = (flops: number): string => amount(flops, "FLOP/s").replace(/\.0+(?= )/, "");
 
 export function Roofline({ viewer, report }: ChartProps) {
@@ -23,31 +25,37 @@ export function Roofline({ viewer, report }: ChartProps) {
   const table = tableOf(report, "arithmetic");
   const operators = table ? operatorsOf(table) : [];
   if (table === null || operators.length === 0)
-    return <MissingChart id="roofline" title={TITLE} report={report} table="arithmetic" otherwise="Operator FLOPs and bytes were not recorded." />;
+    return <MissingChart id="roofline" title={TITLE} report={report} table="arithmetic" otherwise={NOT_RECORDED} />;
   const { bandwidth, roofs } = roofsOf(table);
   const xs = operators.map(({ intensity }) => intensity);
   const tops = roofs.map((roof) => roof.flop_per_s);
-  const [left, right] = [Math.min(...xs) / 2, Math.max(...xs, ...(bandwidth ? tops.map((top) => top / bandwidth) : [])) * 2];
-  const [low, high] = [Math.min(...operators.map((each) => each.flop_per_s)) / 2, Math.max(...operators.map((each) => each.flop_per_s), ...tops) * 2];
+  const ys = operators.map(({ flop_per_s }) => flop_per_s);
+  const knees = bandwidth ? tops.map((top) => top / bandwidth) : [];
+  const [left, right] = [Math.min(...xs) / 2, Math.max(...xs, ...knees) * 2];
+  const [low, high] = [Math.min(...ys) / 2, Math.max(...ys, ...tops) * 2];
   const x = (value: number, width: number) => (Math.log(value / left) / Math.log(right / left)) * width;
   const y = (value: number) => HEIGHT - (Math.log(value / low) / Math.log(high / low)) * HEIGHT;
   const longest = Math.max(...operators.map(({ device_ns }) => device_ns));
   const axes = (width: number) => ({
-    x: { label: "arithmetic intensity (FLOP/byte)", ticks: logTicks(left, right, (value) => String(Number(value.toPrecision(3)))).map(({ at, text }) => ({ place: x(at, width), text })) },
-    y: { label: "achieved rate", ticks: logTicks(low, high, rate).map(({ at, text }) => ({ place: y(at), text })) },
+    x: axisOf("arithmetic intensity (FLOP/byte)", logTicks(left, right, threeDigits), (at) => x(at, width)),
+    y: axisOf("achieved rate", logTicks(low, high, rate), y),
   });
   const rest = table.rows.length - operators.length;
+  const shown = `${plural(operators.length, "operator")}, sized by device time.`;
+  const hidden = ` ${plural(rest, "operator")} without arithmetic or with unknown traffic not shown.`;
   return (
     <ChartSection
       id="roofline"
       title={TITLE}
-      about={`${plural(operators.length, "operator")}, sized by device time. ${rest > 0 ? `${plural(rest, "operator")} without arithmetic or with unknown traffic not shown. ` : ""}Intensity assumes the minimum traffic of each operator.`}
+      about={`${shown}${rest > 0 ? hidden : ""} Intensity assumes the minimum traffic of each operator.`}
       hint="Click an operator to show its longest call."
     >
       <Chart label="Roofline" height={HEIGHT} left={96} axes={axes}>
         {(width) => (
           <>
-            {bandwidth !== null && <Limits bandwidth={bandwidth} roofs={roofs} x={(value) => x(value, width)} y={y} left={left} right={right} low={low} high={high} />}
+            {bandwidth !== null && (
+              <Limits {...{ bandwidth, roofs, y, left, right, low, high }} x={(value) => x(value, width)} />
+            )}
             {operators.map((each) => (
               <circle
                 key={each.row}
@@ -69,7 +77,8 @@ export function Roofline({ viewer, report }: ChartProps) {
 }
 
 function titleOf({ name, shapes, intensity, flop_per_s, device_ns, math }: Operator): string {
-  return `${name} ${shapes}\n${grouped(Number(intensity.toPrecision(4)))} FLOP/byte, ${rate(flop_per_s)}, ${duration(device_ns)} of device time, ${math}`;
+  const place = `${grouped(Number(intensity.toPrecision(4)))} FLOP/byte, ${rate(flop_per_s)}`;
+  return `${name} ${shapes}\n${place}, ${duration(device_ns)} of device time, ${math}`;
 }
 
 interface LimitProps {
@@ -97,9 +106,7 @@ function Limits({ bandwidth, roofs, x, y, left, right, low, high }: LimitProps) 
       {roofs.map(({ math, flop_per_s }) => (
         <g key={math}>
           <line x1={x(Math.max(left, flop_per_s / bandwidth))} x2={x(right)} y1={y(flop_per_s)} y2={y(flop_per_s)} />
-          <text x={x(right) - 2} y={y(flop_per_s) - 4} text-anchor="end">
-            {math}: {rate(flop_per_s)}
-          </text>
+          <text x={x(right) - 2} y={y(flop_per_s) - 4} text-anchor="end">{math}: {rate(flop_per_s)}</text>
         </g>
       ))}
     </g>

@@ -9,7 +9,7 @@ import { cellOf, numberOf, tableOf, textOf } from "../../model/recording/report.
 import { showRow } from "../../model/table/row_navigation.ts";
 import type { ChartProps } from "../charts_page.tsx";
 import { useFill } from "../parts/use_fill.ts";
-import { Chart } from "./chart.tsx";
+import { axisOf, Chart } from "./chart.tsx";
 import { MissingChart, ChartSection } from "./chart_section.tsx";
 
 const TITLE = "Step times";
@@ -35,16 +35,19 @@ export function Steps({ viewer, report }: ChartProps) {
   const slow = steps.filter((step) => step.slow).length;
   const y = (ns: number) => HEIGHT - (ns / longest) * (HEIGHT - HEAD);
   const each = (width: number) => Math.min(MAX_BAR_WIDTH, width / steps.length);
+  const names = steps.map(({ name }, at) => ({ at, text: name.replace(/^ProfilerStep#/, "#") }));
   const axes = (width: number) => ({
-    x: { label: "step", ticks: steps.map(({ name }, i) => ({ place: (i + 0.5) * each(width), text: name.replace(/^ProfilerStep#/, "#") })) },
-    y: { label: "duration", ticks: linearTicks(longest, "ns", 4).map(({ at, text }) => ({ place: y(at), text })) },
+    x: axisOf("step", names, (at) => (at + 0.5) * each(width)),
+    y: axisOf("duration", linearTicks(longest, "ns", 4), y),
   });
   const limit = table.rows.length < table.row_count ? ` (the first ${table.rows.length} of ${table.row_count})` : "";
+  const marked = slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`;
+  const counts = `${plural(steps.length, "step")}${limit}, ${marked}`;
   return (
     <ChartSection
       id="steps"
       title={TITLE}
-      about={`${plural(steps.length, "step")}${limit}, ${slow === 0 ? "none slow" : `${slow} slow (marked with ▼)`}. The filled part of a bar is the device-busy share of the step. ${table.notes.join(" ")}`}
+      about={`${counts}. The filled part of a bar is the device-busy share of the step. ${table.notes.join(" ")}`}
       hint="Click a step to measure it."
     >
       <Chart label={`${steps.length} steps`} height={HEIGHT} axes={axes}>
@@ -52,18 +55,20 @@ export function Steps({ viewer, report }: ChartProps) {
           steps.map(({ row, name, dur, busy, slow, why }, i) => {
             const [x, wide] = [i * each(width), Math.max(1, each(width) - Math.min(4, each(width) / 5))];
             const full = ((busy ?? 0) / 100) * (HEIGHT - y(dur));
+            const busyText = busy === null ? "" : `, devices busy ${pct(busy)}`;
+            const slowText = slow ? `\nslow: ${why ?? "longer than most steps"}` : "";
+            const isInside = HEIGHT - y(dur) > MIN_HEIGHT_FOR_LABEL;
+            const above = y(dur) - (slow ? 16 : 4);
             return (
               <g key={row} class="bar" onClick={() => void showRow(viewer, report, table, row)}>
-                <title>{`${name}: ${exact(dur)}${busy === null ? "" : `, devices busy ${pct(busy)}`}${slow ? `\nslow: ${why ?? "longer than most steps"}` : ""}`}</title>
+                <title>{`${name}: ${exact(dur)}${busyText}${slowText}`}</title>
                 <rect x={x} y={y(dur)} width={wide} height={HEIGHT - y(dur)} class="outline" />
                 <rect x={x} y={HEIGHT - full} width={wide} height={full} fill={fill} />
                 {slow && (
-                  <text class="mark" x={x + wide / 2} y={y(dur) - 4} text-anchor="middle">
-                    ▼
-                  </text>
+                  <text class="mark" x={x + wide / 2} y={y(dur) - 4} text-anchor="middle">▼</text>
                 )}
                 {wide > 56 && (
-                  <text class="value" x={x + wide / 2} y={HEIGHT - y(dur) > MIN_HEIGHT_FOR_LABEL ? y(dur) + 14 : y(dur) - (slow ? 16 : 4)} text-anchor="middle">
+                  <text class="value" x={x + wide / 2} y={isInside ? y(dur) + 14 : above} text-anchor="middle">
                     {duration(dur)}
                   </text>
                 )}

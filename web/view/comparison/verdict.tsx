@@ -8,7 +8,8 @@ import { FiguresTable } from "../parts/figures_table.tsx";
 
 export function ComparisonVerdict({ report }: { report: Report }) {
   const word = report.verdict?.name ?? "";
-  const [first = "", ...others] = report.lead.filter((line) => !report.trust.some(({ text }) => text === line)); // shown above
+  const isShownAbove = (line: string) => report.trust.some(({ text }) => text === line);
+  const [first = "", ...others] = report.lead.filter((line) => !isShownAbove(line));
   const metrics = tableOf(report, "metrics");
   return (
     <section class="verdict" aria-label="Verdict">
@@ -44,11 +45,19 @@ function Side({ table, row, side }: { table: ReportTable; row: number; side: "ba
   const time = numberOf(table, row, `${side}_ns`);
   if (time !== null) return <td title={exact(Math.round(time))}>{amount(time, "ns")}</td>;
   const [size, energy] = [numberOf(table, row, `${side}_bytes`), numberOf(table, row, `${side}_j`)];
-  return <td>{size !== null ? amount(size, "bytes") : energy !== null ? amount(energy, "J") : "–"}</td>;
+  if (size !== null) return <td>{amount(size, "bytes")}</td>;
+  return <td>{energy === null ? "–" : amount(energy, "J")}</td>;
 }
 
 const share = (value: number | null): string => (value === null ? "–" : pct(value));
 
-const signed = (value: number | null): string => (value === null ? "–" : `${value > 0 ? "+" : value < 0 ? "−" : ""}${Math.abs(value).toFixed(value !== 0 && Math.abs(value) < 0.05 ? 2 : 1)} %`);
+function signed(value: number | null): string {
+  if (value === null) return "–";
+  const size = Math.abs(value);
+  const text = `${size.toFixed(size !== 0 && size < 0.05 ? 2 : 1)} %`;
+  if (value === 0) return text;
+  return value > 0 ? `+${text}` : `−${text}`;
+}
 
-const interval = (low: number | null, high: number | null): string => (low === null || high === null ? "–" : `${signed(low)} to ${signed(high)}`);
+const interval = (low: number | null, high: number | null): string =>
+  low === null || high === null ? "–" : `${signed(low)} to ${signed(high)}`;

@@ -4,7 +4,9 @@
 import { useMemo } from "preact/hooks";
 import { pct } from "../../layout/cell_text.ts";
 import { duration } from "../../layout/time_text.ts";
-import { callees, callers, frameKey, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack } from "../../model/range/call_tree.ts";
+import {
+  callees, callers, frameKey, matchedTime, sandwich, stacksOf, TIMES, type CallNode, type Time, type WeightedStack,
+} from "../../model/range/call_tree.ts";
 import { pathOf, type FlameShape, type FlameView as Shape } from "../../model/range/flame_shape.ts";
 import { showInRange } from "../../model/range/range_navigation.ts";
 import type { RangeAnswer } from "../../model/range/range_answer.ts";
@@ -13,9 +15,11 @@ import type { Viewer } from "../../model/page/viewer.ts";
 import { useViewerState } from "../parts/use_state.ts";
 import { FlameView } from "./flame_view.tsx";
 
-const SHAPES: Readonly<Record<Shape, string>> = { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" };
+const SHAPES: Readonly<Record<Shape, string>> =
+  { callees: "callees", callers: "callers (inverted)", sandwich: "callers and callees of a function" };
 
-const TIME_NAMES: Readonly<Record<Time, string>> = { host: "host time", device: "submitted device time", idle: "GPU idle time" };
+const TIME_NAMES: Readonly<Record<Time, string>> =
+  { host: "host time", device: "submitted device time", idle: "GPU idle time" };
 
 interface Named {
   table: string;
@@ -23,7 +27,8 @@ interface Named {
 }
 
 export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: RangeAnswer; label: string }) {
-  const { time: chosen, view: shape, python, about, zoom, callersZoom } = useViewerState(viewer, (state) => state.flame);
+  const flame = useViewerState(viewer, (state) => state.flame);
+  const { time: chosen, view: shape, python, about, zoom, callersZoom } = flame;
   const query = useViewerState(viewer, (state) => state.flameSearch);
   const set = (change: Partial<FlameShape>) => viewer.set({ flame: { ...viewer.state.flame, ...change } });
   const setTree = (change: Partial<FlameShape>) => set({ ...change, zoom: [], callersZoom: [] }); // another tree
@@ -39,35 +44,53 @@ export function FlamePanel({ viewer, answer, label }: { viewer: Viewer; answer: 
   const view = { time, isMatch, onEvents: show };
   const zoomed = { zoom, onZoom: (node: CallNode) => set({ zoom: pathOf(node) }) };
   const above = { zoom: callersZoom, onZoom: (node: CallNode) => set({ callersZoom: pathOf(node) }) };
+  const widths = times.map((each) => [each, TIME_NAMES[each]] as const);
+  const shapes = Object.entries(SHAPES) as [Shape, string][];
+  const turn = (node: CallNode) => setTree({ view: "sandwich", about: frameKey(node) });
+  const isTree = shape !== "sandwich";
+  const showAround = (about: string) => setTree({ about });
+  const addPython = (event: { currentTarget: HTMLInputElement }) => setTree({ python: event.currentTarget.checked });
   return (
     <>
       <p class="tools-line">
-        <Choice name="Width" value={time} options={times.map((each) => [each, TIME_NAMES[each]])} onChange={(time) => setTree({ time })} />
-        <Choice name="View" value={shape} options={Object.entries(SHAPES) as [Shape, string][]} onChange={(view) => setTree({ view })} />
-        {shape === "sandwich" && <Choice name="Function" value={keyOf(center)} options={functionsOf(stacks)} onChange={(about) => setTree({ about })} />}
+        <Choice name="Width" value={time} options={widths} onChange={(time) => setTree({ time })} />
+        <Choice name="View" value={shape} options={shapes} onChange={(view) => setTree({ view })} />
+        {!isTree && (
+          <Choice name="Function" value={keyOf(center)} options={functionsOf(stacks)} onChange={showAround} />
+        )}
         {hasPython && (
           <label>
-            <input type="checkbox" checked={python} onChange={(event) => setTree({ python: event.currentTarget.checked })} /> Include Python functions
+            <input type="checkbox" checked={python} onChange={addPython} /> Include Python functions
           </label>
         )}
-        <input type="search" value={query} placeholder="Search, or /regex/" aria-label="Search the flame graph" onInput={(event) => viewer.set({ flameSearch: event.currentTarget.value })} />
+        <input
+          type="search" value={query} placeholder="Search, or /regex/" aria-label="Search the flame graph"
+          onInput={(event) => viewer.set({ flameSearch: event.currentTarget.value })}
+        />
         <span role="status">{found && !found.ok ? found.error : isMatch && matchText(stacks, isMatch, all)}</span>
       </p>
       <p class="about">{summaryOf(stacks, time, all)}</p>
-      {all > 0 && shape !== "sandwich" && <Tree stacks={stacks} shape={shape} label={label} view={{ ...view, ...zoomed }} onSandwich={(node) => setTree({ view: "sandwich", about: frameKey(node) })} />}
-      {all > 0 && shape === "sandwich" && center && <Around stacks={stacks} center={center} label={label} above={{ ...view, ...above }} below={{ ...view, ...zoomed }} />}
+      {all > 0 && isTree && <Tree {...{ stacks, shape, label }} view={{ ...view, ...zoomed }} onSandwich={turn} />}
+      {all > 0 && !isTree && center && (
+        <Around {...{ stacks, center, label }} above={{ ...view, ...above }} below={{ ...view, ...zoomed }} />
+      )}
     </>
   );
 }
 
 type View = Pick<Parameters<typeof FlameView>[0], "time" | "isMatch" | "zoom" | "onZoom" | "onEvents">;
 
-function Tree({ stacks, shape, label, view, onSandwich }: { stacks: WeightedStack[]; shape: Shape; label: string; view: View; onSandwich: (node: CallNode) => void }) {
+type OnNode = (node: CallNode) => void;
+type TreeProps = { stacks: WeightedStack[]; shape: Shape; label: string; view: View; onSandwich: OnNode };
+
+function Tree({ stacks, shape, label, view, onSandwich }: TreeProps) {
   const root = useMemo(() => (shape === "callers" ? callers(stacks) : callees(stacks)), [stacks, shape]);
   return <FlameView root={root} label={label} onSandwich={onSandwich} {...view} />;
 }
 
-function Around({ stacks, center, label, above, below }: { stacks: WeightedStack[]; center: Named; label: string; above: View; below: View }) {
+type AroundProps = { stacks: WeightedStack[]; center: Named; label: string; above: View; below: View };
+
+function Around({ stacks, center, label, above, below }: AroundProps) {
   const both = useMemo(() => sandwich(stacks, center.table, center.name), [stacks, center.table, center.name]);
   if (both.callees.total === 0) return <p class="about">{center.name} is not in this range.</p>;
   return (
@@ -80,15 +103,16 @@ function Around({ stacks, center, label, above, below }: { stacks: WeightedStack
   );
 }
 
-function Choice<T extends string>({ name, value, options, onChange }: { name: string; value: T; options: readonly (readonly [T, string])[]; onChange: (value: T) => void }) {
+type Options<T> = readonly (readonly [T, string])[];
+type ChoiceProps<T> = { name: string; value: T; options: Options<T>; onChange: (value: T) => void };
+
+function Choice<T extends string>({ name, value, options, onChange }: ChoiceProps<T>) {
   return (
     <label>
       {name}:{" "}
       <select value={value} onChange={(event) => onChange(event.currentTarget.value as T)}>
         {options.map(([key, text]) => (
-          <option key={key} value={key}>
-            {text}
-          </option>
+          <option key={key} value={key}>{text}</option>
         ))}
       </select>
     </label>
@@ -106,7 +130,10 @@ function fromKey(key: string): Named {
 function functionsOf(stacks: readonly WeightedStack[]): [key: string, name: string][] {
   const times = new Map<string, number>();
   for (const { frames, ns } of stacks)
-    frames.forEach((frame, i) => frame.table !== "" && times.set(frameKey(frame), (times.get(frameKey(frame)) ?? 0) + (i === frames.length - 1 ? ns : 0)));
+    frames.forEach((frame, i) => {
+      const own = i === frames.length - 1 ? ns : 0;
+      if (frame.table !== "") times.set(frameKey(frame), (times.get(frameKey(frame)) ?? 0) + own);
+    });
   return [...times].sort((a, b) => b[1] - a[1]).map(([key]) => [key, fromKey(key).name]);
 }
 
@@ -124,6 +151,10 @@ function summaryOf(stacks: readonly WeightedStack[], time: Time, all: number): s
   if (stacks.length === 0) return "No events in this range.";
   if (time === "host") return `${duration(all)} of host time, summed over threads.`;
   const unknown = stacks.reduce((sum, { frames, ns }) => (frames[0]?.table === "" ? sum : sum + ns), 0);
-  if (time === "device") return `${duration(all)} of device time, below the calls that submitted the work.${unknown > 0 ? ` For ${duration(unknown)} the call is unknown.` : ""}`;
-  return `${duration(all)} of idle time, summed over GPUs, below what the thread that explains it was in.${unknown > 0 ? ` For ${duration(unknown)} the thread is unknown.` : ""}`;
+  const about = {
+    device: `${duration(all)} of device time, below the calls that submitted the work.`,
+    idle: `${duration(all)} of idle time, summed over GPUs, below what the thread that explains it was in.`,
+  }[time];
+  const what = time === "device" ? "call" : "thread";
+  return unknown > 0 ? `${about} For ${duration(unknown)} the ${what} is unknown.` : about;
 }

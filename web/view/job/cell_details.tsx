@@ -13,18 +13,19 @@ export function CellDetails({ viewer, job, chosen }: JobProps) {
   const { rank, host, peers, status, file } = job.ranks[chosen.rank]!;
   const step = job.steps[chosen.step]!;
   const { cost, alone } = prices(job);
+  const [ownCost, ownAlone] = [cost[chosen.rank]!, alone[chosen.rank]!];
+  const rounded = (ns: number) => duration(Math.round(ns));
+  const others = job.ranks.filter((other) => other.peers === peers).length - 1;
   const isRecorded = job.recorded[chosen.rank * job.steps.length + chosen.step] === 1;
   const facts: [string, string][] = [
     ["host", host ?? "unknown"],
     ["recording", isRecorded ? status : whyLost(job, chosen.rank, chosen.step)],
-    ["peers", peers === null ? "unknown" : `${job.ranks.filter((other) => other.peers === peers).length - 1} ranks do the same (set ${peers})`],
-    ["price", alone[chosen.rank]! > 0 || cost[chosen.rank]! > 0 ? `${duration(Math.round(cost[chosen.rank]!))} per step, ${duration(Math.round(alone[chosen.rank]!))} alone` : "none"],
+    ["peers", peers === null ? "unknown" : `${others} ranks do the same (set ${peers})`],
+    ["price", ownAlone > 0 || ownCost > 0 ? `${rounded(ownCost)} per step, ${rounded(ownAlone)} alone` : "none"],
   ];
   return (
     <section class="cell-details" aria-label="Selected rank">
-      <h2>
-        Rank {rank}, step {step}
-      </h2>
+      <h2>Rank {rank}, step {step}</h2>
       <dl>
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -38,7 +39,9 @@ export function CellDetails({ viewer, job, chosen }: JobProps) {
   );
 }
 
-function OpenRank({ viewer, rank, step, file }: { viewer: JobProps["viewer"]; rank: number; step: number; file: string }) {
+type OpenRankProps = { viewer: JobProps["viewer"]; rank: number; step: number; file: string };
+
+function OpenRank({ viewer, rank, step, file }: OpenRankProps) {
   const { value: openable } = useAsync(() => viewer.recording.openRanks(), viewer);
   if (openable === undefined) return null;
   if (openable?.has(rank))
@@ -52,7 +55,8 @@ function OpenRank({ viewer, rank, step, file }: { viewer: JobProps["viewer"]; ra
   const command = `gpu-profile view ${file}`;
   return (
     <p class="open-rank">
-      {openable === null ? "This file holds the summary of the rank; its recording opens with " : "The file is not there any more; where it is, its recording opens with "}
+      {openable === null ? "This file holds the summary of the rank" : "The file is not there any more; where it is"}
+      {openable === null ? "; " : ", "}its recording opens with{" "}
       <Command text={command} />
       <CopyButton text={() => command} label="Copy" title="Copy this command" />
     </p>

@@ -1,15 +1,16 @@
-// The cells of the heat map: the shown part of them as a picture, the selected and the pointed one as text, and a legend.
+// The cells of the heat map: the shown part of them as a picture, the selected and the pointed one as text, and a
+// legend.
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { DARK, LIGHT } from "../../draw/theme.ts";
 import { plural } from "../../layout/time_text.ts";
 import { contains, zoomedHeat } from "../../model/job/heat_window.ts";
 import { useTheme } from "../page/theme_switch.tsx";
-import { useWidth } from "../parts/use_width.ts";
+import { px, useWidth } from "../parts/use_width.ts";
 import { useHeatEvents, type Box, type Cell } from "./heat_events.ts";
 import { anchorOf } from "./heat_gestures.ts";
 import { HeatLegend } from "./heat_legend.tsx";
-import { cursorStyle, drawPicture, LEFT, px, useHeatLayout, type HeatLayout, type HeatProps } from "./heat_picture.ts";
+import { cursorStyle, drawPicture, LEFT, useHeatLayout, type HeatLayout, type HeatProps } from "./heat_picture.ts";
 import { CellTip, cellText } from "./heat_tip.tsx";
 import { HeatZoom } from "./heat_zoom.tsx";
 
@@ -24,11 +25,14 @@ export function HeatCells(props: HeatProps) {
   const { pointed, box, handlers, show } = useHeatEvents(props, layout, canvas, selected);
 
   useLayoutEffect(() => {
-    if (canvas.current !== null && width > 0) drawPicture(canvas.current, layout, props, theme === "dark" ? DARK : LIGHT);
+    if (canvas.current !== null && width > 0)
+      drawPicture(canvas.current, layout, props, theme === "dark" ? DARK : LIGHT);
   }, [map, width, theme, scale, chosen.rank, chosen.step]);
 
   const describe = (cell: Cell) => cellText(job, quantity, cells, rows[cell.place]!, cell.step);
   const isShown = contains(window.ranks, selected.place) && contains(window.steps, selected.step);
+  const [row, column] = [selected.place - window.ranks.from, selected.step - window.steps.from];
+  const about = `${quantity.title} of ${plural(rows.length, "rank")} in ${plural(job.steps.length, "step")}`;
   const zoom = (factor: number) => show(zoomedHeat(window, whole, factor, anchorOf(window, selected)), true);
   return (
     <>
@@ -40,11 +44,11 @@ export function HeatCells(props: HeatProps) {
           tabIndex={0}
           role="application"
           aria-roledescription="heat map"
-          aria-label={`${quantity.title} of ${plural(rows.length, "rank")} in ${plural(job.steps.length, "step")}; arrow keys select a cell, + and - zoom`}
+          aria-label={`${about}; arrow keys select a cell, + and - zoom`}
           aria-describedby="heat-readout"
           {...handlers}
         />
-        {width > 0 && isShown && <div class="heat-cursor" style={cursorStyle(selected.place - window.ranks.from, selected.step - window.steps.from, layout)} />}
+        {width > 0 && isShown && <div class="heat-cursor" style={cursorStyle(row, column, layout)} />}
         {box && <div class="heat-box" style={boxStyle(box)} />}
         {pointed && <CellTip lines={describe(pointed)} x={pointed.x} y={pointed.y} width={width} />}
       </div>
@@ -59,15 +63,19 @@ export function HeatCells(props: HeatProps) {
 }
 
 function Explanation({ layout: { input, place } }: { layout: HeatLayout }) {
+  const ranks = Math.ceil(input.rows.length / place.lines);
+  const steps = Math.ceil(input.steps / place.columns);
   return (
     <p class="about">
-      Bars next to the cells: mean of the rank, and of the step, over the cells shown. Hatched: no value; a mark at the end of a row or column that has such a cell.
-      {place.lines < input.rows.length && ` A line stands for ${Math.ceil(input.rows.length / place.lines)} ranks or fewer and shows the worst of them.`}
-      {place.columns < input.steps && ` A column stands for ${Math.ceil(input.steps / place.columns)} steps or fewer and shows the worst of them.`}
+      Bars next to the cells: mean of the rank, and of the step, over the cells shown. Hatched: no value; a mark at the
+      end of a row or column that has such a cell.
+      {place.lines < input.rows.length && ` A line stands for ${ranks} ranks or fewer and shows the worst of them.`}
+      {place.columns < input.steps && ` A column stands for ${steps} steps or fewer and shows the worst of them.`}
     </p>
   );
 }
 
 function boxStyle({ from, to }: Box): Record<string, string> {
-  return { left: px(LEFT + Math.min(from.x, to.x)), top: px(Math.min(from.y, to.y)), width: px(Math.abs(to.x - from.x)), height: px(Math.abs(to.y - from.y)) };
+  const [left, top] = [px(LEFT + Math.min(from.x, to.x)), px(Math.min(from.y, to.y))];
+  return { left, top, width: px(Math.abs(to.x - from.x)), height: px(Math.abs(to.y - from.y)) };
 }

@@ -1,11 +1,12 @@
-// What the pointer, the wheel and the keys do on the heat map: the pointed cell, a box being marked, and the handlers of
-// the canvas.
+// What the pointer, the wheel and the keys do on the heat map: the pointed cell, a box being marked, and the handlers
+// of the canvas.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { worstIn } from "../../layout/heat_map.ts";
 import { selectCell, showHeat } from "../../model/job/job_cell.ts";
 import type { HeatWindow } from "../../model/job/heat_window.ts";
-import { HeatDrag, pinchedHeat, pressedZoom, wheeled, type HeatActions, type HeatView, type Spot } from "./heat_gestures.ts";
+import { HeatDrag, pinchedHeat, pressedZoom, wheeled } from "./heat_gestures.ts";
+import type { HeatActions, HeatView, Spot } from "./heat_gestures.ts";
 import { LEFT, type HeatLayout, type HeatProps } from "./heat_picture.ts";
 
 export interface Cell {
@@ -18,12 +19,16 @@ export interface Box {
   to: Spot;
 }
 
-export function useHeatEvents({ viewer, job, rows }: HeatProps, layout: HeatLayout, canvas: { current: HTMLCanvasElement | null }, selected: Cell) {
+type Canvas = { current: HTMLCanvasElement | null };
+
+export function useHeatEvents({ viewer, job, rows }: HeatProps, layout: HeatLayout, canvas: Canvas, selected: Cell) {
   const { window, whole, input, place, scale } = layout;
   const [pointed, setPointed] = useState<(Cell & Spot) | null>(null);
   const [box, setBox] = useState<Box | null>(null);
   const actions: HeatActions = { show: (part, isStep) => showHeat(viewer, whole, part, isStep), mark: setBox };
-  const view: HeatView = { window, whole, cell: { width: (place.columns * place.cellWidth) / scale / input.steps, height: (place.lines * place.cellHeight) / scale / input.rows.length } };
+  const width = (place.columns * place.cellWidth) / scale / input.steps;
+  const height = (place.lines * place.cellHeight) / scale / input.rows.length;
+  const view: HeatView = { window, whole, cell: { width, height } };
   const drag = useDrag(actions);
   useWheel(canvas, (event) => wheeled(view, event, spotOf(event)), actions);
   usePinch(canvas, view, actions);
@@ -85,7 +90,7 @@ function useDrag(actions: HeatActions): HeatDrag {
 }
 
 /** The wheel needs a listener that may keep the page from scrolling. */
-function useWheel(canvas: { current: HTMLCanvasElement | null }, wheel: (event: WheelEvent) => HeatWindow | null, { show }: HeatActions): void {
+function useWheel(canvas: Canvas, wheel: (event: WheelEvent) => HeatWindow | null, { show }: HeatActions): void {
   const latest = useRef({ wheel, show });
   latest.current = { wheel, show };
   useEffect(() => {
@@ -102,7 +107,7 @@ function useWheel(canvas: { current: HTMLCanvasElement | null }, wheel: (event: 
 }
 
 /** Two fingers. Their events need listeners that may keep the page from scrolling and zooming. */
-function usePinch(canvas: { current: HTMLCanvasElement | null }, view: HeatView, { show }: HeatActions): void {
+function usePinch(canvas: Canvas, view: HeatView, { show }: HeatActions): void {
   const latest = useRef({ view, show });
   latest.current = { view, show };
   useEffect(() => {
@@ -124,15 +129,20 @@ function usePinch(canvas: { current: HTMLCanvasElement | null }, view: HeatView,
 /** null: not two fingers. */
 function spotsOf({ touches }: TouchEvent, canvas: HTMLCanvasElement): readonly [Spot, Spot] | null {
   const { left, top } = canvas.getBoundingClientRect();
-  const [a, b, ...more] = Array.from(touches, ({ clientX, clientY }): Spot => ({ x: clientX - left - LEFT, y: clientY - top }));
+  const spotOfTouch = ({ clientX, clientY }: Touch): Spot => ({ x: clientX - left - LEFT, y: clientY - top });
+  const [a, b, ...more] = Array.from(touches, spotOfTouch);
   return a && b && more.length === 0 ? [a, b] : null;
 }
 
 /** The cell that a key leads to; null for other keys. */
-export function moved({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent, { place, step }: Cell, ranks: number, steps: number): Cell | null {
+export function moved(event: KeyboardEvent, { place, step }: Cell, ranks: number, steps: number): Cell | null {
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
   if (ctrlKey || metaKey || altKey || shiftKey) return null;
   const page = Math.max(1, Math.round(ranks / 20));
-  const ways: Record<string, [number, number]> = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-page, 0], PageDown: [page, 0], Home: [0, -steps], End: [0, steps] };
+  const ways: Record<string, [number, number]> = {
+    ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+    PageUp: [-page, 0], PageDown: [page, 0], Home: [0, -steps], End: [0, steps],
+  };
   const way = ways[key];
   if (way === undefined) return null;
   const inside = (at: number, count: number) => Math.min(Math.max(at, 0), count - 1);

@@ -1,8 +1,9 @@
-// Pointer, wheel and keys of the heat map. Ctrl + wheel zooms at the pointer; Shift + wheel or a sideways wheel pans over
-// steps, where there are more. Drag pans; with Shift, or while everything is shown, it marks a box to zoom to. A click
-// selects a cell. Two fingers zoom and pan; one finger scrolls the page.
+// Pointer, wheel and keys of the heat map. Ctrl + wheel zooms at the pointer; Shift + wheel or a sideways wheel pans
+// over steps, where there are more. Drag pans; with Shift, or while everything is shown, it marks a box to zoom to. A
+// click selects a cell. Two fingers zoom and pan; one finger scrolls the page.
 
-import { contains, heatBetween, movedHeat, zoomedHeat, type HeatPoint, type HeatWindow } from "../../model/job/heat_window.ts";
+import { contains, heatBetween, movedHeat, zoomedHeat } from "../../model/job/heat_window.ts";
+import type { HeatPoint, HeatWindow } from "../../model/job/heat_window.ts";
 
 const CLICK = 4; // css pixels the pointer may move in a click
 const CLOSER = 0.5;
@@ -27,9 +28,11 @@ export interface HeatActions {
   mark(box: { from: Spot; to: Spot } | null): void;
 }
 
-export const pointAt = ({ window, cell }: HeatView, { x, y }: Spot): HeatPoint => ({ place: window.ranks.from + y / cell.height, step: window.steps.from + x / cell.width });
+export const pointAt = ({ window, cell }: HeatView, { x, y }: Spot): HeatPoint =>
+  ({ place: window.ranks.from + y / cell.height, step: window.steps.from + x / cell.width });
 
-const isPart = ({ window, whole }: HeatView): boolean => window.ranks.to - window.ranks.from < whole.ranks.to || window.steps.to - window.steps.from < whole.steps.to;
+const isPart = ({ window, whole }: HeatView): boolean =>
+  window.ranks.to - window.ranks.from < whole.ranks.to || window.steps.to - window.steps.from < whole.steps.to;
 
 export class HeatDrag {
   hasMoved = false; // since the button was pressed
@@ -49,8 +52,9 @@ export class HeatDrag {
     const { at, view } = begun;
     this.hasMoved ||= Math.hypot(to.x - at.x, to.y - at.y) >= CLICK;
     if (!this.hasMoved) return true;
+    const by = { place: (at.y - to.y) / view.cell.height, step: (at.x - to.x) / view.cell.width };
     if (begun.isBox) this.actions().mark({ from: at, to });
-    else this.actions().show(movedHeat(view.window, view.whole, { place: (at.y - to.y) / view.cell.height, step: (at.x - to.x) / view.cell.width }), false);
+    else this.actions().show(movedHeat(view.window, view.whole, by), false);
     return true;
   }
 
@@ -58,7 +62,8 @@ export class HeatDrag {
     const { begun, hasMoved } = this;
     this.cancel();
     this.hasMoved = hasMoved; // the click that follows is none
-    if (begun !== null && hasMoved && begun.isBox) this.actions().show(heatBetween(pointAt(begun.view, begun.at), pointAt(begun.view, to), begun.view.whole), true);
+    if (begun !== null && hasMoved && begun.isBox)
+      this.actions().show(heatBetween(pointAt(begun.view, begun.at), pointAt(begun.view, to), begun.view.whole), true);
   }
 
   cancel(): void {
@@ -69,13 +74,16 @@ export class HeatDrag {
 }
 
 /** The window that a turn of the wheel leads to; null: the wheel is the page's. */
-export function wheeled(view: HeatView, { ctrlKey, metaKey, shiftKey, deltaX, deltaY, deltaMode }: WheelEvent, at: Spot): HeatWindow | null {
+export function wheeled(view: HeatView, event: WheelEvent, at: Spot): HeatWindow | null {
+  const { ctrlKey, metaKey, shiftKey, deltaX, deltaY, deltaMode } = event;
   const unit = deltaMode === 0 ? 1 : 16;
-  if (ctrlKey || metaKey) return zoomedHeat(view.window, view.whole, Math.exp(Math.max(-200, Math.min(200, deltaY * unit)) * 0.004), pointAt(view, at));
+  const factor = Math.exp(Math.max(-200, Math.min(200, deltaY * unit)) * 0.004);
+  if (ctrlKey || metaKey) return zoomedHeat(view.window, view.whole, factor, pointAt(view, at));
   const sideways = (shiftKey ? deltaX + deltaY : deltaX) * unit;
   if (sideways === 0 || !isPart(view)) return null;
   const steps = sideways / view.cell.width;
-  return movedHeat(view.window, view.whole, { place: 0, step: Math.sign(steps) * Math.max(1, Math.round(Math.abs(steps))) });
+  const step = Math.sign(steps) * Math.max(1, Math.round(Math.abs(steps)));
+  return movedHeat(view.window, view.whole, { place: 0, step });
 }
 
 /** The window that keeps what is between two fingers between them, since they were put down. */
@@ -83,30 +91,40 @@ export function pinchedHeat(view: HeatView, before: readonly [Spot, Spot], now: 
   const { window, whole, cell } = view;
   const [was, is] = [fingers(before), fingers(now)];
   const zoomed = zoomedHeat(window, whole, was.apart / is.apart, pointAt(view, was.middle));
-  const pixels = (axis: "ranks" | "steps", before: number) => (before * (window[axis].to - window[axis].from)) / (zoomed[axis].to - zoomed[axis].from);
+  const pixels = (axis: "ranks" | "steps", before: number) =>
+    (before * (window[axis].to - window[axis].from)) / (zoomed[axis].to - zoomed[axis].from);
   return movedHeat(zoomed, whole, {
     place: (was.middle.y - is.middle.y) / pixels("ranks", cell.height),
     step: (was.middle.x - is.middle.x) / pixels("steps", cell.width),
   });
 }
 
-const fingers = ([a, b]: readonly [Spot, Spot]) => ({ apart: Math.max(NEAREST, Math.hypot(a.x - b.x, a.y - b.y)), middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } });
+function fingers([a, b]: readonly [Spot, Spot]) {
+  const apart = Math.max(NEAREST, Math.hypot(a.x - b.x, a.y - b.y));
+  return { apart, middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } };
+}
 
 /** Where keys and buttons zoom: the selected cell, or the middle of what is shown if the cell is not in it. */
 export function anchorOf({ ranks, steps }: HeatWindow, { place, step }: HeatPoint): HeatPoint {
   const isShown = contains(ranks, place) && contains(steps, step);
-  return isShown ? { place: place + 0.5, step: step + 0.5 } : { place: (ranks.from + ranks.to) / 2, step: (steps.from + steps.to) / 2 };
+  if (isShown) return { place: place + 0.5, step: step + 0.5 };
+  return { place: (ranks.from + ranks.to) / 2, step: (steps.from + steps.to) / 2 };
 }
 
 /** The window that a key leads to; null for other keys. */
-export function pressedZoom({ window, whole }: HeatView, { key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent, selected: HeatPoint): HeatWindow | null {
+export function pressedZoom(view: HeatView, event: KeyboardEvent, selected: HeatPoint): HeatWindow | null {
+  const { window, whole } = view;
+  const { key, shiftKey, ctrlKey, metaKey, altKey } = event;
   if (ctrlKey || metaKey || altKey) return null;
   const by = (range: { from: number; to: number }) => Math.max(1, Math.round(STEP * (range.to - range.from)));
-  const pan = (place: number, step: number) => () => movedHeat(window, whole, { place: place * by(window.ranks), step: step * by(window.steps) });
+  const pan = (place: number, step: number) => () =>
+    movedHeat(window, whole, { place: place * by(window.ranks), step: step * by(window.steps) });
   const zoom = (factor: number) => () => zoomedHeat(window, whole, factor, anchorOf(window, selected));
   const [closer, farther, left, right] = [zoom(CLOSER), zoom(1 / CLOSER), pan(0, -1), pan(0, 1)];
-  const ways: Record<string, () => HeatWindow> = { "+": closer, "=": closer, w: closer, "-": farther, s: farther, a: left, d: right, "0": () => whole };
-  const shifted: Record<string, () => HeatWindow> = { ArrowLeft: left, ArrowRight: right, ArrowUp: pan(-1, 0), ArrowDown: pan(1, 0) };
+  type Ways = Record<string, () => HeatWindow>;
+  const zooms: Ways = { "+": closer, "=": closer, w: closer, "-": farther, s: farther, "0": () => whole };
+  const ways: Ways = { ...zooms, a: left, d: right };
+  const shifted: Ways = { ArrowLeft: left, ArrowRight: right, ArrowUp: pan(-1, 0), ArrowDown: pan(1, 0) };
   const way = ways[key.toLowerCase()] ?? (shiftKey ? shifted[key] : undefined);
   return way?.() ?? null;
 }

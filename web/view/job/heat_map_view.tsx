@@ -28,9 +28,7 @@ export function HeatMapView(props: JobProps) {
           Quantity{" "}
           <select value={quantity.name} onChange={(event) => viewer.set({ quantity: event.currentTarget.value })}>
             {job.quantities.map((each) => (
-              <option key={each.name} value={each.name}>
-                {each.title}
-              </option>
+              <option key={each.name} value={each.name}>{each.title}</option>
             ))}
           </select>
         </label>
@@ -38,9 +36,7 @@ export function HeatMapView(props: JobProps) {
           Rows by{" "}
           <select value={order} onChange={(event) => orderRanks(viewer, job, event.currentTarget.value as RowOrder)}>
             {ROW_ORDERS.map((each) => (
-              <option key={each} value={each}>
-                {ORDER_NAMES[each]}
-              </option>
+              <option key={each} value={each}>{ORDER_NAMES[each]}</option>
             ))}
           </select>
         </label>

@@ -4,7 +4,9 @@ import { useMemo } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
 import { besideCells, drawHeatMap } from "../../draw/draw_heat_map.ts";
 import type { Theme } from "../../draw/theme.ts";
-import { columnAt, heatMap, lineOf, placeHeat, placePart, type HeatInput, type HeatMap, type HeatPlace } from "../../layout/heat_map.ts";
+import {
+  columnAt, heatMap, lineOf, placeHeat, placePart, type HeatInput, type HeatMap, type HeatPlace,
+} from "../../layout/heat_map.ts";
 import { lineLabels, stepTicks } from "../../layout/heat_labels.ts";
 import { HeatScale, materialTime } from "../../layout/heat_scale.ts";
 import { heatIn, wholeHeat, type HeatWindow } from "../../model/job/heat_window.ts";
@@ -13,6 +15,7 @@ import type { RowOrder } from "../../model/job/job_order.ts";
 import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { useViewerState } from "../parts/use_state.ts";
+import { px } from "../parts/use_width.ts";
 
 export const LEFT = 92; // css pixels for the labels of rows
 const HEIGHT = 440; // of the cells at most
@@ -41,22 +44,28 @@ export interface HeatLayout {
 }
 
 /** Computes only what has changed: a moved pointer or another selected cell computes nothing. */
-export function useHeatLayout({ viewer, job, rows, quantity, cells }: HeatProps, room: number): HeatLayout {
+export function useHeatLayout(props: HeatProps, room: number): HeatLayout {
+  const { viewer, job, rows, quantity, cells } = props;
   const wanted = useViewerState(viewer, (state) => state.heat);
   const scale = devicePixelRatio || 1;
   const beside = besideCells({ strip: STRIP, bar: BAR, gap: GAP });
   const whole = useMemo(() => wholeHeat(rows.length, job.steps.length), [rows, job]);
   const window = useMemo(() => heatIn(wanted, whole), [wanted, whole]);
-  const input = useMemo(() => inputOf(cells, rows, job, window, quantity), [cells, rows, job, window, quantity]);
-  const all = useMemo(() => placeHeat(Math.max(1, Math.floor((room - LEFT - beside) * scale)), Math.floor(HEIGHT * scale), whole.ranks.to, whole.steps.to), [room, scale, whole]);
+  const input = useMemo(() => inputOf(props, window), [cells, rows, job, window, quantity]);
+  const all = useMemo(() => {
+    const width = Math.max(1, Math.floor((room - LEFT - beside) * scale));
+    return placeHeat(width, Math.floor(HEIGHT * scale), whole.ranks.to, whole.steps.to);
+  }, [room, scale, whole]);
   const place = useMemo(() => placePart(all, input.rows.length, input.steps), [all, input]);
   const heat = useMemo(() => new HeatScale(quantity, job.stepTime), [quantity, job]);
   const map = useMemo(() => heatMap(input, place, (value) => heat.shade(value)), [input, place, heat]);
-  const [width, height] = [LEFT + (place.columns * place.cellWidth) / scale + beside, (place.lines * place.cellHeight) / scale + beside + LABELS];
+  const width = LEFT + (place.columns * place.cellWidth) / scale + beside;
+  const height = (place.lines * place.cellHeight) / scale + beside + LABELS;
   return { window, whole, input, place, heat, map, width, height, scale };
 }
 
-export function drawPicture(target: HTMLCanvasElement, layout: HeatLayout, { job, chosen, order, quantity }: HeatProps, theme: Theme): void {
+export function drawPicture(target: HTMLCanvasElement, layout: HeatLayout, props: HeatProps, theme: Theme): void {
+  const { job, chosen, order, quantity } = props;
   const { window, input, place, map, width, height, scale } = layout;
   const begun = performance.now();
   target.width = Math.round(width * scale);
@@ -87,14 +96,10 @@ export function drawPicture(target: HTMLCanvasElement, layout: HeatLayout, { job
   target.dataset.complete = "";
 }
 
-const inputOf = (cells: Float64Array, rows: Uint32Array, job: Job, { ranks, steps }: HeatWindow, { lowIsBad }: Quantity): HeatInput => ({
-  cells,
-  stride: job.steps.length,
-  rows: rows.subarray(ranks.from, ranks.to),
-  first: steps.from,
-  steps: steps.to - steps.from,
-  lowIsBad,
-});
+function inputOf({ cells, job, quantity: { lowIsBad }, ...all }: HeatProps, { ranks, steps }: HeatWindow): HeatInput {
+  const rows = all.rows.subarray(ranks.from, ranks.to);
+  return { cells, stride: job.steps.length, rows, first: steps.from, steps: steps.to - steps.from, lowIsBad };
+}
 
 /** The lines of the ranks of the straggler whose worst cell is selected. */
 function markedLines(job: Job, shown: Uint32Array, chosen: JobProps["chosen"], place: HeatPlace): Uint8Array {
@@ -105,10 +110,11 @@ function markedLines(job: Job, shown: Uint32Array, chosen: JobProps["chosen"], p
   return marked;
 }
 
-export const px = (value: number): string => `${value}px`;
-
 /** The frame of a cell, given by its place among the shown rows and columns. */
-export function cursorStyle(row: number, column: number, { input: { rows, steps }, place, scale }: Pick<HeatLayout, "input" | "place" | "scale">): Record<string, string> {
-  const [x, y] = [(columnAt(column, steps, place) * place.cellWidth) / scale, (lineOf(row, rows.length, place) * place.cellHeight) / scale];
-  return { left: px(LEFT + x - 2), top: px(y - 2), width: px(place.cellWidth / scale + 4), height: px(place.cellHeight / scale + 4) };
+export function cursorStyle(row: number, column: number, layout: Pick<HeatLayout, "input" | "place" | "scale">) {
+  const { input, place, scale } = layout;
+  const x = (columnAt(column, input.steps, place) * place.cellWidth) / scale;
+  const y = (lineOf(row, input.rows.length, place) * place.cellHeight) / scale;
+  const [width, height] = [px(place.cellWidth / scale + 4), px(place.cellHeight / scale + 4)];
+  return { left: px(LEFT + x - 2), top: px(y - 2), width, height };
 }

@@ -9,7 +9,9 @@ export function cellText(job: Job, quantity: Quantity, cells: Float64Array, rank
   const { rank: number, host } = job.ranks[rank]!;
   const value = cells[rank * job.steps.length + step]!;
   const said = Number.isNaN(value) ? whyLost(job, rank, step) : quantityText(value, quantity);
-  return [`rank ${number}${host === null ? "" : ` on ${host}`}`, `step ${job.steps[step]} (${duration(job.longest[step]!)})`, `${quantity.title.toLowerCase()}: ${said}`];
+  const place = `rank ${number}${host === null ? "" : ` on ${host}`}`;
+  const time = `step ${job.steps[step]} (${duration(job.longest[step]!)})`;
+  return [place, time, `${quantity.title.toLowerCase()}: ${said}`];
 }
 
 export function CellTip({ lines, x, y, width }: { lines: string[]; x: number; y: number; width: number }) {

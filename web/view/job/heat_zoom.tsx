@@ -19,19 +19,15 @@ export function HeatZoom({ job, window: { ranks, steps }, whole, order, onZoom, 
   const isWhole = rankCount === whole.ranks.to && stepCount === whole.steps.to;
   const [first, last] = [job.steps[steps.from]!, job.steps[steps.to - 1]!];
   const place = order === "rank" ? "" : `, places ${grouped(ranks.from + 1)} to ${grouped(ranks.to)} in this order`;
+  const all = plural(whole.ranks.to, "rank");
+  const part = `${grouped(rankCount)} of ${all}${place}`;
   return (
     <div class="tools-line" role="group" aria-label="Part of the heat map">
-      <button onClick={() => onZoom(0.5)} title="+ or W, or Ctrl + wheel">
-        Zoom in
-      </button>
-      <button onClick={() => onZoom(2)} disabled={isWhole} title="- or S, or Ctrl + wheel">
-        Zoom out
-      </button>
-      <button onClick={onWhole} disabled={isWhole} title="0">
-        Show all
-      </button>
+      <button onClick={() => onZoom(0.5)} title="+ or W, or Ctrl + wheel">Zoom in</button>
+      <button onClick={() => onZoom(2)} disabled={isWhole} title="- or S, or Ctrl + wheel">Zoom out</button>
+      <button onClick={onWhole} disabled={isWhole} title="0">Show all</button>
       <span role="status">
-        {isWhole ? `${plural(whole.ranks.to, "rank")}, ${plural(whole.steps.to, "step")}` : `${grouped(rankCount)} of ${plural(whole.ranks.to, "rank")}${place}; steps ${first} to ${last}`}
+        {isWhole ? `${all}, ${plural(whole.steps.to, "step")}` : `${part}; steps ${first} to ${last}`}
       </span>
     </div>
   );

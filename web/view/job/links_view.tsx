@@ -1,5 +1,5 @@
-// Transfers between hosts as a matrix, when links are in question. A click or the arrow keys select a pair, which is read
-// out and leads to its row of the table.
+// Transfers between hosts as a matrix, when links are in question. A click or the arrow keys select a pair, which is
+// read out and leads to its row of the table.
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
@@ -16,10 +16,10 @@ import type { JobProps } from "../job_page.tsx";
 import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../page/theme_switch.tsx";
-import { useWidth } from "../parts/use_width.ts";
+import { px, useWidth } from "../parts/use_width.ts";
 import { moved, type Cell } from "./heat_events.ts";
 import { HeatLegend } from "./heat_legend.tsx";
-import { cursorStyle, LEFT, px } from "./heat_picture.ts";
+import { cursorStyle, LEFT } from "./heat_picture.ts";
 import { CellTip } from "./heat_tip.tsx";
 
 const HEIGHT = 440; // css pixels, of the cells at most
@@ -30,7 +30,9 @@ const BESIDE = { strip: 0, bar: 0, gap: 4 }; // no marks and no means
 /** Ratios on the scale of the heat map: from that of equal transfers to the worst. */
 const ratioOf = (links: HostLinks): Quantity => {
   const most = links.ratios.reduce((worst, ratio) => (ratio > worst ? ratio : worst), 2 * SLOW - 1);
-  return { name: "ratio", title: "Ratio", doc: "", unit: "×", quantum: 0.01, lowIsBad: false, compares: false, least: 1, low: 1, middle: SLOW, high: most, most };
+  const texts = { name: "ratio", title: "Ratio", doc: "", unit: "×" };
+  const scale = { quantum: 0.01, lowIsBad: false, compares: false, least: 1, low: 1, middle: SLOW, high: most, most };
+  return { ...texts, ...scale };
 };
 
 export function LinksView(props: JobProps & { report: Report }) {
@@ -53,17 +55,22 @@ function Links({ viewer, job, table }: JobProps & { table: ReportTable }) {
 
   const { input, place, heat, frame: drawn, size } = picture;
   const cellAt = ({ offsetX, offsetY }: MouseEvent): Cell | null => {
-    const [column, line] = [Math.floor(((offsetX - LEFT) * drawn.scale) / place.cellWidth), Math.floor((offsetY * drawn.scale) / place.cellHeight)];
-    return column < 0 || column >= place.columns || line < 0 || line >= place.lines ? null : worstIn(input, place, line, column);
+    const column = Math.floor(((offsetX - LEFT) * drawn.scale) / place.cellWidth);
+    const line = Math.floor((offsetY * drawn.scale) / place.cellHeight);
+    const isInside = column >= 0 && column < place.columns && line >= 0 && line < place.lines;
+    return isInside ? worstIn(input, place, line, column) : null;
   };
+  const cursor = cursorStyle(chosen.place, chosen.step, { input, place, scale: drawn.scale });
   const row = links.rows[chosen.place * links.hosts.length + chosen.step]!;
   return (
     <section class="links" aria-label="Transfers between hosts">
       <SavePicture title="Transfers between hosts" />
       <h2>Transfers between hosts</h2>
       <p class="about">
-        How long transfers take next to equal ones elsewhere: for each pair of hosts, the slowest group that connects them. A group of many hosts shows in each of their pairs. Hatched: no transfer.
-        {links.unread > 0 && ` ${plural(links.unread, "group")} of unknown ranks or beyond the rows of this page: see the table links.`}
+        How long transfers take next to equal ones elsewhere: for each pair of hosts, the slowest group that connects
+        them. A group of many hosts shows in each of their pairs. Hatched: no transfer.
+        {links.unread > 0 &&
+          ` ${plural(links.unread, "group")} of unknown ranks or beyond the rows of this page: see the table links.`}
       </p>
       <div class="heat-frame" ref={frame}>
         <canvas
@@ -88,12 +95,10 @@ function Links({ viewer, job, table }: JobProps & { table: ReportTable }) {
             event.stopPropagation();
           }}
         />
-        {width > 0 && <div class="heat-cursor" style={cursorStyle(chosen.place, chosen.step, { input, place, scale: drawn.scale })} />}
+        {width > 0 && <div class="heat-cursor" style={cursor} />}
         {pointed && <CellTip lines={pairText(links, table, pointed)} x={pointed.x} y={pointed.y} width={width} />}
       </div>
-      <p id="links-readout" class="readout" role="status">
-        {pairText(links, table, chosen).join(", ")}
-      </p>
+      <p id="links-readout" class="readout" role="status">{pairText(links, table, chosen).join(", ")}</p>
       {row >= 0 && <button onClick={() => viewer.openTable("links", row)}>Show the group in the table</button>}
       <HeatLegend heat={heat} dark={theme === "dark"} />
     </section>
@@ -112,19 +117,27 @@ function pictureOf(links: HostLinks, room: number): LinksPicture {
   const scale = devicePixelRatio || 1;
   const count = links.hosts.length;
   const beside = besideCells(BESIDE);
-  const place = placeHeat(Math.max(1, Math.floor((room - LEFT - beside) * scale)), Math.floor(HEIGHT * scale), count, count);
-  const input: HeatInput = { cells: links.ratios, stride: count, rows: Uint32Array.from({ length: count }, (_, i) => i), first: 0, steps: count, lowIsBad: false };
+  const width = Math.max(1, Math.floor((room - LEFT - beside) * scale));
+  const place = placeHeat(width, Math.floor(HEIGHT * scale), count, count);
+  const rows = Uint32Array.from({ length: count }, (_, i) => i);
+  const input: HeatInput = { cells: links.ratios, stride: count, rows, first: 0, steps: count, lowIsBad: false };
   const heat = new HeatScale(ratioOf(links), 0);
   const short = links.hosts.map((name) => (name.length > 7 ? `…${name.slice(-6)}` : name));
   const frame: HeatFrame = {
-    ...{ strip: 0, bar: 0, gap: BESIDE.gap * scale, scale, place, lowIsBad: false, material: 0, left: Math.round(LEFT * scale) },
+    place,
+    lowIsBad: false,
+    material: 0,
+    ...{ left: Math.round(LEFT * scale), strip: 0, bar: 0, gap: BESIDE.gap * scale, scale },
     map: heatMap(input, place, (value) => heat.shade(value)),
     labels: nameLabels(links.hosts, place, scale),
     ticks: columnLabels(short, place, scale),
     marked: new Uint8Array(place.lines),
     font: `${11 * scale}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`,
   };
-  const size = { width: Math.round(frame.left + place.columns * place.cellWidth + beside * scale), height: Math.round(place.lines * place.cellHeight + (beside + LABELS) * scale) };
+  const size = {
+    width: Math.round(frame.left + place.columns * place.cellWidth + beside * scale),
+    height: Math.round(place.lines * place.cellHeight + (beside + LABELS) * scale),
+  };
   return { input, place, heat, frame, size };
 }
 
@@ -140,7 +153,8 @@ function draw(target: HTMLCanvasElement, { frame, size }: LinksPicture, dark: bo
 }
 
 function worstPair({ hosts, ratios }: HostLinks): Cell {
-  const worst = ratios.reduce((found, ratio, cell) => (ratio > (ratios[found] ?? -1) || Number.isNaN(ratios[found]) ? cell : found), 0);
+  const isWorse = (ratio: number, found: number) => ratio > (ratios[found] ?? -1) || Number.isNaN(ratios[found]);
+  const worst = ratios.reduce((found, ratio, cell) => (isWorse(ratio, found) ? cell : found), 0);
   return { place: Math.floor(worst / hosts.length), step: worst % hosts.length };
 }
 
@@ -150,5 +164,7 @@ function pairText({ hosts, ratios, rows }: HostLinks, table: ReportTable, { plac
   const row = rows[cell]!;
   if (row < 0) return [pair, "no transfer"];
   const time = numberOf(table, row, "transfer_ns");
-  return [pair, `${ratios[cell]!.toFixed(2)} × the time of equal transfers`, `${textOf(table, row, "group") ?? "group"} of ranks ${textOf(table, row, "ranks")}${time === null ? "" : `: ${duration(Math.round(time))} on average`}`];
+  const average = time === null ? "" : `: ${duration(Math.round(time))} on average`;
+  const group = `${textOf(table, row, "group") ?? "group"} of ranks ${textOf(table, row, "ranks")}${average}`;
+  return [pair, `${ratios[cell]!.toFixed(2)} × the time of equal transfers`, group];
 }

@@ -6,6 +6,10 @@ import { selectCell } from "../../model/job/job_cell.ts";
 import type { Unit } from "../../model/job/job.ts";
 import type { JobProps } from "../job_page.tsx";
 
+const WORST_TITLE = "Show the cell in which it is worst";
+const COST_TITLE = "What a step would gain if only this unit were as its peers";
+const ALONE_TITLE = "What it would cost a step if all other named units were fixed";
+
 export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason: string }) {
   if (job.units.length === 0)
     return (
@@ -22,26 +26,24 @@ export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason:
         {job.units.map((unit, i) => (
           <li key={i} class={unit.named ? "" : "hidden-unit"} aria-current={isShown(unit, chosen) ? "true" : undefined}>
             <header>
-              <button class="handle" disabled={unit.worst === null} onClick={() => show(unit)} title="Show the cell in which it is worst">
+              <button class="handle" disabled={unit.worst === null} onClick={() => show(unit)} title={WORST_TITLE}>
                 {unit.unit}
               </button>
               <span>{unit.cause}</span>
             </header>
             <dl>
-              <Price name="cost per step" ns={unit.cost} share={job.stepTime} title="What a step would gain if only this unit were as its peers" />
-              <Price name="alone" ns={unit.alone} share={job.stepTime} title="What it would cost a step if all other named units were fixed" />
+              <Price name="cost per step" ns={unit.cost} share={job.stepTime} title={COST_TITLE} />
+              <Price name="alone" ns={unit.alone} share={job.stepTime} title={ALONE_TITLE} />
               <div title="Standard error of the price over the steps; unknown if there is only one">
                 <dt>error</dt>
                 <dd>{unit.error === null ? "–" : duration(Math.round(unit.error))}</dd>
               </div>
               <div>
                 <dt>{plural(unit.steps, "step")}</dt>
-                <dd>{unit.firstStep === null ? "–" : unit.firstStep === unit.lastStep ? unit.firstStep : `${unit.firstStep} to ${unit.lastStep}`}</dd>
+                <dd>{stepsText(unit)}</dd>
               </div>
             </dl>
-            <p>
-              {unit.evidence}.{!unit.named && " Slow, but it holds nobody up for certain."}
-            </p>
+            <p>{unit.evidence}.{!unit.named && " Slow, but it holds nobody up for certain."}</p>
             <p class="advice">{unit.advice}</p>
           </li>
         ))}
@@ -50,15 +52,19 @@ export function Stragglers({ viewer, job, chosen, reason }: JobProps & { reason:
   );
 }
 
-const isShown = ({ worst }: Unit, { rank, step }: JobProps["chosen"]): boolean => worst !== null && worst[0] === rank && worst[1] === step;
+function stepsText({ firstStep, lastStep }: Unit) {
+  if (firstStep === null) return "–";
+  return firstStep === lastStep ? firstStep : `${firstStep} to ${lastStep}`;
+}
+
+const isShown = ({ worst }: Unit, { rank, step }: JobProps["chosen"]): boolean =>
+  worst !== null && worst[0] === rank && worst[1] === step;
 
 function Price({ name, ns, share, title }: { name: string; ns: number; share: number; title: string }) {
   return (
     <div title={`${title}: ${exact(ns)}`}>
       <dt>{name}</dt>
-      <dd>
-        {duration(Math.round(ns))} {share > 0 && <small>{pct((100 * ns) / share)}</small>}
-      </dd>
+      <dd>{duration(Math.round(ns))} {share > 0 && <small>{pct((100 * ns) / share)}</small>}</dd>
     </div>
   );
 }

@@ -16,10 +16,14 @@ import { registerPicture } from "../pictures/canvas_pictures.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
 import { useTheme } from "../page/theme_switch.tsx";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
-import { useWidth } from "../parts/use_width.ts";
+import { px, useWidth } from "../parts/use_width.ts";
+import { CellTip } from "./heat_tip.tsx";
 
 const LEFT = 92; // css pixels, as the heat map
-const PART_NAMES: Record<string, string> = { input: "idle, waiting for input", host: "idle, host", unknown: "idle, cause unknown", copy: "copies", compute: "own compute", wait: "waiting for other ranks", transfer: "transfer" };
+const PART_NAMES: Record<string, string> = {
+  input: "idle, waiting for input", host: "idle, host", unknown: "idle, cause unknown",
+  copy: "copies", compute: "own compute", wait: "waiting for other ranks", transfer: "transfer",
+};
 const LEGEND = ["compute", "copy", "input", "host", "unknown", "wait", "transfer"];
 
 const nameOf = (part: string): string => PART_NAMES[part] ?? part;
@@ -29,6 +33,7 @@ export function WaterfallView(props: JobProps) {
   const { value: picture, error } = useAsync(() => viewer.recording.jobStep(chosen.step), chosen.step);
   const available = [...(viewer.recording.manifest.job?.steps.keys() ?? [])];
   const has = available.includes(chosen.step);
+  const show = (step: number) => selectCell(viewer, job, chosen.rank, step);
   return (
     <section class="waterfall" aria-label="One step">
       <SavePicture title={`Step ${job.steps[chosen.step]} over ranks`} />
@@ -36,12 +41,10 @@ export function WaterfallView(props: JobProps) {
       <div class="tools-line">
         <label>
           Step{" "}
-          <select value={has ? String(chosen.step) : ""} onChange={(event) => selectCell(viewer, job, chosen.rank, Number(event.currentTarget.value))}>
+          <select value={has ? String(chosen.step) : ""} onChange={(event) => show(Number(event.currentTarget.value))}>
             {!has && <option value="">{job.steps[chosen.step]}</option>}
             {available.map((step) => (
-              <option key={step} value={String(step)}>
-                {job.steps[step]} ({duration(job.longest[step]!)})
-              </option>
+              <option key={step} value={String(step)}>{job.steps[step]} ({duration(job.longest[step]!)})</option>
             ))}
           </select>
         </label>
@@ -49,7 +52,8 @@ export function WaterfallView(props: JobProps) {
       {error !== undefined && <p class="about">Cannot read this step: {error}</p>}
       {picture === null && (
         <p class="about missing-step">
-          Step {job.steps[chosen.step]} is not in this file, which has the bars of the longest steps and of the median one. gpu-profile view shows every step.
+          Step {job.steps[chosen.step]} is not in this file, which has the bars of the longest steps and of the median
+          one. gpu-profile view shows every step.
         </p>
       )}
       {picture && <Bars {...props} picture={picture} />}
@@ -75,7 +79,8 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
     if (target === null || width === 0) return;
     target.width = Math.round(width * scale);
     target.height = Math.round(fall.height * scale);
-    const frame = { fall, parts: job.parts, labelOf: (rank: number) => `rank ${job.ranks[rank]!.rank}`, chosen: chosen.rank };
+    const labelOf = (rank: number) => `rank ${job.ranks[rank]!.rank}`;
+    const frame = { fall, parts: job.parts, labelOf, chosen: chosen.rank };
     const context = target.getContext("2d", { alpha: false })!;
     context.setTransform(scale, 0, 0, scale, 0, 0);
     drawWaterfall(context, frame, theme === "dark" ? DARK : LIGHT);
@@ -87,13 +92,15 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
   const at = (event: MouseEvent) => barAt(fall, event.offsetX, event.offsetY);
   const line = fall.lineOf.get(chosen.rank);
   const press = (event: KeyboardEvent) => {
-    const ways: Record<string, number> = { ArrowUp: (line ?? 0) - 1, ArrowDown: (line ?? -1) + 1, Home: 0, End: fall.bars.length - 1 };
+    const [up, down] = [(line ?? 0) - 1, (line ?? -1) + 1];
+    const ways: Record<string, number> = { ArrowUp: up, ArrowDown: down, Home: 0, End: fall.bars.length - 1 };
     const to = ways[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     select(fall.bars[to]);
   };
   const own = line === undefined ? undefined : fall.bars[line];
+  const missing = `Rank ${job.ranks[chosen.rank]!.rank} has no bar:`;
   return (
     <>
       <div class="waterfall-frame" ref={frame}>
@@ -113,17 +120,10 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
           onClick={(event) => select(at(event)?.bar)}
           onKeyDown={press}
         />
-        {pointed && (
-          <div class="tooltip" style={{ ...(pointed.x > width / 2 ? { right: `${width - pointed.x + 14}px` } : { left: `${pointed.x + 14}px` }), top: `${pointed.y + 14}px` }}>
-            <strong>{pointed.lines[0]}</strong>
-            {pointed.lines.slice(1).map((text) => (
-              <span key={text}>{text}</span>
-            ))}
-          </div>
-        )}
+        {pointed && <CellTip {...pointed} width={width} />}
       </div>
       <p id="bar-readout" class="readout" role="status">
-        {own === undefined ? `Rank ${job.ranks[chosen.rank]!.rank} has no bar: ${fall.bars.length} of ${job.ranks.length} ranks are shown.` : barText(job, picture, own)}
+        {own ? barText(job, picture, own) : `${missing} ${fall.bars.length} of ${job.ranks.length} ranks are shown.`}
       </p>
       <Legend dark={theme === "dark"} />
       <p class="about">{choiceText(job, picture)}</p>
@@ -133,42 +133,58 @@ function Bars({ viewer, job, chosen, picture }: JobProps & { picture: StepPictur
 
 function tipLines(job: Job, { picture }: Waterfall, { bar, span }: { bar: StepBar; span: number }): string[] {
   const lines = [`rank ${job.ranks[bar.rank]!.rank}`];
-  if (span >= 0) lines.push(`${nameOf(job.parts[bar.parts[span]!]!)}: ${duration((bar.starts[span + 1] ?? bar.end) - bar.starts[span]!)}`);
+  const spanTime = (bar.starts[span + 1] ?? bar.end) - bar.starts[span]!;
+  if (span >= 0) lines.push(`${nameOf(job.parts[bar.parts[span]!]!)}: ${duration(spanTime)}`);
   lines.push(`bar of ${duration(bar.end - bar.start)}`, clockText(bar));
   const critical = criticalTime(picture, bar.rank);
   if (critical > 0) lines.push(`critical for ${duration(critical)}`);
   return lines;
 }
 
-const clockText = ({ clockError }: StepBar): string => (clockError === null ? "its clock could not be aligned: it stands at the usual start" : `error of its clock: ${duration(Math.round(clockError))}`);
+function clockText({ clockError }: StepBar): string {
+  if (clockError === null) return "its clock could not be aligned: it stands at the usual start";
+  return `error of its clock: ${duration(Math.round(clockError))}`;
+}
 
 function barText(job: Job, picture: StepPicture, bar: StepBar): string {
   const sums = job.parts.flatMap((part, i) => (bar.sums[i] ? [`${nameOf(part)} ${duration(bar.sums[i]!)}`] : []));
   const critical = criticalTime(picture, bar.rank);
-  return `Rank ${job.ranks[bar.rank]!.rank}: ${[...sums, ...(critical > 0 ? [`critical for ${duration(critical)}`] : []), clockText(bar)].join(", ")}.`;
+  if (critical > 0) sums.push(`critical for ${duration(critical)}`);
+  return `Rank ${job.ranks[bar.rank]!.rank}: ${[...sums, clockText(bar)].join(", ")}.`;
 }
 
-const REASONS: Record<string, string> = { straggler: "of stragglers", "critical path": "on the critical path", group: "in a group with a straggler", quantile: "evenly spaced by own time among the rest" };
+const REASONS: Record<string, string> = {
+  straggler: "of stragglers", "critical path": "on the critical path",
+  group: "in a group with a straggler", quantile: "evenly spaced by own time among the rest",
+};
 
 /** Which ranks are shown, and how far their clocks may be off. */
 function choiceText(job: Job, { bars }: StepPicture): string {
   const counts = new Map<string, number>();
   for (const { why } of bars) counts.set(why, (counts.get(why) ?? 0) + 1);
   const chosen = [...counts].filter(([why]) => why !== "all").map(([why, count]) => `${count} ${REASONS[why] ?? why}`);
-  const shown = chosen.length === 0 ? `All ${plural(bars.length, "rank")} that recorded the step.` : `${bars.length} of ${plural(job.ranks.length, "rank")}: ${chosen.join(", ")}.`;
+  const some = `${bars.length} of ${plural(job.ranks.length, "rank")}: ${chosen.join(", ")}.`;
+  const texts = [chosen.length === 0 ? `All ${plural(bars.length, "rank")} that recorded the step.` : some];
   const errors = bars.flatMap(({ clockError }) => (clockError === null ? [] : [clockError]));
-  const clocks = errors.length === 0 ? "" : ` Clocks are aligned with an error of at most ${duration(Math.round(errors.reduce((a, b) => Math.max(a, b))))}, drawn at the start of a bar where it is wider than a pixel.`;
+  if (errors.length > 0) {
+    const most = duration(Math.round(errors.reduce((a, b) => Math.max(a, b))));
+    const drawn = "drawn at the start of a bar where it is wider than a pixel";
+    texts.push(`Clocks are aligned with an error of at most ${most}, ${drawn}.`);
+  }
   const placed = bars.length - errors.length;
-  return `${shown}${clocks}${placed > 0 ? ` ${plural(placed, "bar")} marked with ? could not be aligned.` : ""} Between two collectives only the sums of the parts are known, not their order.`;
+  if (placed > 0) texts.push(`${plural(placed, "bar")} marked with ? could not be aligned.`);
+  return [...texts, "Between two collectives only the sums of the parts are known, not their order."].join(" ");
 }
 
 function Legend({ dark }: { dark: boolean }) {
   const { parts } = jobColors(dark ? DARK : LIGHT);
+  const styleOf = (part: string) =>
+    ({ height: px(Math.round(12 * heightOf(part))), background: css(parts.get(part)!) });
   return (
     <p class="keys">
       {LEGEND.map((part) => (
         <span key={part}>
-          <span class="part-key" style={{ height: `${Math.round(12 * heightOf(part))}px`, background: css(parts.get(part)!) }} /> {nameOf(part)}
+          <span class="part-key" style={styleOf(part)} /> {nameOf(part)}
         </span>
       ))}
       <span>

@@ -13,9 +13,7 @@ export function Advice({ table }: { table: ReportTable | null }) {
     );
   return (
     <section class="findings" aria-label="Findings">
-      <h2>
-        Findings {table.rows.length > 1 && <small>gains can overlap and do not add up</small>}
-      </h2>
+      <h2>Findings {table.rows.length > 1 && <small>gains can overlap and do not add up</small>}</h2>
       {table.rows.map((_, row) => (
         <Card key={row} table={table} row={row} />
       ))}
@@ -31,9 +29,7 @@ function Card({ table, row }: { table: ReportTable; row: number }) {
   return (
     <article class={`finding ${isLimit ? "medium" : "high"}`}>
       <header>
-        <span class="severity">
-          {isLimit ? "limit" : "cause"} · {text("rule")}
-        </span>
+        <span class="severity">{isLimit ? "limit" : "cause"} · {text("rule")}</span>
         <h3>{text("title")}</h3>
         <span class="cost">{gain === null ? "gain unknown" : `saves up to ${pct(gain)} of the duration`}</span>
       </header>

@@ -14,24 +14,20 @@ interface Props {
 }
 
 export function KernelList({ viewer, kernels, sampled, shown }: Props) {
+  const named = ({ name, row }: { name: string; row: number }) =>
+    ({ title: name, "aria-current": row === shown ? ("page" as const) : undefined });
   return (
     <nav class="list" aria-label={kernels.length > 0 ? "Kernels with counters" : "Sampled kernels"}>
       {kernels.map((kernel) => (
-        <button key={kernel.row} title={kernel.name} aria-current={kernel.row === shown ? "page" : undefined} onClick={() => viewer.openKernel(kernel.launch)}>
-          <span>
-            {kernel.handle} {shortName(kernel.name)}
-          </span>
-          <small>
-            {kernel.limit} <span>{pct(kernel.share_pct)}</span>
-          </small>
+        <button key={kernel.row} {...named(kernel)} onClick={() => viewer.openKernel(kernel.launch)}>
+          <span>{kernel.handle} {shortName(kernel.name)}</span>
+          <small>{kernel.limit} <span>{pct(kernel.share_pct)}</span></small>
         </button>
       ))}
       {sampled.map((kernel) => (
-        <button key={kernel.row} title={kernel.name} aria-current={kernel.row === shown ? "page" : undefined} onClick={() => viewer.openSampled(kernel.name)}>
+        <button key={kernel.row} {...named(kernel)} onClick={() => viewer.openSampled(kernel.name)}>
           <span>{shortName(kernel.name)}</span>
-          <small>
-            samples only <span>{pct(kernel.share_pct)}</span>
-          </small>
+          <small>samples only <span>{pct(kernel.share_pct)}</span></small>
         </button>
       ))}
     </nav>

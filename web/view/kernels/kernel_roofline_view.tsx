@@ -5,10 +5,11 @@ import { levelCode, levelDash } from "../../layout/level_style.ts";
 import { pct } from "../../layout/cell_text.ts";
 import { amount, grouped, plural } from "../../layout/time_text.ts";
 import { logTicks } from "../../layout/value_ticks.ts";
-import { kernelRooflineOf, LEVELS, type KernelRoofline, type RooflinePoint } from "../../model/kernel/kernel_roofline.ts";
+import { kernelRooflineOf, LEVELS } from "../../model/kernel/kernel_roofline.ts";
+import type { KernelRoofline, RooflinePoint } from "../../model/kernel/kernel_roofline.ts";
 import { tableOf, type Report, type ReportTable } from "../../model/recording/report.ts";
 import { operatorsOf, type Operator } from "../../model/kernel/roofline.ts";
-import { Chart } from "../charts/chart.tsx";
+import { axisOf, Chart } from "../charts/chart.tsx";
 import { FiguresTable } from "../parts/figures_table.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
@@ -18,7 +19,8 @@ const SIZE = 5; // of a point, css pixels
 
 const rate = (flops: number): string => amount(flops, "FLOP/s").replace(/\.0+(?= )/, "");
 const intensityText = (value: number): string => grouped(Number(value.toPrecision(3)));
-const tickText = (value: number): string => (value >= 1e5 || value < 1e-3 ? value.toExponential(0) : intensityText(value));
+const tickText = (value: number): string =>
+  value >= 1e5 || value < 1e-3 ? value.toExponential(0) : intensityText(value);
 
 export function KernelRooflineChart({ report, table }: { report: Report; table: ReportTable | null }) {
   const roofline = kernelRooflineOf(table);
@@ -34,9 +36,7 @@ export function KernelRooflineChart({ report, table }: { report: Report; table: 
   return (
     <section aria-label="Roofline">
       <SavePicture title="Roofline" />
-      <h2>
-        Roofline <small>arithmetic per byte, by number format and level of memory</small>
-      </h2>
+      <h2>Roofline <small>arithmetic per byte, by number format and level of memory</small></h2>
       <Keys roofline={roofline} modelled={modelled.length} />
       <Plot roofline={roofline} modelled={modelled} />
       <Figures points={roofline.points} />
@@ -73,7 +73,9 @@ function Keys({ roofline, modelled }: { roofline: KernelRoofline; modelled: numb
   );
 }
 
-function Plot({ roofline: { points, roofs, slopes }, modelled }: { roofline: KernelRoofline; modelled: readonly Operator[] }) {
+type PlotProps = { roofline: KernelRoofline; modelled: readonly Operator[] };
+
+function Plot({ roofline: { points, roofs, slopes }, modelled }: PlotProps) {
   const fill = useFill();
   const peaks = [...roofs.values()];
   const xs = [...points, ...modelled].map(({ intensity }) => intensity);
@@ -84,35 +86,37 @@ function Plot({ roofline: { points, roofs, slopes }, modelled }: { roofline: Ker
   const x = (value: number, width: number) => (Math.log(value / left) / Math.log(right / left)) * width;
   const y = (value: number) => HEIGHT - (Math.log(value / low) / Math.log(high / low)) * HEIGHT;
   const axes = (width: number) => ({
-    x: { label: "arithmetic intensity (FLOP/byte)", ticks: logTicks(left, right, tickText).map(({ at, text }) => ({ place: x(at, width), text })) },
-    y: { label: "achieved rate", ticks: logTicks(low, high, rate).map(({ at, text }) => ({ place: y(at), text })) },
+    x: axisOf("arithmetic intensity (FLOP/byte)", logTicks(left, right, tickText), (at) => x(at, width)),
+    y: axisOf("achieved rate", logTicks(low, high, rate), y),
   });
   const top = peaks.length > 0 ? Math.max(...peaks) : high;
+  const steepest = (peak: number) => Math.max(peak / right, ...slopes.values());
+  const markOf = ({ level, intensity, flop_per_s }: RooflinePoint, width: number) =>
+    ({ level, x: x(intensity, width), y: y(flop_per_s) });
   return (
     <Chart label="Roofline" height={HEIGHT} left={88} axes={axes}>
       {(width) => (
         <>
           {[...slopes].map(([level, slope]) => {
             const [from, to] = [Math.max(left, low / slope), Math.min(right, top / slope)];
-            return from < to && <line key={level} class="roof" x1={x(from, width)} y1={y(from * slope)} x2={x(to, width)} y2={y(to * slope)} stroke-dasharray={levelDash(level)} />;
+            const ends = { x1: x(from, width), y1: y(from * slope), x2: x(to, width), y2: y(to * slope) };
+            return from < to && <line key={level} class="roof" {...ends} stroke-dasharray={levelDash(level)} />;
           })}
           {merged(roofs).map(([names, peak]) => (
             <g key={names} class="limits">
-              <line x1={x(Math.max(left, peak / Math.max(peak / right, ...slopes.values())), width)} x2={width} y1={y(peak)} y2={y(peak)} />
-              <text x={width - 2} y={y(peak) - 4} text-anchor="end">
-                {names}: {rate(peak)}
-              </text>
+              <line x1={x(Math.max(left, peak / steepest(peak)), width)} x2={width} y1={y(peak)} y2={y(peak)} />
+              <text x={width - 2} y={y(peak) - 4} text-anchor="end">{names}: {rate(peak)}</text>
             </g>
           ))}
           {modelled.map((each) => (
             <circle key={each.row} class="modelled" cx={x(each.intensity, width)} cy={y(each.flop_per_s)} r={4}>
-              <title>{`${each.name} ${each.shapes}\n${intensityText(each.intensity)} FLOP/byte, ${rate(each.flop_per_s)}; modelled`}</title>
+              <title>{`${each.name} ${each.shapes}\n${placeText(each)}; modelled`}</title>
             </circle>
           ))}
           {points.map((point) => (
             <g key={`${point.precision} ${point.level}`} class="point">
               <title>{titleOf(point)}</title>
-              <Mark level={point.level} x={x(point.intensity, width)} y={y(point.flop_per_s)} fill={fill(levelCode(point.level))} />
+              <Mark {...markOf(point, width)} fill={fill(levelCode(point.level))} />
             </g>
           ))}
         </>
@@ -123,9 +127,10 @@ function Plot({ roofline: { points, roofs, slopes }, modelled }: { roofline: Ker
 
 /** A circle, square or triangle. */
 function Mark({ level, x, y, fill }: { level: string; x: number; y: number; fill: string }) {
-  if (level === "L2") return <rect class="point-mark" x={x - SIZE} y={y - SIZE} width={2 * SIZE} height={2 * SIZE} fill={fill} />;
-  if (level === "L1") return <path class="point-mark" d={`M${x} ${y - SIZE}l${SIZE} ${2 * SIZE}h${-2 * SIZE}z`} fill={fill} />;
-  return <circle class="point-mark" cx={x} cy={y} r={SIZE} fill={fill} />;
+  const look = { class: "point-mark", fill };
+  if (level === "L2") return <rect {...look} x={x - SIZE} y={y - SIZE} width={2 * SIZE} height={2 * SIZE} />;
+  if (level === "L1") return <path {...look} d={`M${x} ${y - SIZE}l${SIZE} ${2 * SIZE}h${-2 * SIZE}z`} />;
+  return <circle {...look} cx={x} cy={y} r={SIZE} />;
 }
 
 /** Number formats with the same peak share a label. Peaks within 0.1 % count as equal, because clocks vary. */
@@ -139,13 +144,19 @@ function merged(roofs: ReadonlyMap<string, number>): [names: string, peak: numbe
   return out;
 }
 
-function titleOf({ precision, level, intensity, flop_per_s, of_roof_pct }: RooflinePoint): string {
-  return `${precision}, ${level}\n${intensityText(intensity)} FLOP/byte, ${rate(flop_per_s)}${of_roof_pct === null ? "" : `, ${pct(of_roof_pct)} of the roof`}`;
+const placeText = ({ intensity, flop_per_s }: { intensity: number; flop_per_s: number }): string =>
+  `${intensityText(intensity)} FLOP/byte, ${rate(flop_per_s)}`;
+
+function titleOf(point: RooflinePoint): string {
+  const text = `${point.precision}, ${point.level}\n${placeText(point)}`;
+  return point.of_roof_pct === null ? text : `${text}, ${pct(point.of_roof_pct)} of the roof`;
 }
+
+const HEADS = ["format", "level", "FLOP/byte", "achieved", "roof", "of roof"];
 
 function Figures({ points }: { points: readonly RooflinePoint[] }) {
   return (
-    <FiguresTable label="Points of the roofline" heads={["format", "level", "FLOP/byte", "achieved", "roof", "of roof"]}>
+    <FiguresTable label="Points of the roofline" heads={HEADS}>
       {points.map(({ precision, level, intensity, flop_per_s, roof, of_roof_pct }) => (
         <tr key={`${precision} ${level}`}>
           <th scope="row">{precision}</th>

@@ -16,9 +16,7 @@ export function MemoryPicture({ chart, limit }: { chart: MemoryChart; limit: str
   return (
     <section aria-label="Memory">
       <SavePicture title="Memory" />
-      <h2>
-        Memory <small>bytes moved, in sectors of 32 bytes; wider is more</small>
-      </h2>
+      <h2>Memory <small>bytes moved, in sectors of 32 bytes; wider is more</small></h2>
       <div class="scroll" tabIndex={0} role="group" aria-label="Memory chart">
         <svg class="memory-chart" viewBox={`-2 0 ${WIDTH + 4} ${HEIGHT}`} role="img" aria-label={describe(picture)}>
           {picture.links.map((link) => (
@@ -41,9 +39,7 @@ function BoxShape({ box: { name, x, y, width, height, lines, busy_pct, isLimit }
   return (
     <g class={isLimit ? "box limiting" : "box"}>
       <rect class="frame" x={x} y={y} width={width} height={height} rx={4} />
-      <text class="title" x={x + PAD} y={y + 22}>
-        {name}
-      </text>
+      <text class="title" x={x + PAD} y={y + 22}>{name}</text>
       {[...lines, ...(isLimit ? ["limits the kernel"] : [])].map((line, i) => (
         <text key={line} class={line === "limits the kernel" ? "mark" : ""} x={x + PAD} y={y + 44 + i * LINE}>
           {line}
@@ -65,18 +61,16 @@ function LinkShape({ link: { from, to, bothWays, y, width, isEmpty, above, below
   const forward = Math.sign(to - from);
   const head = 5 + width; // length of an arrow head
   const [tail, tip] = [from + forward * GAP, to - forward * GAP];
-  const arrow = (at: number, way: number) => <path d={`M${at} ${y}l${-way * head} ${-head / 1.6}v${(2 * head) / 1.6}z`} />;
+  const start = bothWays && !isEmpty ? tail + forward * head : tail;
+  const shape = (way: number) => `l${-way * head} ${-head / 1.6}v${(2 * head) / 1.6}z`;
+  const arrow = (at: number, way: number) => <path d={`M${at} ${y}${shape(way)}`} />;
   return (
     <g class={isEmpty ? "link empty" : "link"}>
-      <line x1={bothWays && !isEmpty ? tail + forward * head : tail} x2={isEmpty ? tip : tip - forward * head} y1={y} y2={y} stroke-width={isEmpty ? 1 : width} />
+      <line x1={start} x2={isEmpty ? tip : tip - forward * head} y1={y} y2={y} stroke-width={isEmpty ? 1 : width} />
       {!isEmpty && arrow(tip, forward)}
       {!isEmpty && bothWays && arrow(tail, -forward)}
-      <text x={(from + to) / 2} y={y - 12} text-anchor="middle">
-        {above}
-      </text>
-      <text class="detail" x={(from + to) / 2} y={y + 20} text-anchor="middle">
-        {below}
-      </text>
+      <text x={(from + to) / 2} y={y - 12} text-anchor="middle">{above}</text>
+      <text class="detail" x={(from + to) / 2} y={y + 20} text-anchor="middle">{below}</text>
     </g>
   );
 }

@@ -5,9 +5,10 @@ import { pct } from "../../layout/cell_text.ts";
 import { WORK } from "../../layout/colors.ts";
 import { grouped, plural } from "../../layout/time_text.ts";
 import { linearTicks } from "../../layout/value_ticks.ts";
-import { occupancyCurvesOf, stepsOf, type CurvePoint, type OccupancyCurve } from "../../model/kernel/occupancy_curves.ts";
+import { occupancyCurvesOf, stepsOf } from "../../model/kernel/occupancy_curves.ts";
+import type { CurvePoint, OccupancyCurve } from "../../model/kernel/occupancy_curves.ts";
 import type { ReportTable } from "../../model/recording/report.ts";
-import { Chart } from "../charts/chart.tsx";
+import { axisOf, Chart } from "../charts/chart.tsx";
 import { FiguresTable } from "../parts/figures_table.tsx";
 import { useFill } from "../parts/use_fill.ts";
 import { SavePicture } from "../pictures/save_picture.tsx";
@@ -22,22 +23,26 @@ interface Resource {
   text: (value: number) => string;
 }
 
+const inThreads = (value: number): string => plural(value, "thread");
+const inRegisters = (value: number): string => plural(value, "register");
+const inBytes = (value: number): string => `${grouped(value)} B`;
+
 const RESOURCES: Readonly<Record<string, Resource>> = {
-  threads: { title: "Block size", unit: null, axis: "threads per block", text: (value) => plural(value, "thread") },
-  registers: { title: "Registers", unit: null, axis: "registers per thread", text: (value) => plural(value, "register") },
-  shared_bytes: { title: "Shared memory", unit: "bytes", axis: "bytes per block", text: (value) => `${grouped(value)} B` },
+  threads: { title: "Block size", unit: null, axis: "threads per block", text: inThreads },
+  registers: { title: "Registers", unit: null, axis: "registers per thread", text: inRegisters },
+  shared_bytes: { title: "Shared memory", unit: "bytes", axis: "bytes per block", text: inBytes },
 };
+
+const UNKNOWN = "Unknown: block size, registers, shared memory or the compute capability of the device is missing.";
 
 export function OccupancyCurves({ table }: { table: ReportTable | null }) {
   const curves = occupancyCurvesOf(table).filter(({ resource }) => Object.hasOwn(RESOURCES, resource));
   return (
     <section class="curves" aria-label="Occupancy curves">
       <SavePicture title="Occupancy" />
-      <h2>
-        Occupancy curves <small>theoretical occupancy if one resource were different</small>
-      </h2>
+      <h2>Occupancy curves <small>theoretical occupancy if one resource were different</small></h2>
       {curves.length === 0 ? (
-        <p class="quiet">{table?.notes[0] ?? "Unknown: block size, registers, shared memory or the compute capability of the device is missing."}</p>
+        <p class="quiet">{table?.notes[0] ?? UNKNOWN}</p>
       ) : (
         <div class="columns thirds">
           {curves.map((curve) => (
@@ -55,9 +60,10 @@ function Curve({ curve, resource }: { curve: OccupancyCurve; resource: Resource 
   const high = points[points.length - 1]!.value;
   const x = (value: number, width: number) => (high > 0 ? (value / high) * width : 0);
   const y = (share: number) => HEIGHT * (1 - share / 100);
+  const ticks = (width: number) => linearTicks(high, resource.unit, Math.max(2, Math.floor(width / 60)));
   const axes = (width: number) => ({
-    x: { label: resource.axis, ticks: linearTicks(high, resource.unit, Math.max(2, Math.floor(width / 60))).map(({ at, text }) => ({ place: x(at, width), text })) },
-    y: { label: "occupancy", ticks: [0, 50, 100].map((share) => ({ place: y(share), text: `${share} %` })) },
+    x: axisOf(resource.axis, ticks(width), (at) => x(at, width)),
+    y: axisOf("occupancy", [0, 50, 100].map((at) => ({ at, text: `${at} %` })), y),
   });
   const said = `${resource.text(own.value)}: ${shareText(own)}`;
   return (
@@ -99,7 +105,8 @@ function Curve({ curve, resource }: { curve: OccupancyCurve; resource: Resource 
   );
 }
 
-const shareText = ({ occupancy_pct }: CurvePoint): string => (occupancy_pct === null ? "no block fits" : pct(occupancy_pct));
+const shareText = ({ occupancy_pct }: CurvePoint): string =>
+  occupancy_pct === null ? "no block fits" : pct(occupancy_pct);
 
 function raisedText({ own, raised_by }: OccupancyCurve, { title }: Resource): string {
   if (raised_by !== null) return `Raised by ${raised_by}`;

@@ -15,9 +15,7 @@ export function OccupancySection({ occupancy }: { occupancy: Occupancy }) {
   ].filter((fact) => fact !== null);
   return (
     <section aria-label="Occupancy">
-      <h2>
-        Occupancy <small>share of the warp slots</small>
-      </h2>
+      <h2>Occupancy <small>share of the warp slots</small></h2>
       {isUnknown ? (
         <p class="quiet">Occupancy was not collected.</p>
       ) : (

@@ -20,7 +20,8 @@ export function SampledPage({ viewer, kernel }: { viewer: Viewer; kernel: Sample
         <h1>{shortName(kernel.name)}</h1>
         <p class="full">{kernel.name}</p>
         <p class="quiet">
-          {plural(kernel.samples, "sample")}, {pct(kernel.share_pct)} of all samples · counters of its launches were not collected
+          {plural(kernel.samples, "sample")}, {pct(kernel.share_pct)} of all samples · counters of its launches were not
+          collected
           {timeline !== null && (
             <>
               {" "}
@@ -31,7 +32,9 @@ export function SampledPage({ viewer, kernel }: { viewer: Viewer; kernel: Sample
       </header>
       {error !== undefined && <p class="notice">Cannot read the samples: {error}</p>}
       {error === undefined && tables === undefined && <p class="notice">Reading the samples…</p>}
-      {tables !== undefined && <SourceLines viewer={viewer} kernel={kernel.name} source={table("source")} stalls={table("line_stalls")} />}
+      {tables !== undefined && (
+        <SourceLines viewer={viewer} kernel={kernel.name} source={table("source")} stalls={table("line_stalls")} />
+      )}
     </article>
   );
 }

@@ -21,7 +21,9 @@ export function ShareBars({ bars }: { bars: readonly ShareBar[] }) {
           <span class="amount">{amount ?? ""}</span>
           <span class="amount">{share === null ? "–" : pct(share)}</span>
           <span class="track">
-            {share !== null && <span class="fill" style={{ width: `${Math.min(100, share)}%`, background: fill(code) }} />}
+            {share !== null && (
+              <span class="fill" style={{ width: `${Math.min(100, share)}%`, background: fill(code) }} />
+            )}
           </span>
           {note !== undefined && <small>{note}</small>}
         </li>

@@ -20,15 +20,14 @@ export function SpeedOfLight({ kernel, units }: { kernel: MeasuredKernel; units:
     { name: "Memory", share_pct: kernel.memory_pct, code: WORK, note: "busiest part of the caches and device memory" },
     ...UNITS.map(([unit, name]) => {
       const { busy_pct, bytes_per_s } = units[unit];
-      return { name: `· ${name}`, share_pct: busy_pct, code: levelCode(unit), ...(bytes_per_s === null ? {} : { amount: amount(bytes_per_s, "byte/s") }) };
+      const rate = bytes_per_s === null ? {} : { amount: amount(bytes_per_s, "byte/s") };
+      return { name: `· ${name}`, share_pct: busy_pct, code: levelCode(unit), ...rate };
     }),
   ];
   return (
     <section aria-label="Speed of light">
       <SavePicture title="Speed of light" />
-      <h2>
-        Speed of light <small>share of the peak</small>
-      </h2>
+      <h2>Speed of light <small>share of the peak</small></h2>
       {bars.every(({ share_pct }) => share_pct === null) ? (
         <p class="quiet">Throughput was not collected.</p>
       ) : (

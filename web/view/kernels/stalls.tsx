@@ -38,7 +38,11 @@ export function Stalls({ table }: { table: ReportTable | null }) {
         Stalls <small>share of the time between two instructions of a warp, from {textOf(table, 0, "basis")}</small>
       </h2>
       <ShareBars bars={shown} />
-      {(rest > 0 || all) && <button onClick={() => setAll(!all)}>{all ? `Hide reasons below ${SHOWN_PCT} %` : `Show ${plural(rest, "reason")} below ${SHOWN_PCT} %`}</button>}
+      {(rest > 0 || all) && (
+        <button onClick={() => setAll(!all)}>
+          {all ? "Hide reasons" : `Show ${plural(rest, "reason")}`} below {SHOWN_PCT} %
+        </button>
+      )}
     </section>
   );
 }

@@ -8,18 +8,16 @@ export function ToolAdvice({ tool, table }: { tool: string; table: ReportTable |
   const name = tool || "the recording tool";
   return (
     <section class="tool-advice" aria-label={`Advice of ${name}`}>
-      <h2>
-        Advice of {name} <small>in its words; not checked by gpu-profile</small>
-      </h2>
+      <h2>Advice of {name} <small>in its words; not checked by gpu-profile</small></h2>
       <ul>
         {table.rows.map((_, row) => {
           const text = (column: string) => textOf(table, row, column);
           const gain = numberOf(table, row, "gain_pct");
+          const kind = text("gain_kind") === null ? "" : ` (${text("gain_kind")})`;
+          const gainText = gain === null ? null : `estimated gain ${pct(gain)}${kind}`;
           return (
             <li key={row}>
-              <p class="quiet">
-                {[text("section"), text("rule"), text("kind"), gain === null ? null : `estimated gain ${pct(gain)}${text("gain_kind") === null ? "" : ` (${text("gain_kind")})`}`].filter(Boolean).join(" · ")}
-              </p>
+              <p class="quiet">{[text("section"), text("rule"), text("kind"), gainText].filter(Boolean).join(" · ")}</p>
               <p>{text("text")}</p>
             </li>
           );

@@ -21,9 +21,7 @@ export function BarList({ bars }: { bars: Bar[] }) {
           <button title={title} onClick={onClick}>
             <span class="label">{label}</span>
             {amounts.map((amount, j) => (
-              <span key={j} class="amount">
-                {amount}
-              </span>
+              <span key={j} class="amount">{amount}</span>
             ))}
             <span class="track">
               <span class="fill" style={{ width: `${Math.min(1, share) * 100}%`, background: fill(code) }} />

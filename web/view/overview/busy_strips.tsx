@@ -13,7 +13,9 @@ import { useWidth } from "../parts/use_width.ts";
 
 const ZOOM_SHARE = 0.05; // share of the part that a click shows
 
-export function BusyStrips({ viewer, report, measured }: { viewer: Viewer; report: Report; measured: BusyShares | null }) {
+type BusyStripsProps = { viewer: Viewer; report: Report; measured: BusyShares | null };
+
+export function BusyStrips({ viewer, report, measured }: BusyStripsProps) {
   if (measured === null || measured.devices.length === 0) return null;
   return (
     <section class="busy" aria-label="Busy time by GPU">
@@ -27,7 +29,9 @@ export function BusyStrips({ viewer, report, measured }: { viewer: Viewer; repor
   );
 }
 
-function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Report; device: number; shares: number[] }) {
+type StripProps = { viewer: Viewer; report: Report; device: number; shares: number[] };
+
+function Strip({ viewer, report, device, shares }: StripProps) {
   const [pointed, setPointed] = useState<number | null>(null);
   const part = reportedPart(viewer.recording);
   const span = part.to - part.from;
@@ -41,11 +45,13 @@ function Strip({ viewer, report, device, shares }: { viewer: Viewer; report: Rep
     const middle = part.from + shareAt(event) * span;
     viewer.goTo({ from: middle - (span * ZOOM_SHARE) / 2, to: middle + (span * ZOOM_SHARE) / 2 });
   };
+  const sliceText = (slice: number) =>
+    `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`;
   const slice = pointed === null ? null : Math.min(shares.length - 1, Math.floor(pointed * shares.length));
   return (
     <div class="strip">
       <p>
-        <strong>GPU {device}</strong> <span>{slice === null ? summary : `${moment(part.from + pointed! * span, span / 1000)}: ${pct(shares[slice]! * 100)} busy`}</span>
+        <strong>GPU {device}</strong> <span>{slice === null ? summary : sliceText(slice)}</span>
       </p>
       <button
         aria-label={`GPU ${device}, ${summary}; click to show on the timeline`}

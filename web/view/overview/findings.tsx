@@ -12,9 +12,7 @@ export function Findings({ viewer, report }: { viewer: Viewer; report: Report })
   if (report.verdict === null) return null;
   return (
     <section class="findings" aria-label="Findings">
-      <h2>
-        Findings {report.findings.length > 1 && <small>costs can overlap and do not add up</small>}
-      </h2>
+      <h2>Findings {report.findings.length > 1 && <small>costs can overlap and do not add up</small>}</h2>
       {report.findings.length === 0 && <p>No findings above the reporting threshold.</p>}
       {report.findings.map((finding, i) => (
         <Card key={i} viewer={viewer} report={report} finding={finding} isOpen={i === 0} />
@@ -28,19 +26,21 @@ function costText({ predicted, cost_ns: cost, share_pct: share }: Finding, whole
   return (cost === null ? "cost unknown" : duration(cost)) + (share === null ? "" : ` · ${pct(share)} of ${whole}`);
 }
 
-function Card({ viewer, report, finding, isOpen }: { viewer: Viewer; report: Report; finding: Finding; isOpen: boolean }) {
+const SUMMED = "of device time, summed over all devices";
+type CardProps = { viewer: Viewer; report: Report; finding: Finding; isOpen: boolean };
+
+function Card({ viewer, report, finding, isOpen }: CardProps) {
   const { severity, title, cost_ns: cost, evidence, remedy, confidence, would_change_if: refuted } = finding;
+  const hasTimes = viewer.recording.manifest.lanes.length > 0;
   return (
     <article class={`finding ${MARKS[severity] ? severity : ""}`}>
       <header>
-        <span class="severity">
-          {MARKS[severity] ?? "●"} {severity}
-        </span>
+        <span class="severity">{MARKS[severity] ?? "●"} {severity}</span>
         <h3>
           <LinkedText viewer={viewer} report={report} text={title} />
         </h3>
-        <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} of device time, summed over all devices`}>
-          {costText(finding, viewer.recording.manifest.lanes.length > 0 ? "the recorded time" : "the time with counters")}
+        <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} ${SUMMED}`}>
+          {costText(finding, hasTimes ? "the recorded time" : "the time with counters")}
         </span>
       </header>
       <p class="remedy">
@@ -48,9 +48,7 @@ function Card({ viewer, report, finding, isOpen }: { viewer: Viewer; report: Rep
         <LinkedText viewer={viewer} report={report} text={remedy} />
       </p>
       <details open={isOpen}>
-        <summary>
-          Evidence <small>{confidence !== null && `${confidence} confidence`}</small>
-        </summary>
+        <summary>Evidence <small>{confidence !== null && `${confidence} confidence`}</small></summary>
         <ul>
           {evidence.map((line, i) => (
             <li key={i}>

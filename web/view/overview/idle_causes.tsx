@@ -16,9 +16,7 @@ export function IdleCauses({ viewer, report, table }: { viewer: Viewer; report: 
   return (
     <section aria-label="Idle time by cause">
       <SavePicture title="Idle time by cause" about="share of idle time" />
-      <h2>
-        Idle time by cause <small>share of idle time</small>
-      </h2>
+      <h2>Idle time by cause <small>share of idle time</small></h2>
       {devices.map((device) => (
         <div key={device}>
           {devices.length > 1 && <h3>GPU {device}</h3>}
@@ -36,13 +34,14 @@ function barsOf(viewer: Viewer, report: Report, table: ReportTable, device: numb
     const total = numberOf(table, row, "total_ns") ?? 0;
     const share = numberOf(table, row, "share_pct") ?? 0;
     const count = numberOf(table, row, "count");
+    const gaps = count === null ? "" : ` in ${plural(count, "gap")}`;
     return {
       label: (
         <>
           <Swatch code={cause.code} letter={cause.letter} /> {cause.name}
         </>
       ),
-      title: `${exact(total)}${count === null ? "" : ` in ${plural(count, "gap")}`}; click to show the longest on the timeline`,
+      title: `${exact(total)}${gaps}; click to show the longest on the timeline`,
       amounts: [duration(total), pct(share)],
       share: share / 100,
       code: cause.code,

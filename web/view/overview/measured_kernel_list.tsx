@@ -8,18 +8,19 @@ import type { Viewer } from "../../model/page/viewer.ts";
 
 const SHOWN = 6;
 
+const timeText = ({ total_ns, launches }: MeasuredKernel): string =>
+  `${exact(total_ns)} in ${plural(launches, "launch")}`;
+
 export function MeasuredKernels({ viewer, kernels }: { viewer: Viewer; kernels: readonly MeasuredKernel[] }) {
   if (kernels.length === 0) return null;
   return (
     <section class="measured" aria-label="Kernels with counters">
-      <h2>
-        Kernels with counters <small>share of their time</small>
-      </h2>
+      <h2>Kernels with counters <small>share of their time</small></h2>
       <ul>
         {kernels.slice(0, SHOWN).map((kernel) => (
           <li key={kernel.row}>
             <button
-              title={`${kernel.name}\n${exact(kernel.total_ns)} in ${plural(kernel.launches, "launch")}; click to show its counters`}
+              title={`${kernel.name}\n${timeText(kernel)}; click to show its counters`}
               onClick={() => viewer.openKernel(kernel.launch)}
             >
               <span class="title">

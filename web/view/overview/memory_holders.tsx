@@ -27,9 +27,7 @@ export function MemoryHolders({ viewer, table }: { viewer: Viewer; table: Report
   return (
     <section aria-label="Largest allocations">
       <SavePicture title="Largest allocations" about="share of the memory allocated at the peak" />
-      <h2>
-        Largest allocations <small>share of the memory allocated at the peak</small>
-      </h2>
+      <h2>Largest allocations <small>share of the memory allocated at the peak</small></h2>
       <BarList bars={bars} />
       {table.row_count > SHOWN && (
         <button class="handle" data-unsaved onClick={() => viewer.openTable("allocations")}>

@@ -44,16 +44,16 @@ const GROUPS: readonly [title: string, kinds: readonly string[]][] = [
   ["Plan: each change on top of those above", ["plan"]],
 ];
 
+const ABOUT = "time of a step, by replaying the recording with something changed";
+
 export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: ReportTable | null }) {
   if (table === null || (table.rows.length === 0 && table.notes.length === 0)) return null;
   const all = predictionsOf(table);
   const longest = Math.max(1, ...all.map((each) => Math.max(each.step, each.high ?? 0)));
   return (
     <section class="predictions" aria-label="Predicted changes">
-      {all.length > 0 && <SavePicture title="Predicted changes" about="time of a step, by replaying the recording with something changed" />}
-      <h2>
-        Predicted changes <small>time of a step, by replaying the recording with something changed</small>
-      </h2>
+      {all.length > 0 && <SavePicture title="Predicted changes" about={ABOUT} />}
+      <h2>Predicted changes <small>time of a step, by replaying the recording with something changed</small></h2>
       {all.length > 0 && (
         <table>
           <thead>
@@ -74,9 +74,7 @@ export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: Rep
       )}
       <PlanSum all={all} />
       {table.notes.map((note) => (
-        <p key={note} class="quiet">
-          {note}
-        </p>
+        <p key={note} class="quiet">{note}</p>
       ))}
       {all.length > 0 && (
         <p>
@@ -93,9 +91,7 @@ function Group({ title, rows, longest }: { title: string; rows: readonly Predict
     <tbody>
       {title !== "" && (
         <tr class="group">
-          <th colSpan={5} scope="rowgroup">
-            {title}
-          </th>
+          <th colSpan={5} scope="rowgroup">{title}</th>
         </tr>
       )}
       {rows.map((each, i) => (
@@ -153,7 +149,8 @@ function PlanSum({ all }: { all: readonly Prediction[] }) {
   const than = all.some((each) => each.kind === "baseline") ? "without the profiler" : "recorded";
   return (
     <p class="sum">
-      With the whole plan, a step takes <strong>{duration(last.step)}</strong>, <strong>{pct(last.gain)}</strong> less than {than}.
+      With the whole plan, a step takes <strong>{duration(last.step)}</strong>, <strong>{pct(last.gain)}</strong> less
+      than {than}.
     </p>
   );
 }

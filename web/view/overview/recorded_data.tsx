@@ -9,6 +9,8 @@ import { FiguresTable } from "../parts/figures_table.tsx";
 export function RecordedData({ viewer, report }: { viewer: Viewer; report: Report }) {
   const samples = tableOf(report, "samples");
   const { lanes, kernels, sampled } = viewer.recording.manifest;
+  const hasCharts = lanes.length > 0 || kernels.length === 0;
+  const open = (page: "kernels" | "charts") => () => viewer.openPage(page);
   const hasValues = lanes.some((lane) => lane.kind === "value");
   const filled = report.tables.filter((table) => table.rows.length > 0);
   return (
@@ -24,8 +26,10 @@ export function RecordedData({ viewer, report }: { viewer: Viewer; report: Repor
           </button>
         ))}
         {hasValues && <button onClick={() => viewer.goTo({ from: 0, to: viewer.length })}>Timeline</button>}
-        {sampled.length > 0 && <button onClick={() => viewer.openPage("kernels")}>Kernels with samples ({grouped(sampled.length)})</button>}
-        {(lanes.length > 0 || kernels.length === 0) && <button onClick={() => viewer.openPage("charts")}>Charts</button>}
+        {sampled.length > 0 && (
+          <button onClick={open("kernels")}>Kernels with samples ({grouped(sampled.length)})</button>
+        )}
+        {hasCharts && <button onClick={open("charts")}>Charts</button>}
       </p>
       {samples && samples.rows.length > 0 && (
         <FiguresTable label="Samples" heads={["metric", "device", "samples", "mean", "min", "max"]}>

@@ -16,10 +16,12 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
   if (table === null || table.rows.length === 0) return null;
   const bars = table.rows.slice(0, SHOWN).map((_, row) => {
     const name = textOf(table, row, "name") ?? "";
-    const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map((column) => numberOf(table, row, column) ?? 0);
+    const number = (column: string) => numberOf(table, row, column) ?? 0;
+    const [total, share, count, mean] = ["total_ns", "share_pct", "count", "mean_ns"].map(number);
+    const times = `${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} on average`;
     return {
       label: shortName(name),
-      title: `${name}\n${exact(total!)} in ${plural(count!, "launch")}, ${duration(mean!)} on average; click to show the longest on the timeline`,
+      title: `${name}\n${times}; click to show the longest on the timeline`,
       amounts: [duration(total!), pct(share!)],
       share: share! / 100,
       code: hueOf(name),
@@ -29,9 +31,7 @@ export function TopKernels({ viewer, report, table }: { viewer: Viewer; report: 
   return (
     <section aria-label="Top kernels">
       <SavePicture title="Top kernels" about="share of kernel time" />
-      <h2>
-        Top kernels <small>share of kernel time</small>
-      </h2>
+      <h2>Top kernels <small>share of kernel time</small></h2>
       <BarList bars={bars} />
       {table.row_count > SHOWN && (
         <button class="handle" data-unsaved onClick={() => viewer.openTable("kernels")}>

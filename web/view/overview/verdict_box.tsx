@@ -1,4 +1,5 @@
-// The verdict: its name, its share of the critical path or the window, how much is recoverable, the confidence, and the alternatives.
+// The verdict: its name, its share of the critical path or the window, how much is recoverable, the confidence, and the
+// alternatives.
 
 import { Fragment } from "preact";
 import type { Report, Verdict } from "../../model/recording/report.ts";
@@ -19,7 +20,9 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
         {verdict.gives_back_pct !== null && (
           <Figure name={predicted ? "predicted gain" : "recoverable (estimate)"} value={pct(verdict.gives_back_pct)} />
         )}
-        {verdict.confidence !== null && <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />}
+        {verdict.confidence !== null && (
+          <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />
+        )}
       </dl>
       {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
     </section>
@@ -42,9 +45,7 @@ function Alternatives({ verdict }: { verdict: Verdict }) {
       {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
         <Fragment key={name}>
           {i > 0 && ", "}
-          <span class="unbroken" title={because}>
-            {name} {share !== null && pct(share)}
-          </span>
+          <span class="unbroken" title={because}>{name} {share !== null && pct(share)}</span>
         </Fragment>
       ))}
     </p>

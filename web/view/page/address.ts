@@ -39,7 +39,8 @@ export function syncAddress(workspace: Workspace): void {
 
 // Some browsers refuse to change the history of a local file, or to change it often; the address can still be set.
 
-/** In full: in the frame of a notebook, whose own address is about:srcdoc, `#link` alone would be one of the notebook's server. */
+/** In full: in the frame of a notebook, whose own address is about:srcdoc, `#link` alone would be one of the notebook's
+    server. */
 const addressOf = (link: string): string => `${location.href.split("#")[0]}#${link}`;
 
 const own = new Set<string>(); // addresses that were set here and whose event is still to come

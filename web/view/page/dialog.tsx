@@ -16,8 +16,9 @@ export function Dialog({ label, onClose, children }: Props) {
     shown.showModal();
     return () => shown.close();
   }, []);
+  const leave = (event: MouseEvent) => event.target === dialog.current && onClose();
   return (
-    <dialog ref={dialog} class="dialog" aria-label={label} onClose={onClose} onClick={(event) => event.target === dialog.current && onClose()}>
+    <dialog ref={dialog} class="dialog" aria-label={label} onClose={onClose} onClick={leave}>
       <div class="dialog-content">{children}</div>
     </dialog>
   );

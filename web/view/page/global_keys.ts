@@ -17,7 +17,8 @@ export function bindGlobalKeys(viewer: Viewer, open: (dialog: DialogName) => voi
   const press = (event: KeyboardEvent) => {
     const isCommand = event.ctrlKey || event.metaKey;
     if (isCommand && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k") open("palette");
-    else if (isCommand || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]") !== null) return;
+    else if (isCommand || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]") !== null)
+      return;
     else if (event.key === "?") open("keys");
     else if (event.key === "/" && viewer.state.page !== "timeline") focusSearch(viewer);
     else return;
@@ -27,7 +28,8 @@ export function bindGlobalKeys(viewer: Viewer, open: (dialog: DialogName) => voi
   return () => removeEventListener("keydown", press);
 }
 
-const isTyping = (target: EventTarget | null): boolean => target instanceof Element && target.matches("input, textarea, select");
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.matches("input, textarea, select");
 
 /** The field of the page if it has one, otherwise the search of the timeline. */
 function focusSearch(viewer: Viewer): void {

@@ -3,7 +3,8 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { plural } from "../../layout/time_text.ts";
-import { kernelDestinations, pageDestinations, tableDestinations, trackDestinations, type Destination } from "../../model/search/destinations.ts";
+import { kernelDestinations, pageDestinations, tableDestinations } from "../../model/search/destinations.ts";
+import { trackDestinations, type Destination } from "../../model/search/destinations.ts";
 import { fuzzySorted } from "../../model/search/fuzzy.ts";
 import type { PageName } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
@@ -58,30 +59,38 @@ export function Palette({ viewer, pages, onClose }: Props) {
         onKeyDown={keys}
       />
       <ul id="destinations" class="destinations" role="listbox" aria-label="Destinations">
-        {shown.map((destination, i) => (
-          <Choice key={`${i} ${destination.kind} ${destination.name}`} at={i} destination={destination} isActive={i === at} onGo={() => go(destination)} />
-        ))}
+        {shown.map((destination, i) => {
+          const key = `${i} ${destination.kind} ${destination.name}`;
+          const choice = { at: i, destination, isActive: i === at, onGo: () => go(destination) };
+          return <Choice key={key} {...choice} />;
+        })}
       </ul>
       <p class="quiet" role="status">
-        {found.length === 0 ? "No matches" : found.length > SHOWN ? `${plural(found.length, "match")}, the best ${SHOWN} are shown` : plural(found.length, "match")}
+        {found.length === 0 ? "No matches" : plural(found.length, "match")}
+        {found.length > SHOWN && `, the best ${SHOWN} are shown`}
       </p>
     </Dialog>
   );
 }
 
 function useDestinations(viewer: Viewer, pages: Props["pages"]): Destination[] {
-  const { value } = useAsync(() => Promise.all([viewer.recording.report().catch(() => null), viewer.recording.names()]), viewer);
+  const { recording } = viewer;
+  const { value } = useAsync(() => Promise.all([recording.report().catch(() => null), recording.names()]), viewer);
   return useMemo(() => {
     const [report, names] = value ?? [null, []];
     const places = [...pageDestinations(viewer, pages), ...(report ? tableDestinations(viewer, report) : [])];
-    return pages.some(({ page }) => page === "timeline") ? [...places, ...trackDestinations(viewer), ...kernelDestinations(viewer, names)] : places;
+    if (!pages.some(({ page }) => page === "timeline")) return places;
+    return [...places, ...trackDestinations(viewer), ...kernelDestinations(viewer, names)];
   }, [viewer, value]);
 }
 
-function Choice({ at, destination, isActive, onGo }: { at: number; destination: Destination; isActive: boolean; onGo: () => void }) {
-  const show = (element: HTMLLIElement | null) => isActive && element?.scrollIntoView({ block: "nearest" });
+type ChoiceProps = { at: number; destination: Destination; isActive: boolean; onGo: () => void };
+
+function Choice({ at, destination, isActive, onGo }: ChoiceProps) {
+  const show = (element: HTMLLIElement | null) => void (isActive && element?.scrollIntoView({ block: "nearest" }));
+  const option = { ref: show, role: "option" } as const;
   return (
-    <li ref={(element) => void show(element)} id={`destination-${at}`} role="option" aria-selected={isActive} title={destination.name} onClick={onGo}>
+    <li {...option} id={`destination-${at}`} aria-selected={isActive} title={destination.name} onClick={onGo}>
       <span>{destination.name}</span> <small>{destination.kind}</small>
     </li>
   );

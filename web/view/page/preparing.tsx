@@ -2,7 +2,9 @@
 
 import type { Progress, Stage } from "../../read/preparation.ts";
 
-const LABELS: Record<Stage, string> = { reading: "Reading the recording", analysing: "Analysing the recording", arranging: "Preparing the timeline" };
+const LABELS: Record<Stage, string> = {
+  reading: "Reading the recording", analysing: "Analysing the recording", arranging: "Preparing the timeline",
+};
 const ORDER: readonly Stage[] = ["reading", "analysing", "arranging"];
 
 export function Preparing({ progress: { stage, share, elapsed_s } }: { progress: Progress }) {
@@ -14,12 +16,8 @@ export function Preparing({ progress: { stage, share, elapsed_s } }: { progress:
         {share !== null && `: ${Math.round(100 * share)} %`}
       </h1>
       <progress aria-label={label} {...(share === null ? {} : { value: share, max: 1 })} />
-      <p role="status" class="spoken">
-        {label}
-      </p>
-      <p>
-        Step {ORDER.indexOf(stage) + 1} of {ORDER.length} · {Math.floor(elapsed_s)} s
-      </p>
+      <p role="status" class="spoken">{label}</p>
+      <p>Step {ORDER.indexOf(stage) + 1} of {ORDER.length} · {Math.floor(elapsed_s)} s</p>
     </main>
   );
 }

@@ -13,7 +13,9 @@ export interface SaveAction {
   run: (progress: (text: string) => void) => Promise<string>;
 }
 
-export function SaveMenu({ about, actions, children }: { about: string; actions: readonly SaveAction[]; children?: ComponentChildren }) {
+type SaveMenuProps = { about: string; actions: readonly SaveAction[]; children?: ComponentChildren };
+
+export function SaveMenu({ about, actions, children }: SaveMenuProps) {
   const menu = useMenu();
   const [status, setStatus] = useState("");
   const run = async (action: SaveAction) => {
@@ -30,9 +32,7 @@ export function SaveMenu({ about, actions, children }: { about: string; actions:
       <div role="group" aria-label={`Save ${about}`}>
         {children}
         {actions.map((action) => (
-          <button key={action.label} title={action.title} onClick={() => void run(action)}>
-            {action.label}
-          </button>
+          <button key={action.label} title={action.title} onClick={() => void run(action)}>{action.label}</button>
         ))}
         <span role="status">{status}</span>
       </div>

@@ -20,7 +20,8 @@ export function restoreScroll(places: readonly number[]): () => void {
     const isDone = places.every((place, i) => parts[i] !== undefined && Math.abs(parts[i]!.scrollTop - place) <= 1);
     if (!isDone && performance.now() < until) requestAnimationFrame(attempt);
   };
-  for (const type of ["wheel", "pointerdown", "keydown"]) addEventListener(type, () => abort.abort(), { signal: abort.signal, capture: true, passive: true });
+  for (const type of ["wheel", "pointerdown", "keydown"])
+    addEventListener(type, () => abort.abort(), { signal: abort.signal, capture: true, passive: true });
   requestAnimationFrame(attempt);
   return () => abort.abort();
 }

@@ -24,7 +24,10 @@ import { ThemeSwitch } from "./theme_switch.tsx";
 import { Timeline } from "../timeline/timeline.tsx";
 import { useSelector, useViewerState } from "../parts/use_state.ts";
 
-const LABELS: Record<PageName, string> = { comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels", tables: "Tables", charts: "Charts", sql: "SQL" };
+const LABELS: Record<PageName, string> = {
+  comparison: "Comparison", job: "Job", overview: "Overview", timeline: "Timeline", steps: "Steps", kernels: "Kernels",
+  tables: "Tables", charts: "Charts", sql: "SQL",
+};
 
 const COMPONENTS: Record<Exclude<PageName, "comparison">, ComponentType<{ viewer: Viewer }>> = {
   job: JobPage,
@@ -42,7 +45,8 @@ export function Shell({ workspace }: { workspace: Workspace }) {
   const page = useViewerState(viewer, (state) => state.page);
   const { comparison } = workspace;
   const pages = PAGES.filter((each) => (each === "comparison" ? comparison !== null : hasContent(viewer, each)));
-  const name = pages.includes(page) ? page : pages.includes("overview") ? "overview" : pages[0]!;
+  const usual = pages.includes("overview") ? "overview" : pages[0]!;
+  const name = pages.includes(page) ? page : usual;
   const Page = name === "comparison" ? null : COMPONENTS[name];
   return (
     <>
@@ -62,13 +66,16 @@ export function Shell({ workspace }: { workspace: Workspace }) {
         <Problem key={i} viewer={each} />
       ))}
       <main class={`page ${name}`}>
-        <Pictured.Provider value={viewer}>{Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}</Pictured.Provider>
+        <Pictured.Provider value={viewer}>
+          {Page === null ? <ComparisonPage comparison={comparison!} /> : <Page key={workspace.side} viewer={viewer} />}
+        </Pictured.Provider>
       </main>
     </>
   );
 }
 
-/** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have a page of their own instead. */
+/** Counters of kernels have no times: a file that has only these has no timeline and no charts. Summaries of ranks have
+    a page of their own instead. */
 function hasContent({ recording: { manifest } }: Viewer, page: PageName): boolean {
   if (page === "job") return manifest.job !== null;
   if (manifest.job !== null && manifest.lanes.length === 0) return page === "tables" || page === "sql";
@@ -88,9 +95,7 @@ function Dialogs({ viewer, pages }: { viewer: Viewer; pages: readonly { page: Pa
 
 function FileName({ viewer }: { viewer: Viewer }) {
   return (
-    <strong class="source" title={aboutFile(viewer)}>
-      {sourceName(viewer.recording.manifest)}
-    </strong>
+    <strong class="source" title={aboutFile(viewer)}>{sourceName(viewer.recording.manifest)}</strong>
   );
 }
 
@@ -105,10 +110,11 @@ function Sides({ workspace, isBoth }: { workspace: Workspace; isBoth: boolean })
     ["base", workspace.comparison!.base],
     ["new", workspace.comparison!.next],
   ];
+  const pressed = (side: Side) => ({ "aria-pressed": isBoth || workspace.side === side, disabled: isBoth });
   return (
     <div class="sides" role="group" aria-label="Recording">
       {sides.map(([side, viewer]) => (
-        <button key={side} title={aboutFile(viewer)} aria-pressed={isBoth || workspace.side === side} disabled={isBoth} onClick={() => workspace.show(side)}>
+        <button key={side} title={aboutFile(viewer)} {...pressed(side)} onClick={() => workspace.show(side)}>
           <strong>{side.toUpperCase()}</strong> <span>{sourceName(viewer.recording.manifest)}</span>
         </button>
       ))}
@@ -120,8 +126,6 @@ function Problem({ viewer }: { viewer: Viewer }) {
   const problem = useViewerState(viewer, (state) => state.problem);
   if (problem === null) return null;
   return (
-    <p class="problem" role="alert">
-      {problem} <button onClick={() => viewer.set({ problem: null })}>Dismiss</button>
-    </p>
+    <p class="problem" role="alert">{problem} <button onClick={() => viewer.set({ problem: null })}>Dismiss</button></p>
   );
 }

@@ -33,7 +33,8 @@ export async function start(page: Document): Promise<void> {
     const next = await open(sources.document);
     if (!next.ok) return problem(next.error);
     const workspace = new Workspace(next.value, await compared(sources, next.value));
-    page.title = `${workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest)).join(" vs. ")} · gpu-profile`;
+    const names = workspace.viewers.map((viewer) => sourceName(viewer.recording.manifest));
+    page.title = `${names.join(" vs. ")} · gpu-profile`;
     if (workspace.comparison !== null) next.value.startAt("comparison");
     syncAddress(workspace);
     render(null, root);
@@ -63,7 +64,8 @@ async function compared(sources: Sources, next: Viewer): Promise<Comparison | nu
 
 function openSources(page: Document): Sources {
   if (hasDocument(page)) return pageSources(page, workerDecoder(page.getElementById("viewer")?.textContent ?? ""));
-  if (!/^https?:$/.test(location.protocol)) throw new Error("This page contains no recording. To create a page with one, run: gpu-profile export html FILE -o OUT.html");
+  const advice = "To create a page with one, run: gpu-profile export html FILE -o OUT.html";
+  if (!/^https?:$/.test(location.protocol)) throw new Error(`This page contains no recording. ${advice}`);
   const fragment = location.hash.slice(1);
   const token = fragment !== "" && !fragment.includes("=") ? fragment : null;
   if (token !== null) history.replaceState(null, "", location.pathname);

@@ -66,8 +66,9 @@ export function ThemeSwitch() {
   }, []);
   useEffect(switchThemeForPrint, []);
   const change = () => choose(other);
+  const label = `Switch to the ${other} theme`;
   return (
-    <button class="theme" onClick={change} aria-label={`Switch to the ${other} theme`} title={`Switch to the ${other} theme`}>
+    <button class="theme" onClick={change} aria-label={label} title={label}>
       {other === "dark" ? "Dark" : "Light"}
     </button>
   );

@@ -14,9 +14,7 @@ export function CopyButton({ text, label, title }: { text: () => string; label: 
   return (
     <button class="copy" title={title} onClick={() => void copy()}>
       {status === "" ? label : status}
-      <span class="spoken" role="status">
-        {status}
-      </span>
+      <span class="spoken" role="status">{status}</span>
     </button>
   );
 }

@@ -1,4 +1,5 @@
-// A small table of figures with a head. Wide ones scroll by themselves, also with the keyboard, so that the page does not.
+// A small table of figures with a head. Wide ones scroll by themselves, also with the keyboard, so that the page does
+// not.
 
 import type { ComponentChildren } from "preact";
 
@@ -15,9 +16,7 @@ export function FiguresTable({ label, heads, children }: Props) {
         <thead>
           <tr>
             {heads.map((head, i) => (
-              <th key={i} scope="col">
-                {head}
-              </th>
+              <th key={i} scope="col">{head}</th>
             ))}
           </tr>
         </thead>

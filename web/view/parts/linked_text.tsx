@@ -33,7 +33,8 @@ export function LinkedText({ viewer, report, text }: Props) {
 function titleOf(viewer: Viewer, report: Report, { table, row }: Reference): string {
   if (row === null) return `Show table ${table.name}`;
   if (rowOfKernel(report, table, row) !== null) return "Show the counters of this kernel";
-  return `Row ${row + 1} of ${table.name}: show ${canShowOnTimeline(viewer.recording, table) ? "on the timeline" : "in its table"}`;
+  const where = canShowOnTimeline(viewer.recording, table) ? "on the timeline" : "in its table";
+  return `Row ${row + 1} of ${table.name}: show ${where}`;
 }
 
 function follow(viewer: Viewer, report: Report, { table, row }: Reference): void {

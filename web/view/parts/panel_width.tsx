@@ -1,5 +1,5 @@
-// The border between the timeline and its panel: drag it, or move it with the arrow keys. The width is kept for the next
-// visit, where the browser allows that.
+// The border between the timeline and its panel: drag it, or move it with the arrow keys. The width is kept for the
+// next visit, where the browser allows that.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 
@@ -58,7 +58,9 @@ export function PanelWidth() {
       onKeyDown={onKey}
       onDblClick={() => resize(USUAL)}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && resize(innerWidth - event.clientX)}
+      onPointerMove={(event) =>
+        event.currentTarget.hasPointerCapture(event.pointerId) && resize(innerWidth - event.clientX)
+      }
     />
   );
 }

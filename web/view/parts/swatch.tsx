@@ -5,9 +5,6 @@ import { useTheme } from "../page/theme_switch.tsx";
 
 export function Swatch({ code, letter }: { code: number; letter: string }) {
   const colors = useTheme() === "dark" ? DARK : LIGHT;
-  return (
-    <span class="swatch" aria-hidden="true" style={{ background: css(colors.fills[code] ?? colors.quiet), color: css(colors.onSlice) }}>
-      {letter}
-    </span>
-  );
+  const style = { background: css(colors.fills[code] ?? colors.quiet), color: css(colors.onSlice) };
+  return <span class="swatch" aria-hidden="true" style={style}>{letter}</span>;
 }

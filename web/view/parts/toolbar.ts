@@ -3,7 +3,11 @@
 /** Makes `wanted`, or else the button that is the stop already, the only one that Tab reaches. */
 export function oneTabStop(rows: HTMLElement, wanted?: EventTarget | null): void {
   const buttons = [...rows.querySelectorAll("button")];
-  const chosen = buttons.find((button) => button === wanted) ?? buttons.find((button) => button === document.activeElement) ?? buttons.find((button) => button.tabIndex === 0 && button.hasAttribute("tabindex")) ?? buttons[0];
+  const chosen =
+    buttons.find((button) => button === wanted) ??
+    buttons.find((button) => button === document.activeElement) ??
+    buttons.find((button) => button.tabIndex === 0 && button.hasAttribute("tabindex")) ??
+    buttons[0];
   for (const button of buttons) button.tabIndex = button === chosen ? 0 : -1;
 }
 
@@ -24,7 +28,8 @@ function next(rows: HTMLElement, from: HTMLButtonElement, key: string): HTMLButt
   const at = mine.indexOf(from);
   const inRow = (row: Element | undefined): HTMLButtonElement | null => {
     const others = row === undefined ? [] : buttonsOf(row);
-    return others[others.length - (mine.length - at)] ?? others[0] ?? null; // rows end alike: only some begin with a button to fold
+    const fromEnd = mine.length - at; // rows end alike: only some begin with a button to fold
+    return others[others.length - fromEnd] ?? others[0] ?? null;
   };
   const ways: Record<string, () => HTMLButtonElement | null> = {
     ArrowLeft: () => mine[at - 1] ?? null,

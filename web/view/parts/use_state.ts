@@ -21,7 +21,8 @@ export function useSelector<S extends Subscribable, T>(source: S, pick: (source:
   return shown.current;
 }
 
-export const useViewerState = <T,>(viewer: Viewer, pick: (state: State) => T): T => useSelector(viewer, ({ state }) => pick(state));
+export const useViewerState = <T>(viewer: Viewer, pick: (state: State) => T): T =>
+  useSelector(viewer, ({ state }) => pick(state));
 
 /** The value of a promise, undefined until it resolves; the error message if it fails. */
 export function useAsync<T>(load: () => Promise<T>, key: unknown): { value?: T; error?: string } {

@@ -4,6 +4,8 @@ import type { RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keepWidthInPrint } from "../page/printing.ts";
 
+export const px = (value: number): string => `${value}px`;
+
 export function useWidth<T extends Element>(): [RefObject<T | null>, number] {
   const element = useRef<T>(null);
   const [width, setWidth] = useState(0);

@@ -22,7 +22,8 @@ export function measureText(text: string, font: string): number {
   return ruler.measureText(text).width;
 }
 
-const imageOf = (columns: number, lines: number, colors: Uint32Array): string => cellsCanvas(columns, lines, colors).toDataURL("image/png");
+const imageOf = (columns: number, lines: number, colors: Uint32Array): string =>
+  cellsCanvas(columns, lines, colors).toDataURL("image/png");
 
 /** SVG elements; null if nobody draws this canvas as shapes. */
 export function canvasPicture(canvas: HTMLCanvasElement, theme: Theme): { markup: string; height: number } | null {

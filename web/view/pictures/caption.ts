@@ -13,7 +13,8 @@ const nameOf = (viewer: Viewer): string => viewer.recording.manifest.source.file
 function rangeText({ from, to }: Range, whole: number): string {
   const step = Math.max(1, (to - from) / 1000);
   const unit = unitFor(to);
-  return `${moment(from, step, unit)} to ${moment(to, step, unit)} of ${moment(whole, Math.max(1, whole / 1000))}, times from the start of the recording`;
+  const all = moment(whole, Math.max(1, whole / 1000));
+  return `${moment(from, step, unit)} to ${moment(to, step, unit)} of ${all}, times from the start of the recording`;
 }
 
 /** Of a kernel, or of the part of the recording that the report covers. */

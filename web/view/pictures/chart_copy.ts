@@ -27,7 +27,8 @@ export function copyOfChart(chart: SVGSVGElement, box: DOMRect): string {
   [...copy.querySelectorAll("*")].forEach((element, i) => {
     const original = originals[i]!;
     element.removeAttribute("class");
-    for (const name of element.getAttributeNames()) if (/^(role|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
+    for (const name of element.getAttributeNames())
+      if (/^(role|tabindex|data-|aria-)/.test(name)) element.removeAttribute(name);
     if (SHAPES.has(element.localName)) styleAs(element, getComputedStyle(original));
   });
   copy.setAttribute("x", num(box.left));

@@ -52,7 +52,8 @@ export function PictureMenu({ element, caption }: Props) {
     <SaveMenu about={`picture: ${caption().title}`} actions={actions}>
       {isDark && (
         <label>
-          <input type="checkbox" checked={light} onChange={(event) => setLight(event.currentTarget.checked)} /> Light theme
+          <input type="checkbox" checked={light} onChange={(event) => setLight(event.currentTarget.checked)} /> Light
+          theme
         </label>
       )}
     </SaveMenu>
@@ -70,7 +71,8 @@ async function pngOf(svg: string): Promise<Blob> {
     canvas.height = image.naturalHeight * PIXELS;
     canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
     const png = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-    if (png === null) throw new Error(`the browser cannot make an image of ${canvas.width} x ${canvas.height} pixels; save it as SVG`);
+    if (png === null)
+      throw new Error(`the browser cannot make an image of ${canvas.width} x ${canvas.height} pixels; save it as SVG`);
     return png;
   } finally {
     URL.revokeObjectURL(address);

@@ -22,7 +22,10 @@ export function SavePicture({ title, about = "" }: Props) {
   const kernel = () => place.current?.closest(".kernel")?.querySelector("h1")?.textContent ?? null;
   return (
     <div class="save-picture" ref={place}>
-      <PictureMenu element={() => place.current?.closest("section") ?? null} caption={() => reportCaption(viewer, title, kernel(), about)} />
+      <PictureMenu
+        element={() => place.current?.closest("section") ?? null}
+        caption={() => reportCaption(viewer, title, kernel(), about)}
+      />
     </div>
   );
 }

@@ -34,7 +34,9 @@ export function linesOf(text: Text, right: number): TextLine[] {
 }
 
 /** The words up to `right`. */
-function fitted(text: Text, from: number, to: number, box: DOMRect, right: number, boxOf: (from: number, to: number) => DOMRect): TextLine {
+function fitted(
+  text: Text, from: number, to: number, box: DOMRect, right: number, boxOf: (from: number, to: number) => DOMRect,
+): TextLine {
   const words = (end: number) => text.data.slice(from, end).replace(/\s+/g, " ").trim();
   if (box.right <= right + 1) return { words: words(to), box };
   const room = parseFloat(getComputedStyle(text.parentElement!).fontSize) * 0.8; // of the ellipsis

@@ -35,9 +35,7 @@ export function AnswerTable({ title, about, heads, rows, whole, onWhole }: Props
         <thead>
           <tr>
             {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
+              <th key={head} scope="col">{head}</th>
             ))}
           </tr>
         </thead>
@@ -45,9 +43,7 @@ export function AnswerTable({ title, about, heads, rows, whole, onWhole }: Props
           {shown.map(({ name, label, cells, title, onShow }, i) => (
             <tr key={i}>
               <th scope="row">
-                <button class="link" title={`${name}\n${title ?? ""}`.trimEnd()} onClick={onShow}>
-                  {label}
-                </button>
+                <button class="link" title={`${name}\n${title ?? ""}`.trimEnd()} onClick={onShow}>{label}</button>
               </th>
               {cells.map((cell, column) => (
                 <td key={column}>{cell}</td>
@@ -56,7 +52,9 @@ export function AnswerTable({ title, about, heads, rows, whole, onWhole }: Props
           ))}
         </tbody>
       </table>
-      {shown.length < rows.length && <button onClick={onWhole ?? (() => setOwn(true))}>Show all {grouped(rows.length)}</button>}
+      {shown.length < rows.length && (
+        <button onClick={onWhole ?? (() => setOwn(true))}>Show all {grouped(rows.length)}</button>
+      )}
     </section>
   );
 }

@@ -13,7 +13,11 @@ import { useViewerState } from "../parts/use_state.ts";
 import { AnswerTable, type AnswerRow } from "./answer_table.tsx";
 
 const CLIPPED = "Events with a part in the range; only that part counts.";
-const OUTERMOST = `${CLIPPED} Total: without calls inside a call of the same function. Self: without the events below it.`;
+const OUTERMOST = {
+  about: `${CLIPPED} Total: without calls inside a call of the same function. Self: without the events below it.`,
+  heads: ["name", "total", "self", "count"],
+} as const;
+type CellsOf = (row: RangeRow) => string[];
 
 export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: RangeAnswer }) {
   const tables = useMemo(() => tablesOf(answer), [answer]);
@@ -23,16 +27,19 @@ export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: Range
     whole: whole.includes(title),
     onWhole: () => viewer.set({ drawer: { ...viewer.state.drawer, whole: [...whole, title] } }),
   });
-  const show = ({ table, name }: { table: string; name: string }) => () => void showInRange(viewer, answer.range, table, name);
-  const rowsOf = (table: RangeTable, cells: (row: RangeRow) => string[], label?: (row: RangeRow) => string): AnswerRow[] =>
+  const rowsOf = (table: RangeTable, cells: CellsOf, label = ({ name }: RangeRow) => shortName(name)): AnswerRow[] =>
     table.map((row) => ({
       name: row.name,
-      label: label?.(row) ?? shortName(row.name),
+      label: label(row),
       cells: cells(row),
       title: `${exact(row.total_ns)}${row.self_ns === row.total_ns ? "" : `, self ${exact(row.self_ns)}`}`,
-      onShow: show(row),
+      onShow: () => void showInRange(viewer, answer.range, row.table, row.name),
     }));
   const kernelTime = totalOf(tables.kernels);
+  const shareOf = (ns: number) => percent(kernelTime > 0 ? ns / kernelTime : 0);
+  const timed: CellsOf = ({ total_ns, count }) => [duration(total_ns), grouped(count)];
+  const ofKernel: CellsOf = ({ total_ns, count }) => [duration(total_ns), shareOf(total_ns), grouped(count)];
+  const called = ({ name, thread }: RangeRow) => (threads > 1 && thread !== "" ? `${name} · ${thread}` : name);
   const nested = ({ total_ns, self_ns, count }: RangeRow) => [duration(total_ns), duration(self_ns), grouped(count)];
   const threads = new Set(tables.calls.map(({ thread }) => thread)).size;
   const shown = Object.values(tables).some((table) => table.length > 0) || answer.idle.length > 0;
@@ -43,23 +50,28 @@ export function AnswerTables({ viewer, answer }: { viewer: Viewer; answer: Range
         {...titled("Kernels")}
         about={CLIPPED}
         heads={["name", "time", "share", "count"]}
-        rows={rowsOf(tables.kernels, ({ total_ns, count }) => [duration(total_ns), percent(kernelTime > 0 ? total_ns / kernelTime : 0), grouped(count)])}
+        rows={rowsOf(tables.kernels, ofKernel)}
       />
-      <AnswerTable {...titled("Idle time by cause")} about="The share is of the length of the range." heads={["cause", "time", "share"]} rows={idleRows(viewer, answer)} />
-      <AnswerTable {...titled("Operators and ranges")} about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.operators, nested)} />
+      <AnswerTable
+        {...titled("Idle time by cause")}
+        about="The share is of the length of the range."
+        heads={["cause", "time", "share"]}
+        rows={idleRows(viewer, answer)}
+      />
+      <AnswerTable {...titled("Operators and ranges")} {...OUTERMOST} rows={rowsOf(tables.operators, nested)} />
       <AnswerTable
         {...titled("Calls")}
         about={`${CLIPPED} By thread.`}
         heads={["name", "time", "count"]}
-        rows={rowsOf(tables.calls, ({ total_ns, count }) => [duration(total_ns), grouped(count)], ({ name, thread }) => (threads > 1 && thread !== "" ? `${name} · ${thread}` : name))}
+        rows={rowsOf(tables.calls, timed, called)}
       />
       <AnswerTable
         {...titled("Copies and fills")}
         about={`${CLIPPED} Of the bytes of a copy, the same share counts.`}
         heads={["kind", "time", "count", "size", "rate"]}
-        rows={rowsOf(tables.copies, (row) => [duration(row.total_ns), grouped(row.count), ...sizeAndRate(row)])}
+        rows={rowsOf(tables.copies, (row) => [...timed(row), ...sizeAndRate(row)])}
       />
-      <AnswerTable {...titled("Python functions")} about={OUTERMOST} heads={["name", "total", "self", "count"]} rows={rowsOf(tables.python, nested)} />
+      <AnswerTable {...titled("Python functions")} {...OUTERMOST} rows={rowsOf(tables.python, nested)} />
     </div>
   );
 }

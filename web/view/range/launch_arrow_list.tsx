@@ -7,7 +7,14 @@ import { launchArrows, MAX_ARROWS } from "../../model/range/launch_arrows.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { useAsync, useViewerState } from "../parts/use_state.ts";
 
-export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArrows: (arrows: readonly LaneArrow[]) => void }) {
+function countText(launches: number): string {
+  const all = plural(launches, "launch");
+  return launches > MAX_ARROWS ? `the first ${grouped(MAX_ARROWS)} of ${all}` : all;
+}
+
+type LaunchArrowSwitchProps = { viewer: Viewer; onArrows: (arrows: readonly LaneArrow[]) => void };
+
+export function LaunchArrowSwitch({ viewer, onArrows }: LaunchArrowSwitchProps) {
   const range = useViewerState(viewer, (state) => state.range);
   const shown = useViewerState(viewer, (state) => state.launchArrows);
   const wanted = shown ? range : null;
@@ -16,12 +23,8 @@ export function LaunchArrowSwitch({ viewer, onArrows }: { viewer: Viewer; onArro
   if (range === null) return null;
   return (
     <>
-      <button aria-pressed={shown} onClick={() => viewer.set({ launchArrows: !shown })}>
-        Launch arrows
-      </button>
-      <span class="quiet" role="status">
-        {error ?? (value && (value.launches > MAX_ARROWS ? `the first ${grouped(MAX_ARROWS)} of ${plural(value.launches, "launch")}` : plural(value.launches, "launch")))}
-      </span>
+      <button aria-pressed={shown} onClick={() => viewer.set({ launchArrows: !shown })}>Launch arrows</button>
+      <span class="quiet" role="status">{error ?? (value && countText(value.launches))}</span>
     </>
   );
 }

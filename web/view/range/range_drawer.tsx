@@ -26,29 +26,28 @@ export function RangeDrawer({ viewer }: { viewer: Viewer }) {
     if (answer && asked !== undefined) performance.measure("range answer", { start: asked, end: performance.now() });
   }, [answer]);
   if (range === null) return null;
+  const answered = answer && `${answer.range.from}-${answer.range.to}`;
   return (
-    <section class="range-drawer" aria-label="Events in the measured range" data-answered={answer && `${answer.range.from}-${answer.range.to}`}>
+    <section class="range-drawer" aria-label="Events in the measured range" data-answered={answered}>
       <header>
-        <h2>
-          Events in the measured range <small>{duration(range.to - range.from)}</small>
-        </h2>
+        <h2>Events in the measured range <small>{duration(range.to - range.from)}</small></h2>
         <div role="group" aria-label="View of the range">
-          {Object.entries(VIEWS).map(([key, name]) => (
-            <button key={key} aria-pressed={open && view === key} onClick={() => set({ view: key as DrawerView, open: true })}>
+          {(Object.entries(VIEWS) as [DrawerView, string][]).map(([key, name]) => (
+            <button key={key} aria-pressed={open && view === key} onClick={() => set({ view: key, open: true })}>
               {name}
             </button>
           ))}
         </div>
-        <button aria-expanded={open} onClick={() => set({ open: !open })}>
-          {open ? "Hide" : "Show"}
-        </button>
+        <button aria-expanded={open} onClick={() => set({ open: !open })}>{open ? "Hide" : "Show"}</button>
       </header>
       {open && (
         <div class="range-body" tabIndex={0} role="region" aria-label="Figures of the range">
           {error !== undefined && <p class="warning">{error}</p>}
           {answer === undefined && error === undefined && <p class="quiet">Reading events…</p>}
           {answer && view === "tables" && <AnswerTables viewer={viewer} answer={answer} />}
-          {answer && view === "flame" && <FlamePanel viewer={viewer} answer={answer} label="Flame graph of the measured range" />}
+          {answer && view === "flame" && (
+            <FlamePanel viewer={viewer} answer={answer} label="Flame graph of the measured range" />
+          )}
         </div>
       )}
     </section>

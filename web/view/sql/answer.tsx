@@ -29,7 +29,10 @@ function AnswerTable({ viewer, table }: { viewer: Viewer; table: ReportTable }) 
     viewer.goTo(range, range.to > range.from);
   };
   return (
-    <TableView table={table} recording={sourceName(viewer.recording.manifest)} wanted={null} level={2} onOpen={times === null ? null : open}>
+    <TableView
+      table={table} recording={sourceName(viewer.recording.manifest)} wanted={null} level={2}
+      onOpen={times === null ? null : open}
+    >
       {ranges.length > 0 && (
         <p class="note">
           <button onClick={() => mark(viewer, ranges)}>Mark {plural(ranges.length, "row")} on the timeline</button>

@@ -45,11 +45,21 @@ export function Editor({ schema, text, onText, onRun }: Props) {
     } else if (offered === null) return;
     else if (event.key === "Escape") setOffered(null);
     else if (event.key === "Tab" || event.key === "Enter") take(offered.words[active]!.text);
-    else if (event.key === "ArrowDown" || event.key === "ArrowUp") setActive((active + (event.key === "ArrowDown" ? 1 : offered.words.length - 1)) % offered.words.length);
+    else if (event.key === "ArrowDown" || event.key === "ArrowUp")
+      setActive((active + (event.key === "ArrowDown" ? 1 : offered.words.length - 1)) % offered.words.length);
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
+  const option = (word: string, at: number) => ({
+    id: `${LIST}-${at}`,
+    role: "option" as const,
+    "aria-selected": at === active,
+    onPointerDown(event: PointerEvent) {
+      event.preventDefault();
+      take(word);
+    },
+  });
   return (
     <div class="editor">
       <textarea
@@ -69,7 +79,7 @@ export function Editor({ schema, text, onText, onRun }: Props) {
       {offered !== null && (
         <ul id={LIST} role="listbox" aria-label="Completions">
           {offered.words.map(({ text: word, doc }, i) => (
-            <li key={word} id={`${LIST}-${i}`} role="option" aria-selected={i === active} onPointerDown={(event) => (event.preventDefault(), take(word))}>
+            <li key={word} {...option(word, i)}>
               <code>{word}</code> <small>{doc}</small>
             </li>
           ))}

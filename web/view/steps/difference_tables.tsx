@@ -28,10 +28,13 @@ const KINDS = [
   ["python", "Python functions"],
 ] as const;
 
-export function DifferenceTables({ before, after, onShow }: { before: Place; after: Place; onShow?: (place: Place) => void }) {
+type DifferenceTablesProps = { before: Place; after: Place; onShow?: (place: Place) => void };
+
+export function DifferenceTables({ before, after, onShow }: DifferenceTablesProps) {
   const old = useRangeAnswer(before.viewer, before.range);
   const now = useRangeAnswer(after.viewer, after.range);
-  const found = useMemo(() => (old.answer && now.answer ? differenceOf(old.answer, now.answer) : null), [old.answer, now.answer]);
+  const answers = [old.answer, now.answer] as const;
+  const found = useMemo(() => (answers[0] && answers[1] ? differenceOf(answers[0], answers[1]) : null), answers);
   const error = old.error ?? now.error;
   if (error !== undefined) return <p class="warning">{error}</p>;
   if (found === null) return <p class="quiet">Reading events…</p>;
@@ -44,13 +47,15 @@ export function DifferenceTables({ before, after, onShow }: { before: Place; aft
       name: row.name,
       label: row.table === "gap" ? <CauseName name={row.name} /> : shortName(row.name),
       cells: [timeText(row.before), timeText(row.after), signedDuration(row.ns), countText(row)],
-      title: `${row.before === null ? "nothing" : exact(row.before.ns)} in ${before.label}, ${row.after === null ? "nothing" : exact(row.after.ns)} in ${after.label}`,
+      title: `${timeIn(row.before, before)}, ${timeIn(row.after, after)}`,
       onShow: show(row),
     }));
+  const heads = ["name", before.label, after.label, "difference", "count"] as const;
+  const answered = `${old.answer!.range.from} ${now.answer!.range.from}`;
   return (
-    <div class="answer-tables differences-of-ranges" data-answered={`${old.answer!.range.from} ${now.answer!.range.from}`}>
+    <div class="answer-tables differences-of-ranges" data-answered={answered}>
       {KINDS.map(([kind, title]) => (
-        <AnswerTable key={kind} title={title} heads={["name", before.label, after.label, "difference", "count"]} rows={rowsOf(found[kind])} />
+        <AnswerTable key={kind} title={title} heads={heads} rows={rowsOf(found[kind])} />
       ))}
     </div>
   );
@@ -65,6 +70,8 @@ function CauseName({ name }: { name: string }) {
   );
 }
 
+const timeIn = (amount: Amount | null, { label }: Place): string =>
+  `${amount === null ? "nothing" : exact(amount.ns)} in ${label}`;
 const timeText = (amount: Amount | null): string => (amount === null ? "–" : duration(amount.ns));
 
 /** Nothing where counts mean nothing, as for causes. */

@@ -17,9 +17,7 @@ export function EntrySelect({ label, entries, chosen, onChoose }: Props) {
       <select aria-label={label} value={chosen ?? ""} onChange={(event) => onChoose(event.currentTarget.value)}>
         {chosen === null && <option value="">that of the pair</option>}
         {entries.map(({ key, name, range }) => (
-          <option key={key} value={key}>
-            {name} · {duration(range.to - range.from)}
-          </option>
+          <option key={key} value={key}>{name} · {duration(range.to - range.from)}</option>
         ))}
       </select>
     </label>

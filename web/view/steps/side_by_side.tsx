@@ -23,12 +23,15 @@ interface Props {
   onClear: () => void;
 }
 
+const KEYS = "W and S zoom, A and D pan. Both timelines move together.";
+
 interface SideName {
   short: string;
   long: string;
 }
 
 export function SideBySide({ comparison, label, sides, control, status, onClear }: Props) {
+  const nameOf = (side: number) => `Timeline of ${sides[side]!.short}`;
   const { base, next } = comparison;
   const active = useRef(next);
   const canvases = useRef<HTMLCanvasElement[]>([]);
@@ -46,7 +49,8 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
     canvases.current[side] = timeline.canvas;
     const activate = () => void (active.current = viewer);
     for (const type of ["pointerenter", "focus"]) timeline.canvas.addEventListener(type, activate);
-    return bindKeys(timeline, { isActive: () => active.current === viewer, focusSearch: () => {}, step: () => {}, clear });
+    const isActive = () => active.current === viewer;
+    return bindKeys(timeline, { isActive, focusSearch: () => {}, step: () => {}, clear });
   };
   return (
     <section class="timelines" aria-label={label}>
@@ -54,19 +58,18 @@ export function SideBySide({ comparison, label, sides, control, status, onClear 
         <h2>Timelines</h2>
         {control}
         {highlighted && <button onClick={clearHighlight}>Clear highlight</button>}
-        <span role="status" class="warning">
-          {status}
-        </span>
+        <span role="status" class="warning">{status}</span>
       </header>
       {[base, next].map((viewer, i) => (
         <div key={i} class="side">
           <header>
-            <h3>
-              {sides[i]!.short} <small>{sides[i]!.long}</small>
-            </h3>
-            <PictureMenu element={() => canvases.current[i]?.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer, `Timeline of ${sides[i]!.short}`)} />
+            <h3>{sides[i]!.short} <small>{sides[i]!.long}</small></h3>
+            <PictureMenu
+              element={() => canvases.current[i]?.closest(".timeline-view") ?? null}
+              caption={() => viewCaption(viewer, nameOf(i))}
+            />
           </header>
-          <TimelineView viewer={viewer} label={`Timeline of ${sides[i]!.short}. W and S zoom, A and D pan. Both timelines move together.`} onCanvas={bindControls(viewer, i)} />
+          <TimelineView viewer={viewer} label={`${nameOf(i)}. ${KEYS}`} onCanvas={bindControls(viewer, i)} />
         </div>
       ))}
       <div class="selected">

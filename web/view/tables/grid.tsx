@@ -1,5 +1,5 @@
-// The rows of a table. Only rows near the visible part are on the page, so that a million scroll as smoothly as ten; rows
-// that are not in memory appear when they have been read. Arrows move the active row, Enter opens it; a click on a
+// The rows of a table. Only rows near the visible part are on the page, so that a million scroll as smoothly as ten;
+// rows that are not in memory appear when they have been read. Arrows move the active row, Enter opens it; a click on a
 // column head sorts by it.
 
 import type { ComponentChildren, RefObject } from "preact";
@@ -52,7 +52,8 @@ function useSize(scroller: RefObject<HTMLDivElement | null>) {
   useLayoutEffect(() => {
     const target = scroller.current!;
     // On paper the element is as high as the list, and is measured before `printing` is known.
-    const follow = () => setSize({ height: Math.min(target.clientHeight, innerHeight), narrow: target.clientWidth < NARROW });
+    const follow = () =>
+      setSize({ height: Math.min(target.clientHeight, innerHeight), narrow: target.clientWidth < NARROW });
     follow();
     const observer = new ResizeObserver(follow);
     observer.observe(target);
@@ -84,7 +85,8 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
     const target = scroller.current!;
     setActive(at);
     target.scrollTop = scrollTo(at, rows.length, target.scrollTop, room);
-    setTop(target.scrollTop); // the event follows with the next frame; until then the active row would not be on the page
+    // The event follows with the next frame. Until then the active row would not be on the page.
+    setTop(target.scrollTop);
   };
   useLayoutEffect(() => {
     const place = wanted === null ? -1 : Array.prototype.indexOf.call(rows, wanted);
@@ -131,14 +133,17 @@ export function Grid({ shown, columns, formats, order, onOrder, wanted, onOpen }
       >
         <Sheet window={window} columns={columns} widths={widths} printing={printing} rowAt={rowAt}>
           {columns.map((at) => (
-            <Head key={table.columns[at]!.name} column={table.columns[at]!} format={formats[at]!} at={at} order={order} onOrder={onOrder} />
+            <Head key={at} column={table.columns[at]!} format={formats[at]!} {...{ at, order, onOrder }} />
           ))}
         </Sheet>
       </div>
-      {printing && rows.length > PRINTED_ROWS && <p class="note">Rows 1 to {grouped(PRINTED_ROWS)} of {grouped(rows.length)}. Save the table as CSV for all rows.</p>}
+      {printing && rows.length > PRINTED_ROWS && <p class="note">{cutText(rows.length)}</p>}
     </>
   );
 }
+
+const cutText = (rows: number): string =>
+  `Rows 1 to ${grouped(PRINTED_ROWS)} of ${grouped(rows)}. Save the table as CSV for all rows.`;
 
 interface SheetProps {
   window: { height: number; first: number; last: number; offset: number };
@@ -164,9 +169,7 @@ function Sheet({ window, columns, widths, printing, rowAt, children }: SheetProp
         ))}
       </colgroup>
       <thead role="rowgroup">
-        <tr role="row" aria-rowindex={1}>
-          {children}
-        </tr>
+        <tr role="row" aria-rowindex={1}>{children}</tr>
       </thead>
       <tbody role="rowgroup">
         {window.offset > 0 && <tr style={{ height: `${window.offset}px` }} />}
@@ -201,7 +204,10 @@ function Row({ table, place, cells, columns, formats, isActive, canOpen, onChoos
       onClick={onChoose}
     >
       {columns.map((at) => (
-        <td key={at} role="gridcell" aria-colindex={at + 1} class={isNumeric(table.columns[at]!) ? "number" : ""} title={cells ? exactCell(cells[at] ?? null, table.columns[at]!) : undefined}>
+        <td
+          key={at} role="gridcell" aria-colindex={at + 1} class={isNumeric(table.columns[at]!) ? "number" : ""}
+          title={cells ? exactCell(cells[at] ?? null, table.columns[at]!) : undefined}
+        >
           {cells ? formats[at]!.text(cells[at] ?? null) : "…"}
         </td>
       ))}

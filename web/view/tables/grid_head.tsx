@@ -1,5 +1,5 @@
-// The head of a column: its name, the unit of its values, and the order. Numbers sort descending first, texts ascending;
-// a third click restores the order of the report.
+// The head of a column: its name, the unit of its values, and the order. Numbers sort descending first, texts
+// ascending; a third click restores the order of the report.
 
 import { columnDoc, isNumeric } from "../../layout/cell_text.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
@@ -17,13 +17,17 @@ interface Props {
 export function Head({ column, format, at, order, onOrder }: Props) {
   const mine = order?.column === at ? order : null;
   const firstWay = isNumeric(column);
-  const next = mine === null ? { column: at, descending: firstWay } : mine.descending === firstWay ? { column: at, descending: !firstWay } : null;
+  const isSecond = mine !== null && mine.descending !== firstWay;
+  const next = isSecond ? null : { column: at, descending: mine === null ? firstWay : !firstWay };
+  const way = mine?.descending ? "descending" : "ascending";
+  const kind = isNumeric(column) ? "number" : "";
+  const sort = mine === null ? "none" : way;
   return (
-    <th role="columnheader" data-column={column.name} aria-colindex={at + 1} aria-sort={mine === null ? "none" : mine.descending ? "descending" : "ascending"} class={isNumeric(column) ? "number" : ""}>
+    <th role="columnheader" data-column={column.name} aria-colindex={at + 1} aria-sort={sort} class={kind}>
       <button title={columnDoc({ ...column, unit: format.unit })} onClick={() => onOrder(next)}>
         {format.heading}
         {format.unit !== "" && <small> ({format.unit})</small>}
-        <span aria-hidden="true">{mine === null ? "" : mine.descending ? " ▾" : " ▴"}</span>
+        <span aria-hidden="true">{{ none: "", descending: " ▾", ascending: " ▴" }[sort]}</span>
       </button>
     </th>
   );

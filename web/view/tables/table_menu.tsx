@@ -1,4 +1,5 @@
-// Copies or saves all shown rows of a table: CSV with exact values and the program's column names, or Markdown as shown.
+// Copies or saves all shown rows of a table: CSV with exact values and the program's column names, or Markdown as
+// shown.
 
 import { markdown } from "../../layout/markdown.ts";
 import type { ColumnFormat } from "../../layout/column_format.ts";
@@ -18,23 +19,25 @@ interface Props {
 
 export function TableMenu({ recording, shown, columns, formats }: Props) {
   const { table, rows } = shown;
+  const count = plural(rows.length, "row");
   const textAs = (format: TextFormat, progress: (text: string) => void) =>
-    textOfRows(shown, columns, format, (done) => done < rows.length && progress(`${grouped(done)} of ${plural(rows.length, "row")}`));
-  const save = async (format: TextFormat, type: string, ending: string, progress: (text: string) => void) => {
+    textOfRows(shown, columns, format, (done) => done < rows.length && progress(`${grouped(done)} of ${count}`));
+  const save = (format: TextFormat, type: string, ending: string): SaveAction["run"] => async (progress) => {
     download(await textAs(format, progress), type, fileName(recording, table.name, ending));
-    return `Saved ${plural(rows.length, "row")}`;
+    return `Saved ${count}`;
   };
-  const copy = async (format: TextFormat, progress: (text: string) => void) => {
+  const copy = (format: TextFormat): SaveAction["run"] => async (progress) => {
     const text = (await textAs(format, progress)).join("");
     if (!(await copyText(text))) throw new Error("copying was blocked by the browser");
-    return `Copied ${plural(rows.length, "row")}`;
+    return `Copied ${count}`;
   };
   const readable = markdown(formats);
+  const [values, text] = ["all shown rows with exact values", "all shown rows as a Markdown table"];
   const actions: SaveAction[] = [
-    { label: "Copy CSV", title: "Copy all shown rows with exact values", run: (progress) => copy(CSV, progress) },
-    { label: "Save CSV", title: "Save all shown rows with exact values", run: (progress) => save(CSV, "text/csv", "csv", progress) },
-    { label: "Copy Markdown", title: "Copy all shown rows as a Markdown table", run: (progress) => copy(readable, progress) },
-    { label: "Save Markdown", title: "Save all shown rows as a Markdown table", run: (progress) => save(readable, "text/markdown", "md", progress) },
+    { label: "Copy CSV", title: `Copy ${values}`, run: copy(CSV) },
+    { label: "Save CSV", title: `Save ${values}`, run: save(CSV, "text/csv", "csv") },
+    { label: "Copy Markdown", title: `Copy ${text}`, run: copy(readable) },
+    { label: "Save Markdown", title: `Save ${text}`, run: save(readable, "text/markdown", "md") },
   ];
   return <SaveMenu about={`table ${table.name}`} actions={actions} />;
 }

@@ -15,20 +15,25 @@ export interface Shaped {
 
 export function useShownRows(table: ReportTable, source: TableRows, shape: TableShape): Shaped {
   const { filter, sort, group } = shape;
-  const all = useMemo((): ShownRows => ({ table, source, rows: Uint32Array.from({ length: source.length }, (_, row) => row) }), [table, source]);
-  const whole = useMemo(() => (source.isWhole ? shapeWhole(table, source, shape) : null), [table, source, filter, sort, group]);
-  const [read, setRead] = useState<{ shown: ShownRows; problem: string | null; read: number | null }>({ shown: all, problem: null, read: null });
+  const all = useMemo((): ShownRows => {
+    return { table, source, rows: Uint32Array.from({ length: source.length }, (_, row) => row) };
+  }, [table, source]);
+  const by = [table, source, filter, sort, group];
+  const whole = useMemo(() => (source.isWhole ? shapeWhole(table, source, shape) : null), by);
+  const [read, setRead] = useState<Shaped>({ shown: all, problem: null, read: null });
   useEffect(() => {
     if (source.isWhole) return;
     let current = true;
-    const done = (found: Result<ShownRows>) => current && setRead((before) => ({ shown: found.ok ? found.value : before.shown, problem: found.ok ? null : found.error, read: null }));
+    const done = (found: Result<ShownRows>) => current && setRead(({ shown }) => shaped(found, shown));
     const progress = (rows: number) => {
       if (current) setRead((before) => ({ ...before, read: rows }));
       return current;
     };
     shapeRows(table, source, shape, progress).then(done, (error: unknown) => done({ ok: false, error: String(error) }));
     return () => void (current = false);
-  }, [table, source, filter, sort, group]);
-  if (whole === null) return read;
-  return { shown: whole.ok ? whole.value : all, problem: whole.ok ? null : whole.error, read: null };
+  }, by);
+  return whole === null ? read : shaped(whole, all);
 }
+
+const shaped = (found: Result<ShownRows>, otherwise: ShownRows): Shaped =>
+  ({ shown: found.ok ? found.value : otherwise, problem: found.ok ? null : found.error, read: null });

@@ -4,7 +4,7 @@
 import { eventRefOf } from "../../model/page/details.ts";
 import { eventAt, isTimesOnly, neighbour, rangeOf, type SliceRef } from "../../model/recording/lane.ts";
 import type { Lane } from "../../model/recording/manifest.ts";
-import { around } from "../../model/page/state.ts";
+import { around, type Range } from "../../model/page/state.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import type { TimelineCanvas } from "./timeline_canvas.ts";
 
@@ -32,13 +32,17 @@ export async function acrossRows(timeline: TimelineCanvas, by: 1 | -1): Promise<
   }
 }
 
+type Row = readonly Lane[];
+
 /** Of the same track, the event at the same time; of another one, the nearest that the window shows. */
-async function eventInRow(viewer: Viewer, row: readonly Lane[], { from, to }: { from: number; to: number }, track: number): Promise<SliceRef | null> {
+async function eventInRow(viewer: Viewer, row: Row, { from, to }: Range, track: number): Promise<SliceRef | null> {
   const { view } = viewer.state;
   const isBelow = row[0]!.track === track;
-  const found = await Promise.all(row.map((lane) => eventAt(viewer.recording, lane, from, isBelow ? to - from : view.to - view.from)));
+  const near = isBelow ? to - from : view.to - view.from;
+  const found = await Promise.all(row.map((lane) => eventAt(viewer.recording, lane, from, near)));
   const away = (each: SliceRef) => Math.max(rangeOf(each).from - from, from - rangeOf(each).to, 0);
-  const visible = found.filter((each) => each !== null).filter((each) => isBelow || (rangeOf(each).to >= view.from && rangeOf(each).from <= view.to));
+  const isVisible = (range: Range) => range.to >= view.from && range.from <= view.to;
+  const visible = found.filter((each) => each !== null).filter((each) => isBelow || isVisible(rangeOf(each)));
   return visible.sort((a, b) => away(a) - away(b))[0] ?? null;
 }
 
@@ -54,7 +58,8 @@ async function selectFirst(timeline: TimelineCanvas): Promise<void> {
 }
 
 /** The rows whose events can be selected: stretches of busy time cannot. */
-const selectable = (timeline: TimelineCanvas): Lane[][] => timeline.rows.map((row) => row.filter((lane) => !isTimesOnly(lane))).filter((row) => row.length > 0);
+const selectable = (timeline: TimelineCanvas): Lane[][] =>
+  timeline.rows.map((row) => row.filter((lane) => !isTimesOnly(lane))).filter((row) => row.length > 0);
 
 function laneOfSelection({ state, recording }: Viewer): Lane | undefined {
   const lane = state.selection?.lane;

@@ -32,6 +32,7 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
   }, [viewer, selection]);
   if (selection === null) return null;
   const details = shown?.of === selection ? shown.details : null;
+  const highlight = () => viewer.highlight(viewer.state.highlighted.length === 0 ? [selection.name] : []);
   return (
     <section class="details" aria-label="Selected event">
       <h2>
@@ -41,19 +42,21 @@ export function DetailsPanel({ viewer, onDetails }: { viewer: Viewer; onDetails:
       <p class="full">{selection.name}</p>
       <p class="buttons">
         <button onClick={() => viewer.set({ range: { from: selection.from, to: selection.to } })}>Measure</button>{" "}
-        <button onClick={() => viewer.highlight(viewer.state.highlighted.length === 0 ? [selection.name] : [])}>Highlight same name</button>{" "}
+        <button onClick={highlight}>Highlight same name</button>{" "}
         <button onClick={() => void showRowAbout(viewer, selection)}>Show in table</button>{" "}
         <KernelLinks viewer={viewer} selection={selection} />
       </p>
       {details && <RelatedEvents viewer={viewer} details={details} />}
-      {details ? <Fields details={details} links={linksOf(viewer, selection, details)} /> : <Times selection={selection} />}
+      {details && <Fields details={details} links={linksOf(viewer, selection, details)} />}
+      {!details && <Times selection={selection} />}
     </section>
   );
 }
 
-/** Leads from an execution of a kernel to its counters or its source lines, and names the line with the most samples. */
+/** Leads from an execution of a kernel to its counters or source lines, and names the line with the most samples. */
 function KernelLinks({ viewer, selection }: { viewer: Viewer; selection: Selection }) {
-  const { value: page } = useAsync(async () => (selection.table === "kernel" ? kernelLinkOf(viewer.recording, selection.name) : null), selection);
+  const find = async () => (selection.table === "kernel" ? kernelLinkOf(viewer.recording, selection.name) : null);
+  const { value: page } = useAsync(find, selection);
   if (!page) return null;
   return (
     <>
@@ -102,9 +105,11 @@ function linksOf(viewer: Viewer, selection: Selection, { row }: Details): Links 
   const column = selection.table === "gap" ? "host_thread" : "thread";
   const thread = row.value(column);
   const links: Links = {};
-  if (selection.table === "gap") links.cause = () => void idleRowOf(recording, row).then((idle) => viewer.openTable("idle", idle));
+  if (selection.table === "gap")
+    links.cause = () => void idleRowOf(recording, row).then((idle) => viewer.openTable("idle", idle));
   if (typeof thread === "string" && recording.manifest.tracks.some((track) => track.thread === thread)) {
-    links[column] = () => void eventOfThread(recording, thread, selection).then((event) => (event === null ? viewer.goTo(selection) : viewer.choose(event, true)));
+    const show = (event: Selection | null) => (event === null ? viewer.goTo(selection) : viewer.choose(event, true));
+    links[column] = () => void eventOfThread(recording, thread, selection).then(show);
   }
   return links;
 }
@@ -124,9 +129,7 @@ function Fields({ details, links }: { details: Details; links: Links }) {
                 {links[column.name] === undefined ? (
                   text(value, column)
                 ) : (
-                  <button class="handle" onClick={links[column.name]}>
-                    {text(value, column)}
-                  </button>
+                  <button class="handle" onClick={links[column.name]}>{text(value, column)}</button>
                 )}
               </td>
             </tr>
@@ -154,16 +157,19 @@ function exactText(value: Value, column: ColumnSpec): string {
 function RelatedEvents({ viewer, details }: { viewer: Viewer; details: Details }) {
   const { launch, python, work, work_count: count, enclosing, previous, next } = details;
   const of = viewer.state.selection;
+  const link = (label: string, event: EventRef | null, after: (of: Selection, event: EventRef) => string) =>
+    event && <Link viewer={viewer} label={label} event={event} after={of ? after(of, event) : ""} />;
+  const lengthOf = (_: unknown, { from, to }: EventRef) => duration(to - from);
+  const outer = launch ? "enclosing ranges" : "enclosed by";
+  const submitted = count > 1 ? `submitted, first of ${grouped(count)}` : "submitted";
   return (
     <dl class="related">
-      {launch && <Link viewer={viewer} label="launched by" event={launch} after={of ? `${duration(of.from - launch.to)} earlier` : ""} />}
-      {python && <Link viewer={viewer} label="Python line" event={python} after={duration(python.to - python.from)} />}
-      {work && <Link viewer={viewer} label={count > 1 ? `submitted, first of ${grouped(count)}` : "submitted"} event={work} after={of ? `${duration(work.from - of.to)} later` : ""} />}
-      {enclosing.map((event, i) => (
-        <Link key={i} viewer={viewer} label={i === 0 ? (launch ? "enclosing ranges" : "enclosed by") : ""} event={event} after={duration(event.to - event.from)} />
-      ))}
-      {previous && <Link viewer={viewer} label="previous" event={previous} after={of ? `gap ${duration(of.from - previous.to)}` : ""} />}
-      {next && <Link viewer={viewer} label="next" event={next} after={of ? `gap ${duration(next.from - of.to)}` : ""} />}
+      {link("launched by", launch, (of, call) => `${duration(of.from - call.to)} earlier`)}
+      {link("Python line", python, lengthOf)}
+      {link(submitted, work, (of, { from }) => `${duration(from - of.to)} later`)}
+      {enclosing.map((event, i) => link(i === 0 ? outer : "", event, lengthOf))}
+      {link("previous", previous, (of, { to }) => `gap ${duration(of.from - to)}`)}
+      {link("next", next, (of, { from }) => `gap ${duration(from - of.to)}`)}
     </dl>
   );
 }
@@ -173,9 +179,7 @@ function Link({ viewer, label, event, after }: { viewer: Viewer; label: string; 
     <>
       <dt>{label}</dt>
       <dd>
-        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>
-          {event.name}
-        </button>
+        <button class="link" title={event.name} onClick={() => viewer.choose(event, true)}>{event.name}</button>
         <small>{after}</small>
       </dd>
     </>

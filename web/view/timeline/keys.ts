@@ -1,5 +1,5 @@
-// Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once, with
-// what the help says about it (key_help.tsx) and what it does.
+// Keyboard control of the timeline: W and S zoom, A and D pan while held, as in Perfetto. Each key is declared once,
+// with what the help says about it (key_help.tsx) and what it does.
 
 import { isKept } from "../../model/range/kept_ranges.ts";
 import { around, zoomed } from "../../model/page/state.ts";
@@ -23,6 +23,8 @@ interface TimelineKey {
   on?: Readonly<Record<string, (timeline: TimelineCanvas, targets: KeyTargets) => void>>;
 }
 
+const showAll = ({ viewer }: TimelineCanvas): void => viewer.jump({ from: 0, to: viewer.length });
+
 export const KEYS: readonly TimelineKey[] = [
   { keys: "W / S", what: "Zoom in / out (also Ctrl + wheel)" },
   { keys: "A / D", what: "Pan left / right (also Shift + wheel, or drag)" },
@@ -39,11 +41,14 @@ export const KEYS: readonly TimelineKey[] = [
   { keys: "F", what: "Zoom to the selection or the measured range", on: { f: zoomToChoice } },
   { keys: "M", what: "Measure the selection", on: { m: measureSelection } },
   { keys: "S", what: "Keep the measured range, unless it is kept (tap; hold to zoom out)" },
-  { keys: "0", what: "Show the whole recording", on: { 0: ({ viewer }) => viewer.jump({ from: 0, to: viewer.length }) } },
+  { keys: "0", what: "Show the whole recording", on: { 0: showAll } },
   { keys: "C", what: "Mark the critical path", on: { c: (_, targets) => targets.togglePath?.() } },
   { keys: "/", what: "Search", on: { "/": (_, targets) => targets.focusSearch() } },
   { keys: "N / Shift+N", what: "Next / previous match (also Enter / Shift+Enter)", on: stepKeys("n", "Enter") },
-  { keys: "Esc", what: "Leave the search; clear it and the highlight; clear the selection and the measured range", on: { Escape: (_, targets) => targets.clear() } },
+  {
+    keys: "Esc", what: "Leave the search; clear it and the highlight; clear the selection and the measured range",
+    on: { Escape: (_, targets) => targets.clear() },
+  },
   { keys: "Shift+drag", what: "Measure a time range (also drag on the ruler)" },
 ];
 
@@ -99,7 +104,10 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
     },
     { signal: abort.signal },
   );
-  addEventListener("blur", () => (held.clear(), keepAfter.cancel()), { signal: abort.signal });
+  addEventListener("blur", () => {
+    held.clear();
+    keepAfter.cancel();
+  }, { signal: abort.signal });
   return () => abort.abort();
 }
 
@@ -107,7 +115,8 @@ export function bindKeys(timeline: TimelineCanvas, targets: KeyTargets): () => v
 function isUsed({ target, key, defaultPrevented }: KeyboardEvent): boolean {
   if (defaultPrevented || document.querySelector("dialog[open]") !== null) return true;
   if (!(target instanceof Element)) return false;
-  return target.matches("input, textarea, select") || (key === "Enter" && target.closest("button, a, summary") !== null);
+  if (target.matches("input, textarea, select")) return true;
+  return key === "Enter" && target.closest("button, a, summary") !== null;
 }
 
 const TAP = 250; // ms; a key held longer is no tap

@@ -1,7 +1,7 @@
 // The measured range: its length, the busy and idle time of each device, and the number of events that start in it.
 
 import { useEffect, useState } from "preact/hooks";
-import { CAUSES, causeOf } from "../../layout/colors.ts";
+import { CAUSES, causeOf, type Cause } from "../../layout/colors.ts";
 import { kindsOf } from "../../model/recording/event_kind.ts";
 import { duration, exact, grouped, moment, percent } from "../../layout/time_text.ts";
 import { isKept } from "../../model/range/kept_ranges.ts";
@@ -30,9 +30,7 @@ export function MeasurePanel({ viewer }: { viewer: Viewer }) {
         Measured range
         <span class="spacer" />
         {!kept && (
-          <button title="Keep this range with a number (S)" onClick={() => viewer.keepRange()}>
-            Keep
-          </button>
+          <button title="Keep this range with a number (S)" onClick={() => viewer.keepRange()}>Keep</button>
         )}{" "}
         <button onClick={() => viewer.set({ range: null })}>Clear</button>
       </h2>
@@ -42,6 +40,8 @@ export function MeasurePanel({ viewer }: { viewer: Viewer }) {
   );
 }
 
+const AFTER = "after the start of the recording";
+
 function Figures({ measured }: { measured: Measure }) {
   const { range, length_ns: length } = measured;
   return (
@@ -49,8 +49,8 @@ function Figures({ measured }: { measured: Measure }) {
       <table>
         <tbody>
           <MeasureRow name="duration" value={duration(length)} title={exact(length)} />
-          <MeasureRow name="start" value={moment(range.from, 1)} title={`${exact(range.from)} after the start of the recording`} />
-          <MeasureRow name="end" value={moment(range.to, 1)} title={`${exact(range.to)} after the start of the recording`} />
+          <MeasureRow name="start" value={moment(range.from, 1)} title={`${exact(range.from)} ${AFTER}`} />
+          <MeasureRow name="end" value={moment(range.to, 1)} title={`${exact(range.to)} ${AFTER}`} />
         </tbody>
       </table>
       {measured.devices.map((device) => (
@@ -70,14 +70,15 @@ function Figures({ measured }: { measured: Measure }) {
 }
 
 function Device({ device, length }: { device: DeviceMeasure; length: number }) {
+  const figures = (ns: number) => ({ value: duration(ns), share: ns / length, title: exact(ns) });
   return (
     <>
       <h3>{device.name}</h3>
       <table data-device={device.device}>
         <tbody>
-          <MeasureRow name="busy" value={duration(device.busy_ns)} share={device.busy_ns / length} title={exact(device.busy_ns)} />
+          <MeasureRow name="busy" {...figures(device.busy_ns)} />
           {device.idle.map(({ cause, ns }) => (
-            <MeasureRow key={cause} name={`idle: ${cause}`} value={duration(ns)} share={ns / length} title={exact(ns)} code={causeOf(cause).code} letter={causeOf(cause).letter} />
+            <MeasureRow key={cause} name={`idle: ${cause}`} {...figures(ns)} cause={causeOf(cause)} />
           ))}
         </tbody>
       </table>
@@ -85,11 +86,13 @@ function Device({ device, length }: { device: DeviceMeasure; length: number }) {
   );
 }
 
-function MeasureRow(line: { name: string; value: string; share?: number; title?: string; code?: number; letter?: string }) {
+type MeasureRowProps = { name: string; value: string; share?: number; title?: string; cause?: Cause };
+
+function MeasureRow(line: MeasureRowProps) {
   return (
     <tr title={line.title}>
       <th scope="row">
-        {line.code !== undefined && <Swatch code={line.code} letter={line.letter ?? ""} />}
+        {line.cause && <Swatch code={line.cause.code} letter={line.cause.letter} />}
         {line.name}
       </th>
       <td>{line.value}</td>
@@ -100,7 +103,8 @@ function MeasureRow(line: { name: string; value: string; share?: number; title?:
 
 /** The causes of idle time in this recording, with letter and colour. */
 export function Legend({ viewer }: { viewer: Viewer }) {
-  const present = new Set(viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap").map((lane) => lane.label ?? "unknown"));
+  const lanes = viewer.recording.manifest.lanes.filter((lane) => lane.table === "gap");
+  const present = new Set(lanes.map((lane) => lane.label ?? "unknown"));
   if (present.size === 0) return null;
   const known = CAUSES.filter((cause) => present.has(cause.name));
   const others = [...present].filter((name) => !known.some((cause) => cause.name === name)).map(causeOf);

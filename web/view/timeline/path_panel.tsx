@@ -23,18 +23,17 @@ export function PathPanel({ viewer }: { viewer: Viewer }) {
   const shown = useViewerState(viewer, (state) => state.criticalPath);
   if (!shown) return null;
   const { critical_path: path, part_ns: part } = viewer.recording.manifest;
+  const inPart = part && `, in the reported part (${moment(part[0], 1)} to ${moment(part[1], 1)})`;
   return (
     <section class="path" aria-label="Critical path">
-      <h2>
-        Critical path <button onClick={() => viewer.openTable("criticalpath")}>Show the table</button>
-      </h2>
+      <h2>Critical path <button onClick={() => viewer.openTable("criticalpath")}>Show the table</button></h2>
       {path === null ? (
         <Reason viewer={viewer} />
       ) : (
         <>
           <p class="quiet">
-            What makes the steps as long as they are, once the profiler's cost is removed, from the end of the first step to that of the last
-            {part && `, in the reported part (${moment(part[0], 1)} to ${moment(part[1], 1)})`}. Each part begins when the one before ends.
+            What makes the steps as long as they are, once the profiler's cost is removed, from the end of the first
+            step to that of the last{inPart}. Each part begins when the one before ends.
           </p>
           <table>
             <tbody>
@@ -47,7 +46,10 @@ export function PathPanel({ viewer }: { viewer: Viewer }) {
               ))}
             </tbody>
           </table>
-          <p class="quiet">Bands mark its parts at their recorded times. Lines between tracks appear when the window has at most {MAX_LINKED} parts.</p>
+          <p class="quiet">
+            Bands mark its parts at their recorded times. Lines between tracks appear when the window has at most{" "}
+            {MAX_LINKED} parts.
+          </p>
         </>
       )}
     </section>

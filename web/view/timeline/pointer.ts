@@ -53,7 +53,7 @@ export function bindPointer(timeline: TimelineCanvas): () => void {
 function onWheel(timeline: TimelineCanvas, event: WheelEvent): void {
   event.preventDefault();
   const { viewer } = timeline;
-  const unit = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? timeline.height : 1;
+  const unit = [1, 16, timeline.height][event.deltaMode] ?? 1; // of pixels, lines, pages
   const [dx, dy] = [event.deltaX * unit, event.deltaY * unit];
   if (event.ctrlKey || event.metaKey) {
     const factor = Math.exp(Math.max(-200, Math.min(200, dy)) * 0.004);
@@ -81,7 +81,8 @@ export function begin(timeline: TimelineCanvas, event: PointerEvent): Drag {
     return { kind: "range", start, moved: false };
   }
   const { view } = timeline.viewer.state;
-  return { kind: "pan", x: event.offsetX, y: event.offsetY, from: view.from, to: view.to, scroll: timeline.scroller.scrollTop, moved: false };
+  const place = { x: event.offsetX, y: event.offsetY, from: view.from, to: view.to };
+  return { kind: "pan", ...place, scroll: timeline.scroller.scrollTop, moved: false };
 }
 
 export function move(timeline: TimelineCanvas, drag: Drag, event: PointerEvent): void {
@@ -111,7 +112,7 @@ function showAt(timeline: TimelineCanvas, x: number): void {
 }
 
 /** The event nearest to a point, among the lanes of the row. */
-export async function eventUnder(timeline: TimelineCanvas, x: number, y: number, near = NEAR): Promise<SliceRef | null> {
+export async function eventUnder(timeline: TimelineCanvas, x: number, y: number, near = NEAR) {
   const target = timeline.hit(y);
   if (target.zone !== "track" || target.track.kind !== "slices") return null;
   const time = timeline.timeAt(x);
@@ -135,5 +136,6 @@ export async function select(timeline: TimelineCanvas, x: number, y: number, nea
 
 async function zoomTo(timeline: TimelineCanvas, x: number, y: number): Promise<void> {
   const found = await eventUnder(timeline, x, y);
-  if (found) timeline.viewer.jump(around({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! }));
+  if (found)
+    timeline.viewer.jump(around({ from: found.slices.start[found.index]!, to: found.slices.end[found.index]! }));
 }

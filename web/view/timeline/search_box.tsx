@@ -25,6 +25,8 @@ interface Props {
   onLeave: () => void; // moves the focus to the timeline; the text stays
 }
 
+const INCLUDED = "the buttons for the next and previous match include them.";
+
 export function SearchBox({ viewer, handle, onLeave }: Props) {
   const query = useViewerState(viewer, (state) => state.search);
   const [status, setStatus] = useState("");
@@ -43,10 +45,12 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
     const { names, filter } = findNames(viewer.recording, await viewer.recording.names(), viewer.state.search);
     const among = only ? [only] : names;
     const { selection, view } = viewer.state;
-    const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : { time: by > 0 ? view.from : view.to, lane: by > 0 ? -1 : Infinity };
+    const edge = by > 0 ? { time: view.from, lane: -1 } : { time: view.to, lane: Infinity };
+    const place = selection ? { time: selection.from, lane: selection.lane ?? -1 } : edge;
     const event = among.length === 0 ? null : await findEvent(viewer.recording, among, place, by, filter);
     if (event) viewer.choose(eventRefOf(viewer.recording, event), true);
-    setStatus(event || among.length === 0 ? "" : by > 0 ? "No later matches" : "No earlier matches");
+    const none = by > 0 ? "No later matches" : "No earlier matches";
+    setStatus(event || among.length === 0 ? "" : none);
   };
   handle.current = {
     focus: () => input.current?.select(),
@@ -59,6 +63,7 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
     onLeave();
     if (event.key === "Enter") void step(event.shiftKey ? -1 : 1);
   };
+  const stepper = (by: 1 | -1) => ({ onClick: () => void step(by), disabled: found.length === 0 });
   return (
     <div class="search" role="search">
       <input
@@ -72,15 +77,9 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
         onFocus={() => setOpen(query !== "")}
         onKeyDown={keys}
       />
-      <button onClick={() => void step(-1)} disabled={found.length === 0} aria-label="Previous match" title="Previous match (Shift+N)">
-        ‹
-      </button>
-      <button onClick={() => void step(1)} disabled={found.length === 0} aria-label="Next match" title="Next match (N)">
-        ›
-      </button>
-      <span class="quiet" role="status">
-        {status || statusOf(query, test, matches)}
-      </span>
+      <button {...stepper(-1)} aria-label="Previous match" title="Previous match (Shift+N)">‹</button>
+      <button {...stepper(1)} aria-label="Next match" title="Next match (N)">›</button>
+      <span class="quiet" role="status">{status || statusOf(query, test, matches)}</span>
       {open && found.length > 0 && (
         <ul class="matches" aria-label="Matching names">
           <li class="hide">
@@ -88,15 +87,13 @@ export function SearchBox({ viewer, handle, onLeave }: Props) {
           </li>
           {found.slice(0, SHOWN).map((name) => (
             <li key={`${name.table} ${name.name}`}>
-              <button class="link" title={name.name} onClick={() => void step(1, name)}>
-                {name.name}
-              </button>
-              <small>
-                {name.table}: {plural(name.count, "event")}, {duration(name.total)}
-              </small>
+              <button class="link" title={name.name} onClick={() => void step(1, name)}>{name.name}</button>
+              <small>{name.table}: {plural(name.count, "event")}, {duration(name.total)}</small>
             </li>
           ))}
-          {found.length > SHOWN && <li class="quiet">{grouped(found.length - SHOWN)} more names match; the buttons for the next and previous match include them.</li>}
+          {found.length > SHOWN && (
+            <li class="quiet">{grouped(found.length - SHOWN)} more names match; {INCLUDED}</li>
+          )}
         </ul>
       )}
     </div>

@@ -22,6 +22,9 @@ import { viewCaption } from "../pictures/caption.ts";
 import { PictureMenu } from "../pictures/picture_menu.tsx";
 import { useViewerState } from "../parts/use_state.ts";
 
+const LABEL =
+  "Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow.";
+
 export function Timeline({ viewer }: { viewer: Viewer }) {
   const timeline = useRef<TimelineCanvas | null>(null);
   const search = useRef<SearchHandle | null>(null);
@@ -55,15 +58,15 @@ export function Timeline({ viewer }: { viewer: Viewer }) {
         <AnswerMarks viewer={viewer} />
         <MarkLimit viewer={viewer} />
         <LaunchArrowSwitch viewer={viewer} onArrows={showLaunches} />
-        <PictureMenu element={() => timeline.current?.canvas.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer)} />
+        <PictureMenu
+          element={() => timeline.current?.canvas.closest(".timeline-view") ?? null} caption={() => viewCaption(viewer)}
+        />
       </div>
-      <TimelineView viewer={viewer} label="Timeline. W and S zoom, A and D pan, arrow keys select events. Details of the selected event follow." onCanvas={begin} />
+      <TimelineView viewer={viewer} label={LABEL} onCanvas={begin} />
       <RangeDrawer viewer={viewer} />
       <PanelWidth />
       <aside class="panel" aria-label="Details">
-        <div role="status" class="spoken">
-          {selection && describeEvent(viewer.recording, selection)}
-        </div>
+        <div role="status" class="spoken">{selection && describeEvent(viewer.recording, selection)}</div>
         <MeasurePanel viewer={viewer} />
         <KeptRangeList viewer={viewer} />
         <DetailsPanel viewer={viewer} onDetails={showLinks} />
@@ -80,10 +83,10 @@ function linksOf(viewer: Viewer, details: Details | null): LaneArrow[] {
   const { selection } = viewer.state;
   if (details === null || selection === null || selection.lane === null) return [];
   const links: LaneArrow[] = [];
-  if (details.launch && details.launch.lane !== null)
-    links.push([{ lane: details.launch.lane, time: details.launch.to }, { lane: selection.lane, time: selection.from }]);
-  if (details.work && details.work.lane !== null)
-    links.push([{ lane: selection.lane, time: selection.to }, { lane: details.work.lane, time: details.work.from }]);
+  const { lane, from, to } = selection;
+  const { launch, work } = details;
+  if (launch && launch.lane !== null) links.push([{ lane: launch.lane, time: launch.to }, { lane, time: from }]);
+  if (work && work.lane !== null) links.push([{ lane, time: to }, { lane: work.lane, time: work.from }]);
   return links;
 }
 
@@ -91,5 +94,6 @@ function linksOf(viewer: Viewer, details: Details | null): LaneArrow[] {
 function Hidden({ viewer }: { viewer: Viewer }) {
   const hidden = useViewerState(viewer, (state) => state.hidden);
   if (hidden.size === 0) return null;
-  return <button onClick={() => viewer.set({ hidden: new Set() })}>Show {hidden.size} hidden {hidden.size === 1 ? "track" : "tracks"}</button>;
+  const text = `Show ${hidden.size} hidden ${hidden.size === 1 ? "track" : "tracks"}`;
+  return <button onClick={() => viewer.set({ hidden: new Set() })}>{text}</button>;
 }

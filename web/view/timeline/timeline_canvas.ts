@@ -18,9 +18,12 @@ import { theme } from "../page/theme_switch.tsx";
 
 const PICTURE_SCALE = 2; // pixels of the display list per css pixel of a saved picture
 
+type Placed = { pinned: Placement; rest: Placement; pinnedHeight: number };
+const NO_TRACKS: Placement = { tracks: [], height: 0 };
+
 export class TimelineCanvas {
   /** Called before each frame with the track positions. */
-  onPlaced: (placed: { pinned: Placement; rest: Placement; pinnedHeight: number }) => void = () => {};
+  onPlaced: (placed: Placed) => void = () => {};
   cursor: { x: number; y: number } | null = null;
   links: FrameInput["links"] = []; // of the selection
   launches: FrameInput["links"] = []; // of the measured range
@@ -29,9 +32,8 @@ export class TimelineCanvas {
   private pending = false;
   private complete = false; // whether a frame with all its data has been drawn
   private busy: FrameInput["busy"] = null;
-  private placedHeight = 0;
-  private placedFor: Partial<State> = {};
-  private placed = { pinned: { tracks: [], height: 0 } as Placement, rest: { tracks: [], height: 0 } as Placement, pinnedHeight: 0 };
+  private placedFor: readonly unknown[] = []; // the choices and the height that `placed` is of
+  private placed: Placed = { pinned: NO_TRACKS, rest: NO_TRACKS, pinnedHeight: 0 };
   private readonly tree: TrackTree;
   private readonly context: CanvasRenderingContext2D;
   private readonly surface: CanvasSurface;
@@ -124,7 +126,8 @@ export class TimelineCanvas {
     const top = track.top + row.y * track.rowHeight;
     const room = this.height - HEAD - this.placed.pinnedHeight;
     const { scrollTop } = this.scroller;
-    if (top < scrollTop || top + track.rowHeight > scrollTop + room) requestAnimationFrame(() => (this.scroller.scrollTop = top - room / 2));
+    if (top < scrollTop || top + track.rowHeight > scrollTop + room)
+      requestAnimationFrame(() => (this.scroller.scrollTop = top - room / 2));
   }
 
   /** The event drawn under a point, from loaded chunks only. */
@@ -140,8 +143,9 @@ export class TimelineCanvas {
 
   /** The visible rows of events from top to bottom, each with its lanes. */
   get rows(): Lane[][] {
-    const tracks = [...this.placed.pinned.tracks, ...this.placed.rest.tracks].filter((track) => track.kind === "slices");
-    return tracks.flatMap(({ lanes, rows }) => Array.from({ length: rows }, (_, y) => lanes.filter((lane) => lane.y === y && lane.kind !== "value")));
+    const tracks = [...this.placed.pinned.tracks, ...this.placed.rest.tracks].filter(({ kind }) => kind === "slices");
+    const rowOf = (lanes: Lane[], y: number) => lanes.filter((lane) => lane.y === y && lane.kind !== "value");
+    return tracks.flatMap(({ lanes, rows }) => Array.from({ length: rows }, (_, y) => rowOf(lanes, y)));
   }
 
   /** The lanes of the critical path while it is marked. */
@@ -165,7 +169,8 @@ export class TimelineCanvas {
   /** The counter value under a point. */
   valueAt(x: number, y: number): { lane: Lane; time: number; value: number } | null {
     const target = this.hit(y);
-    const lane = target.zone === "track" && target.track.kind === "counter" ? target.lanes.find((each) => each.kind === "value") : undefined;
+    if (target.zone !== "track" || target.track.kind !== "counter") return null;
+    const lane = target.lanes.find((each) => each.kind === "value");
     const found = lane && valueAt(this.viewer.recording, lane, this.timeAt(x), this.nsPerPixel);
     return lane && found ? { lane, ...found } : null;
   }
@@ -197,16 +202,18 @@ export class TimelineCanvas {
   private frame(scale: number): FrameInput {
     const { state, length } = this.viewer;
     const { width, height, busy, critical } = this;
-    return { state, length, width, height, scale, scroll: this.scroller.scrollTop, pinned: this.placed.pinned, rest: this.placed.rest, busy, cursor: null, links: [...this.launches, ...this.links], critical };
+    const { pinned, rest } = this.placed;
+    const links = [...this.launches, ...this.links];
+    const scroll = this.scroller.scrollTop;
+    return { state, length, width, height, scale, scroll, pinned, rest, busy, cursor: null, links, critical };
   }
 
   private place(state: State): void {
     const { collapsed, hidden, pinned, order, filter } = state;
-    const same = this.placedFor;
     const { height } = this;
-    if (same.collapsed === collapsed && same.hidden === hidden && same.pinned === pinned && same.order === order && same.filter === filter && this.placedHeight === height) return;
-    this.placedFor = { collapsed, hidden, pinned, order, filter };
-    this.placedHeight = height;
+    const placedFor = [collapsed, hidden, pinned, order, filter, height];
+    if (placedFor.every((each, i) => each === this.placedFor[i])) return;
+    this.placedFor = placedFor;
     const placed = placeTracks(this.tree, state);
     this.placed = { ...placed, pinnedHeight: Math.min(placed.pinned.height, Math.max(0, (height - HEAD) / 2)) };
     this.onPlaced(this.placed);
@@ -218,5 +225,6 @@ function meanBusy(measured: BusyShares | null): number[] | null {
   const devices = measured?.devices ?? [];
   const longest = devices.reduce((most, device) => Math.max(most, device.busy.length), 0);
   if (longest === 0) return null;
-  return Array.from({ length: longest }, (_, i) => devices.reduce((sum, device) => sum + (device.busy[i] ?? 0), 0) / devices.length);
+  const meanAt = (i: number) => devices.reduce((sum, device) => sum + (device.busy[i] ?? 0), 0) / devices.length;
+  return Array.from({ length: longest }, (_, i) => meanAt(i));
 }

@@ -12,6 +12,7 @@ import { TimelineCanvas } from "./timeline_canvas.ts";
 import { pointedAt, Tooltip, type Pointed } from "./tooltip.tsx";
 import { TrackNames } from "./track_names.tsx";
 import { useViewerState } from "../parts/use_state.ts";
+import { px } from "../parts/use_width.ts";
 
 const EMPTY: Placement = { tracks: [], height: 0 };
 
@@ -54,6 +55,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
     const quiet = event.buttons !== 0 || event.pointerType === "touch" || timeline.current === null;
     setPointed(quiet ? null : pointedAt(timeline.current!, viewer.recording.strings, event.offsetX, event.offsetY));
   };
+  const isEmpty = placed.pinned.tracks.length + placed.rest.tracks.length === 0;
   return (
     <div class="timeline-view" ref={frame}>
       <Filter viewer={viewer} height={HEAD} />
@@ -61,7 +63,7 @@ export function TimelineView({ viewer, label, onCanvas }: Props) {
         <TrackNames viewer={viewer} placed={placed.pinned} />
       </div>
       <div class="scroller" ref={scroller} style={{ top: `${HEAD + placed.pinnedHeight}px` }}>
-        {placed.pinned.tracks.length + placed.rest.tracks.length === 0 && <p class="quiet no-tracks">No tracks to show</p>}
+        {isEmpty && <p class="quiet no-tracks">No tracks to show</p>}
         <TrackNames viewer={viewer} placed={placed.rest} />
       </div>
       <div class="lanes" onPointerMove={point} onPointerLeave={() => setPointed(null)}>
@@ -82,10 +84,12 @@ function placeOf({ recording }: Viewer, selection: Selection | null, track: Trac
 function keepSizeInPrint(frame: HTMLElement): () => void {
   const abort = new AbortController();
   const { signal } = abort;
-  addEventListener("beforeprint", () => {
+  const fit = () => {
     const { width, height } = frame.getBoundingClientRect();
-    Object.assign(frame.style, { width: `${width}px`, height: `${height}px`, zoom: String(Math.min(1, PRINT_WIDTH / width)) });
-  }, { signal });
+    const zoom = String(Math.min(1, PRINT_WIDTH / width));
+    Object.assign(frame.style, { width: px(width), height: px(height), zoom });
+  };
+  addEventListener("beforeprint", fit, { signal });
   addEventListener("afterprint", () => Object.assign(frame.style, { width: "", height: "", zoom: "" }), { signal });
   return () => abort.abort();
 }
@@ -94,7 +98,10 @@ function Filter({ viewer, height }: { viewer: Viewer; height: number }) {
   const filter = useViewerState(viewer, (state) => state.filter);
   return (
     <div class="corner" style={{ height: `${height}px` }}>
-      <input type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name" onInput={(event) => viewer.set({ filter: event.currentTarget.value })} />
+      <input
+        type="search" value={filter} placeholder="Filter tracks" aria-label="Filter tracks by name"
+        onInput={(event) => viewer.set({ filter: event.currentTarget.value })}
+      />
     </div>
   );
 }

@@ -19,7 +19,8 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const counter = timeline.valueAt(x, y);
   if (counter !== null) {
     const { lane, value, time } = counter;
-    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), `since ${moment(time, Math.max(1, timeline.nsPerPixel))}`] };
+    const since = `since ${moment(time, Math.max(1, timeline.nsPerPixel))}`;
+    return { x, y, name: lane.label ?? lane.table, lines: [amount(value, lane.unit), since] };
   }
   const found = timeline.drawnAt(x, y);
   const critical = criticalLine(timeline, x, y);
@@ -28,8 +29,10 @@ export function pointedAt(timeline: TimelineCanvas, strings: Strings, x: number,
   const [start, end, count] = [slices.start[index]!, slices.end[index]!, slices.count[index]!];
   const id = slices.name[index]!;
   const length = duration(end - start);
-  const merged = `${plural(count, "event")} covering ${percent(slices.busy[index]! / Math.max(1, end - start))} of ${length}; the name is that of the longest`;
-  const lines = [count > 1 ? merged : `${kindOf(lane.table)}, ${length}`, `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`];
+  const share = percent(slices.busy[index]! / Math.max(1, end - start));
+  const merged = `${plural(count, "event")} covering ${share} of ${length}; the name is that of the longest`;
+  const starts = `starts at ${moment(start, Math.max(1, (end - start) / 1000))}`;
+  const lines = [count > 1 ? merged : `${kindOf(lane.table)}, ${length}`, starts];
   if (critical !== null) lines.push(`critical path: ${critical}`);
   return { x, y, name: id === NO_NAME ? (lane.label ?? lane.table) : strings.textOf(id), lines };
 }
@@ -48,7 +51,8 @@ function criticalLine(timeline: TimelineCanvas, x: number, y: number): string | 
 export function Tooltip({ pointed, width }: { pointed: Pointed | null; width: number }) {
   if (pointed === null) return null;
   const top = `${pointed.y + 14}px`;
-  const style = pointed.x > width / 2 ? { right: `${width - pointed.x + 12}px`, top } : { left: `${pointed.x + 12}px`, top };
+  const style =
+    pointed.x > width / 2 ? { right: `${width - pointed.x + 12}px`, top } : { left: `${pointed.x + 12}px`, top };
   return (
     <div class="tooltip" style={style} role="presentation">
       <strong>{pointed.name}</strong>

@@ -19,8 +19,12 @@ export function bindTouch(timeline: TimelineCanvas): () => void {
   let isLong = false; // the finger rested for a long press
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const on = (type: "pointerdown" | "pointermove" | "pointerup" | "pointercancel" | "contextmenu", listener: (event: PointerEvent) => void) =>
-    canvas.addEventListener(type, (event) => (event as PointerEvent).pointerType === "touch" && listener(event as PointerEvent), { signal: abort.signal, passive: false });
+  type Type = "pointerdown" | "pointermove" | "pointerup" | "pointercancel" | "contextmenu";
+  const on = (type: Type, listener: (event: PointerEvent) => void) => {
+    const options = { signal: abort.signal, passive: false };
+    const ofTouch = (event: PointerEvent) => event.pointerType === "touch" && listener(event);
+    canvas.addEventListener(type, (event) => ofTouch(event as PointerEvent), options);
+  };
   const at = (event: PointerEvent): Point => ({ x: event.offsetX, y: event.offsetY });
   const rest = () => {
     isLong = true;

@@ -6,6 +6,7 @@ import { moved, type Placement, type PlacedTrack } from "../../layout/tracks.ts"
 import type { Viewer } from "../../model/page/viewer.ts";
 import { moveInToolbars, oneTabStop } from "../parts/toolbar.ts";
 import { useViewerState } from "../parts/use_state.ts";
+import { px } from "../parts/use_width.ts";
 
 const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
   const next = new Set(set);
@@ -16,8 +17,10 @@ const toggled = (set: ReadonlySet<number>, id: number): Set<number> => {
 export function TrackNames({ viewer, placed }: { viewer: Viewer; placed: Placement }) {
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => oneTabStop(list.current!));
+  const move = (event: KeyboardEvent) => moveInToolbars(list.current!, event);
+  const stop = (event: FocusEvent) => oneTabStop(list.current!, event.target);
   return (
-    <ul class="names" ref={list} style={{ height: `${placed.height}px` }} onKeyDown={(event) => moveInToolbars(list.current!, event)} onFocusIn={(event) => oneTabStop(list.current!, event.target)}>
+    <ul class="names" ref={list} style={{ height: px(placed.height) }} onKeyDown={move} onFocusIn={stop}>
       {placed.tracks.map((track) => (
         <TrackName key={track.track.id} viewer={viewer} placed={track} all={placed.tracks} />
       ))}
@@ -31,8 +34,9 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
   const isChosen = useViewerState(viewer, (state) => state.track?.id === track.id);
   const { state, recording } = viewer;
   const fold = () => viewer.set({ collapsed: toggled(state.collapsed, track.id) });
-  const pin = () => viewer.set({ pinned: pinned ? state.pinned.filter((id) => id !== track.id) : [...state.pinned, track.id] });
-  const hide = () => viewer.set({ hidden: toggled(state.hidden, track.id), pinned: state.pinned.filter((id) => id !== track.id) });
+  const others = state.pinned.filter((id) => id !== track.id);
+  const pin = () => viewer.set({ pinned: pinned ? others : [...state.pinned, track.id] });
+  const hide = () => viewer.set({ hidden: toggled(state.hidden, track.id), pinned: others });
   const shift = (by: number) => {
     const order = moved({ ...recording, tracks: recording.manifest.tracks }, viewer.state, track.id, by);
     if (order) viewer.set({ order });
@@ -46,11 +50,14 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
     const at = siblings.filter((other) => other !== placed && other.top + other.height / 2 < target).length;
     shift(at - siblings.indexOf(placed));
   };
+  const style = { top: px(placed.top), height: px(placed.height), paddingLeft: px(6 + 10 * placed.depth) };
+  const foldText = `${folded ? "Unfold" : "Fold"} ${track.name}`;
+  const [pinText, pinTitle] = [`Pin ${track.name} to the top`, pinned ? "Unpin" : "Pin to the top"];
   return (
-    <li class={`name ${placed.kind} ${track.kind}${isChosen ? " chosen" : ""}`} style={{ top: `${placed.top}px`, height: `${placed.height}px`, paddingLeft: `${6 + 10 * placed.depth}px` }}>
+    <li class={`name ${placed.kind} ${track.kind}${isChosen ? " chosen" : ""}`} style={style}>
       <div class="toolbar" role="toolbar" aria-label={track.name}>
         {foldable ? (
-          <button class="icon" aria-expanded={!folded} aria-label={`${folded ? "Unfold" : "Fold"} ${track.name}`} onClick={fold}>
+          <button class="icon" aria-expanded={!folded} aria-label={foldText} onClick={fold}>
             {folded ? "▸" : "▾"}
           </button>
         ) : (
@@ -68,18 +75,14 @@ function TrackName({ viewer, placed, all }: { viewer: Viewer; placed: PlacedTrac
           {track.name}
         </span>
         <span class="actions">
-          <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>
-            ↑
-          </button>
+          <button class="icon" aria-label={`Move ${track.name} up`} title="Move up" onClick={() => shift(-1)}>↑</button>
           <button class="icon" aria-label={`Move ${track.name} down`} title="Move down" onClick={() => shift(1)}>
             ↓
           </button>
-          <button class="icon" aria-pressed={pinned} aria-label={`Pin ${track.name} to the top`} title={pinned ? "Unpin" : "Pin to the top"} onClick={pin}>
+          <button class="icon" aria-pressed={pinned} aria-label={pinText} title={pinTitle} onClick={pin}>
             {pinned ? "◆" : "◇"}
           </button>
-          <button class="icon" aria-label={`Hide ${track.name}`} title="Hide" onClick={hide}>
-            ×
-          </button>
+          <button class="icon" aria-label={`Hide ${track.name}`} title="Hide" onClick={hide}>×</button>
         </span>
       </div>
     </li>
