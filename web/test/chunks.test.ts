@@ -2,17 +2,17 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readManifest } from "../model/recording/manifest.ts";
 import { Recording } from "../model/recording/recording.ts";
 import { BLOB } from "../model/recording/lane.ts";
 import { sourceOf } from "./document.ts";
+import { open } from "./opened.ts";
 import { SAMPLES } from "./sample_documents.ts";
 
 test("a chunk is readable before others of the same request have arrived", async () => {
   const built = SAMPLES.drawn!();
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  const [late, early] = manifest.value.lanes.filter((lane) => lane.kind !== "value").map((lane) => lane.levels[0]!.chunks[0]![BLOB]);
+  const { manifest } = open(built);
+  const lanes = manifest.lanes.filter((lane) => lane.kind !== "value");
+  const [late, early] = lanes.map((lane) => lane.levels[0]!.chunks[0]![BLOB]);
   const source = sourceOf(built);
   const asked: (readonly number[])[] = [];
   let arrive = () => {};
@@ -21,7 +21,7 @@ test("a chunk is readable before others of the same request have arrived", async
     asked.push(ids);
     return source.blobs(ids).map((blob, i) => (ids[i] === late ? arrived.then(() => blob) : blob));
   };
-  const { chunks } = new Recording(manifest.value, { ...source, blobs: slow });
+  const { chunks } = new Recording(manifest, { ...source, blobs: slow });
   const waiting = chunks.loadSlices(late!);
   assert.notEqual(await chunks.loadSlices(early!), null);
   assert.equal(chunks.slices(late!), null);

@@ -4,30 +4,21 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { Comparison, pairsOfSteps, type StepPair } from "../model/page/comparison.ts";
 import { Workspace } from "../model/page/workspace.ts";
-import { readManifest } from "../model/recording/manifest.ts";
 import { linkOf, readLink } from "../model/page/permalink.ts";
 import { readReport } from "../model/recording/read_report.ts";
-import { Recording } from "../model/recording/recording.ts";
 import type { Report, ReportTable } from "../model/recording/report.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { sourceOf } from "./document.ts";
-import { SAMPLES } from "./sample_documents.ts";
+import { viewerOf } from "./opened.ts";
 
 const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: "" });
 
 type Side = [start: number | null, length: number | null];
 
 function reportOf(steps: [name: string, base: Side, next: Side][]): Report {
-  const columns = [column("name", "text"), ...["base_start_ns", "base_ns", "new_start_ns", "new_ns"].map((name) => column(name, "integer", "ns"))];
+  const times = ["base_start_ns", "base_ns", "new_start_ns", "new_ns"].map((name) => column(name, "integer", "ns"));
+  const columns = [column("name", "text"), ...times];
   const rows = steps.map(([name, base, next]) => [name, ...base, ...next]);
   return readReport(JSON.stringify({ tables: [{ name: "steps", columns, rows, row_count: rows.length, notes: [] }] }));
-}
-
-function viewer(): Viewer {
-  const built = SAMPLES.drawn!();
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  return new Viewer(new Recording(manifest.value, sourceOf(built)));
 }
 
 const PAIRS: StepPair[] = [
@@ -36,11 +27,12 @@ const PAIRS: StepPair[] = [
 ];
 
 function compared(): Comparison {
-  return new Comparison(viewer(), viewer(), readReport("{}"), PAIRS);
+  return new Comparison(viewerOf("drawn"), viewerOf("drawn"), readReport("{}"), PAIRS);
 }
 
 test("the pairs of steps are those of the comparison; a step of one side has no pair", () => {
-  const pairs = pairsOfSteps(reportOf([["1 and 2", [10, 10], [5, 8]], ["3", [20, 10], [null, null]], ["4", [30, 10], [13, 9]]]));
+  const report = reportOf([["1 and 2", [10, 10], [5, 8]], ["3", [20, 10], [null, null]], ["4", [30, 10], [13, 9]]]);
+  const pairs = pairsOfSteps(report);
   assert.deepEqual(pairs, [
     { name: "1 and 2", base: { from: 10, to: 20 }, next: { from: 5, to: 13 } },
     { name: "4", base: { from: 30, to: 40 }, next: { from: 13, to: 22 } },
@@ -83,9 +75,12 @@ test("a window can leave its recording only up to the end of the other", () => {
 
 test("a row highlights its event on both sides, and reports if there is none", async () => {
   const comparison = compared();
-  const table = (rows: string[][]): ReportTable => ({ name: "kernels", handle_prefix: null, columns: [column("name", "text")], row_count: rows.length, rows, notes: [] });
+  const table = (rows: string[][]): ReportTable => ({
+    name: "kernels", handle_prefix: null, columns: [column("name", "text")], row_count: rows.length, rows, notes: [],
+  });
   assert.equal(await comparison.highlight(table([["relu"]]), 0), true);
-  for (const side of [comparison.base, comparison.next]) assert.deepEqual([...side.state.highlight!], [side.recording.strings.intern("relu")]);
+  for (const side of [comparison.base, comparison.next])
+    assert.deepEqual([...side.state.highlight!], [side.recording.strings.intern("relu")]);
   assert.equal(await comparison.highlight(table([["0 input pipeline"]]), 0), true);
   assert.deepEqual([...comparison.base.state.highlight!], [comparison.base.recording.strings.intern("input pipeline")]);
   assert.equal(await comparison.highlight(table([["gone"]]), 0), false);
@@ -112,6 +107,7 @@ test("a link keeps the side, the step, and a window next to the recording", () =
   const { base, next } = compared();
   const shown = { ...next.state, page: "comparison" as const, aligned: 1, view: { from: -5000, to: -20 } };
   const link = readLink(linkOf({ side: "new", shown, other: base.state }));
-  assert.deepEqual([link.side, link.shown.aligned, link.shown.page, link.shown.view], ["new", 1, "comparison", { from: -5000, to: -20 }]);
+  const { aligned, page, view } = link.shown;
+  assert.deepEqual([link.side, aligned, page, view], ["new", 1, "comparison", { from: -5000, to: -20 }]);
   assert.equal(readLink(linkOf({ side: "base", shown: base.state, other: next.state })).side, "base");
 });

@@ -38,8 +38,13 @@ export interface DocumentInput {
   kernels?: unknown[];
   sampled?: { name: string; samples: number; share_pct: number; kernel: number; timeline: string | null }[];
   pictures?: unknown;
-  long_tables?: { name: string; columns: { name: string; type: string }[]; rows: (number | string | boolean | null)[][] }[];
+  long_tables?: LongTable[];
   file?: string;
+}
+interface LongTable {
+  name: string;
+  columns: { name: string; type: string }[];
+  rows: (number | string | boolean | null)[][];
 }
 export interface BuiltDocument {
   manifest: Record<string, unknown>;
@@ -70,26 +75,52 @@ export function coarser(slices: readonly Slice[], resolution: number): Slice[] {
   return out;
 }
 
+/** One kernel on one stream. */
+export const ONE_KERNEL: DocumentInput = {
+  window_ns: 1000,
+  tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
+  lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
+  tables: [
+    {
+      name: "kernel",
+      columns: [
+        { name: "start", type: "time", unit: "ns", values: [10] },
+        { name: "name", type: "string", values: ["gemm"] },
+      ],
+    },
+  ],
+};
+
+/** Columns of a report's table from words NAME, NAME:TYPE or NAME:TYPE:UNIT; without a type, of text. */
+export const columnsOf = (words: string) =>
+  words.split(" ").map((word) => {
+    const [name = "", type = "text", unit = null] = word.split(":");
+    return { name, type, unit, doc: `${name}.` };
+  });
+
+/** A payload of rows, with the types of their columns. */
+function payloadOf<K extends string>(
+  table: string, rows: readonly Record<K, string | number | null>[], types: Record<K, Written["type"]>,
+): Uint8Array {
+  const columns = Object.entries<Written["type"]>(types) as [K, Written["type"]][];
+  const written = columns.map(([name, type]) => ({ name, type, values: rows.map((row) => row[name]) }));
+  return encodePayload(table, rows.length, written);
+}
+
 // The distinct names of events, with their number and times.
 function namesPayload(lanes: DocumentInput["lanes"]): Uint8Array {
-  const names = new Map<string, { table: string; name: string; count: number; total: number; first: number; last: number }>();
-  for (const lane of lanes)
-    for (const event of lane.events ?? []) {
-      if (event.name === undefined) continue;
-      const key = `${lane.table}\0${event.name}`;
-      const seen = names.get(key) ?? { table: lane.table, name: event.name, count: 0, total: 0, first: event.start, last: event.start };
-      names.set(key, { ...seen, count: seen.count + 1, total: seen.total + event.dur, last: Math.max(seen.last, event.start) });
+  type Seen = { table: string; name: string; count: number; total: number; first: number; last: number };
+  const names = new Map<string, Seen>();
+  for (const { table, events = [] } of lanes)
+    for (const { name, start, dur } of events) {
+      if (name === undefined) continue;
+      const key = `${table}\0${name}`;
+      const seen = names.get(key) ?? { table, name, count: 0, total: 0, first: start, last: start };
+      const last = Math.max(seen.last, start);
+      names.set(key, { ...seen, count: seen.count + 1, total: seen.total + dur, last });
     }
-  const list = [...names.values()];
-  const column = (name: keyof (typeof list)[0], type: Written["type"]): Written => ({ name, type, values: list.map((n) => n[name]) });
-  return encodePayload("names", list.length, [
-    column("table", "string"),
-    column("name", "string"),
-    column("count", "i64"),
-    column("total", "dur"),
-    column("first", "time"),
-    column("last", "time"),
-  ]);
+  const types = { table: "string", name: "string", count: "i64", total: "dur", first: "time", last: "time" } as const;
+  return payloadOf("names", [...names.values()], types);
 }
 
 export function buildDocument(input: DocumentInput): BuiltDocument {
@@ -112,7 +143,8 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
   for (let step = 1; step <= Math.max(0, ...levels.map((own) => own.length)); step++)
     levels.forEach((own, lane) => {
       const level = own[own.length - step];
-      if (level) lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
+      if (level)
+        lanes[lane]!.levels.unshift({ resolution_ns: level.resolution_ns, chunks: sliceChunks(level.slices, add) });
     });
   all.forEach((lane, i) => lane.kind === "value" && (lanes[i]!.levels = valueLevels(lane.values ?? [], add)));
   const tables = (input.tables ?? []).map((table) => {
@@ -130,13 +162,16 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     const longBlobs: number[] = [];
     for (let at = 0; at < rows.length; at += CHUNK) {
       const part = rows.slice(at, at + CHUNK);
-      const own = columns.map((c, i) => ({ name: c.name, type: types[c.type]!, values: part.map((row) => (typeof row[i] === "boolean" ? Number(row[i]) : (row[i] ?? null))) }));
+      const valueOf = (cell: LongTable["rows"][0][0]) => (typeof cell === "boolean" ? Number(cell) : cell);
+      const valuesOf = (column: number) => part.map((row) => valueOf(row[column] ?? null));
+      const own = columns.map(({ name, type }, i) => ({ name, type: types[type]!, values: valuesOf(i) }));
       longBlobs.push(add(encodePayload(name, part.length, own)));
     }
     return { name, rows: rows.length, chunk_rows: CHUNK, blobs: longBlobs };
   });
   const namesBlob = add(namesPayload(input.lanes));
-  const stacks = input.frames && { frames: add(framesPayload(input.frames)), sums: add(sumsPayload(input.lanes, lanes)) };
+  const { frames, critical_path: path } = input;
+  const stacks = frames && { frames: add(framesPayload(frames)), sums: add(sumsPayload(input.lanes, lanes)) };
   const manifest = {
     format: 1,
     program: "gpu-profile test",
@@ -145,7 +180,7 @@ export function buildDocument(input: DocumentInput): BuiltDocument {
     time_origin_ns: "1795214539410308022",
     tracks: input.tracks,
     lanes: lanes.slice(0, input.lanes.length),
-    critical_path: input.critical_path ? { parts: input.critical_path.parts, lanes: lanes.slice(input.lanes.length) } : null,
+    critical_path: path ? { parts: path.parts, lanes: lanes.slice(input.lanes.length) } : null,
     tables,
     long_tables: longTables,
     names: namesBlob,
@@ -171,19 +206,19 @@ function framesPayload(frames: NonNullable<DocumentInput["frames"]>): Uint8Array
 
 function sumsPayload(inputs: readonly LaneInput[], lanes: readonly { levels: { chunks: number[][] }[] }[]): Uint8Array {
   const rows: { chunk: number; frame: number; count: number; time: number; bytes: number | null }[] = [];
-  inputs.forEach((input, i) =>
-    (input.events?.some((event) => event.frame !== undefined) ? lanes[i]!.levels[0]!.chunks : []).forEach(([chunk, count], k) => {
+  inputs.forEach(({ events = [] }, i) => {
+    if (!events.some((event) => event.frame !== undefined)) return;
+    lanes[i]!.levels[0]!.chunks.forEach(([chunk, count], k) => {
       const sums = new Map<number, (typeof rows)[0]>();
-      for (const event of input.events!.slice(k * CHUNK, k * CHUNK + count!)) {
+      for (const event of events.slice(k * CHUNK, k * CHUNK + count!)) {
         const sum = sums.get(event.frame!) ?? { chunk: chunk!, frame: event.frame!, count: 0, time: 0, bytes: 0 };
         const bytes = sum.bytes === null || event.bytes === undefined ? null : sum.bytes + event.bytes;
         sums.set(event.frame!, { ...sum, count: sum.count + 1, time: sum.time + event.dur, bytes });
       }
       rows.push(...sums.values());
-    }),
-  );
-  const column = (name: keyof (typeof rows)[0], type: Written["type"]): Written => ({ name, type, values: rows.map((row) => row[name]) });
-  return encodePayload("chunk_sum", rows.length, [column("chunk", "i64"), column("frame", "i64"), column("count", "i64"), column("time", "dur"), column("bytes", "i64")]);
+    });
+  });
+  return payloadOf("chunk_sum", rows, { chunk: "i64", frame: "i64", count: "i64", time: "dur", bytes: "i64" });
 }
 
 function sliceLevels(events: readonly Event[]) {
@@ -209,11 +244,11 @@ function sliceChunks(slices: readonly Slice[], add: (bytes: Uint8Array) => numbe
       { name: "dur", type: "dur", unit: "ns", values: part.map((s) => s.dur) },
       { name: "row", type: "i64", values: part.map((s) => s.row ?? null) },
     ];
-    if (part.some((s) => s.name !== undefined)) columns.push({ name: "name", type: "string", values: part.map((s) => s.name ?? null) });
-    if (part.every((s) => s.count === 1)) {
-      if (part.some((s) => s.frame !== undefined)) columns.push({ name: "frame", type: "i64", values: part.map((s) => s.frame ?? null) });
-      if (part.some((s) => s.bytes !== undefined)) columns.push({ name: "bytes", type: "i64", values: part.map((s) => s.bytes ?? null) });
-    }
+    if (part.some((s) => s.name !== undefined))
+      columns.push({ name: "name", type: "string", values: part.map((s) => s.name ?? null) });
+    for (const name of ["frame", "bytes"] as const)
+      if (part.every((s) => s.count === 1) && part.some((s) => s[name] !== undefined))
+        columns.push({ name, type: "i64", values: part.map((s) => s[name] ?? null) });
     if (part.some((s) => s.count > 1)) {
       columns.push({ name: "count", type: "i64", values: part.map((s) => s.count) });
       columns.push({ name: "busy", type: "dur", unit: "ns", values: part.map((s) => s.busy) });
@@ -245,7 +280,9 @@ function valueLevels(values: readonly [number, number][], add: (bytes: Uint8Arra
     points = merged;
     levels.push({ resolution_ns: resolution, points });
   }
-  return levels.reverse().map((level) => ({ resolution_ns: level.resolution_ns, chunks: [valueChunk(level.points, add)] })).reverse();
+  const written = (level: (typeof levels)[0]) =>
+    ({ resolution_ns: level.resolution_ns, chunks: [valueChunk(level.points, add)] });
+  return levels.reverse().map(written).reverse(); // coarse ones are at the front of the file
 }
 
 function coarserValues(points: readonly Point[], resolution: number): Point[] {
@@ -265,21 +302,24 @@ function coarserValues(points: readonly Point[], resolution: number): Point[] {
 }
 
 function valueChunk(points: readonly Point[], add: (bytes: Uint8Array) => number) {
-  const column = (name: keyof Point, type: Written["type"]): Written => ({ name, type, values: points.map((point) => point[name]) });
-  const blob = add(encodePayload("value", points.length, [column("time", "time"), column("value", "f64"), column("low", "f64"), column("high", "f64"), column("count", "i64")]));
+  const types = { time: "time", value: "f64", low: "f64", high: "f64", count: "i64" } as const;
+  const blob = add(payloadOf("value", points as readonly Record<keyof Point, number>[], types));
   return [blob, points.length, points[0]?.time ?? 0, points[points.length - 1]?.time ?? 0, 0, 0];
 }
 
 /** The page with a document in it, as the program writes it. */
 export function pageWith(page: string, built: BuiltDocument, segmentBytes = 4 << 20): string {
-  const parts = [`<script type="application/json" id="manifest">${JSON.stringify(built.manifest).replaceAll("<", "\\u003c")}</script>`];
+  const manifest = JSON.stringify(built.manifest).replaceAll("<", "\\u003c");
+  const parts = [`<script type="application/json" id="manifest">${manifest}</script>`];
   let first = 0;
   while (first < built.blobs.length) {
     let last = first;
     let bytes = 0;
-    while (last < built.blobs.length && (last === first || bytes + built.blobs[last]!.length <= segmentBytes)) bytes += built.blobs[last++]!.length;
+    while (last < built.blobs.length && (last === first || bytes + built.blobs[last]!.length <= segmentBytes))
+      bytes += built.blobs[last++]!.length;
     const text = gzipSync(frame(built.blobs.slice(first, last))).toString("base64");
-    parts.push(`<script type="application/octet-stream" class="segment" data-first="${first}" data-count="${last - first}">${text}</script>`);
+    const attributes = `class="segment" data-first="${first}" data-count="${last - first}"`;
+    parts.push(`<script type="application/octet-stream" ${attributes}>${text}</script>`);
     first = last;
   }
   return page.replace("<!--gpu-profile:data-->", () => parts.join("\n"));

@@ -1,5 +1,5 @@
-// Writes payloads (docs/reference/capture-format.md) and framed blobs, for tests and for the benchmark's documents. It deliberately uses
-// few encodings: the program's writer uses all, and its documents are tested, too.
+// Writes payloads (docs/reference/capture-format.md) and framed blobs, for tests and for the benchmark's documents. It
+// deliberately uses few encodings: the program's writer uses all, and its documents are tested, too.
 
 export interface Written {
   name: string;
@@ -54,7 +54,8 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
 function planes(numbers: readonly bigint[], width: number): Uint8Array {
   const out = new Uint8Array(numbers.length * width);
   numbers.forEach((number, row) => {
-    for (let plane = 0; plane < width; plane++) out[plane * numbers.length + row] = Number((number >> BigInt(8 * plane)) & 255n);
+    for (let plane = 0; plane < width; plane++)
+      out[plane * numbers.length + row] = Number((number >> BigInt(8 * plane)) & 255n);
   });
   return out;
 }

@@ -2,11 +2,14 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { contains, heatBetween, heatIn, heatText, heatWith, movedHeat, partOf, readHeat, wholeHeat, zoomedHeat, type HeatWindow } from "../model/job/heat_window.ts";
-import { anchorOf, HeatDrag, pinchedHeat, pointAt, pressedZoom, wheeled, type HeatView } from "../view/job/heat_gestures.ts";
+import { contains, heatBetween, heatIn, heatText, heatWith, movedHeat, partOf } from "../model/job/heat_window.ts";
+import { readHeat, wholeHeat, zoomedHeat, type HeatWindow } from "../model/job/heat_window.ts";
+import { anchorOf, HeatDrag, pinchedHeat, pointAt, pressedZoom, wheeled } from "../view/job/heat_gestures.ts";
+import type { HeatView } from "../view/job/heat_gestures.ts";
 
 const WHOLE = wholeHeat(100, 20);
-const part = (a: number, b: number, c: number, d: number): HeatWindow => ({ ranks: { from: a, to: b }, steps: { from: c, to: d } });
+const part = (a: number, b: number, c: number, d: number): HeatWindow =>
+  ({ ranks: { from: a, to: b }, steps: { from: c, to: d } });
 
 /** Numbers from 0 to 1 that are the same in every run. */
 function* random(): Generator<number, never> {
@@ -21,10 +24,17 @@ test("whatever is asked for, a window is whole cells of the job", () => {
     let window = heatIn(i % 3 === 0 ? null : part(any(-9, 400), any(-9, 400), any(-9, 60), any(-9, 60)), whole);
     for (let move = 0; move < 5; move++) {
       const at = { place: any(-50, 400), step: any(-50, 80) };
-      window = [zoomedHeat(window, whole, any(0.1, 4), at), movedHeat(window, whole, at), heatBetween(at, { place: any(0, 300), step: any(0, 40) }, whole), heatWith(window, whole, { place: 0, step: 0 })][move % 4]!;
-      for (const [range, count] of [[window.ranks, whole.ranks.to], [window.steps, whole.steps.to]] as const) {
-        assert.ok(Number.isInteger(range.from) && Number.isInteger(range.to), heatText(window));
-        assert.ok(range.from >= 0 && range.to <= count && range.to - range.from >= Math.min(4, count), `${heatText(window)} of ${count}`);
+      window = [
+        zoomedHeat(window, whole, any(0.1, 4), at),
+        movedHeat(window, whole, at),
+        heatBetween(at, { place: any(0, 300), step: any(0, 40) }, whole),
+        heatWith(window, whole, { place: 0, step: 0 }),
+      ][move % 4]!;
+      for (const axis of ["ranks", "steps"] as const) {
+        const { from, to } = window[axis];
+        const count = whole[axis].to;
+        assert.ok(Number.isInteger(from) && Number.isInteger(to), heatText(window));
+        assert.ok(from >= 0 && to <= count && to - from >= Math.min(4, count), `${heatText(window)} of ${count}`);
       }
     }
   }
@@ -50,8 +60,10 @@ test("a zoom keeps the cell at its point, and reaches both ends", () => {
 
 test("a box shows the cells that it touches, and no others", () => {
   assert.deepEqual(heatBetween({ place: 10.2, step: 12.9 }, { place: 17.5, step: 3.1 }, WHOLE), part(10, 18, 3, 13));
-  assert.deepEqual(heatBetween({ place: -5, step: -2 }, { place: 7.5, step: 5.5 }, WHOLE), part(0, 8, 0, 6)); // begun outside
-  assert.deepEqual(heatBetween({ place: 50.5, step: 18.2 }, { place: 50.6, step: 18.3 }, WHOLE), part(49, 53, 16, 20)); // a small one
+  const fromOutside = heatBetween({ place: -5, step: -2 }, { place: 7.5, step: 5.5 }, WHOLE);
+  assert.deepEqual(fromOutside, part(0, 8, 0, 6));
+  const small = heatBetween({ place: 50.5, step: 18.2 }, { place: 50.6, step: 18.3 }, WHOLE);
+  assert.deepEqual(small, part(49, 53, 16, 20));
 });
 
 test("a selected cell is brought into view by the least move", () => {
@@ -63,7 +75,9 @@ test("a selected cell is brought into view by the least move", () => {
 
 test("a window is read as it is written, and no other text is", () => {
   assert.deepEqual(readHeat(heatText(part(8, 16, 0, 5))), part(8, 16, 0, 5));
-  for (const text of ["", "1-2", "5-5,0-1", "2-1,0-1", "-1-2,0-1", "1.5-2,0-1", "1-2,0-1,", "9999999999-99999999999,0-1"]) assert.equal(readHeat(text), null, text);
+  const huge = "9999999999-99999999999,0-1";
+  for (const text of ["", "1-2", "5-5,0-1", "2-1,0-1", "-1-2,0-1", "1.5-2,0-1", "1-2,0-1,", huge])
+    assert.equal(readHeat(text), null, text);
 });
 
 const view = (window: HeatWindow): HeatView => ({ window, whole: WHOLE, cell: { width: 10, height: 5 } });
@@ -71,7 +85,8 @@ const view = (window: HeatWindow): HeatView => ({ window, whole: WHOLE, cell: { 
 test("a drag marks a box while all is shown or with Shift, and else pans", () => {
   const shown: [HeatWindow, boolean][] = [];
   let boxes = 0;
-  const drag = new HeatDrag(() => ({ show: (window, isStep) => shown.push([window, isStep]), mark: (box) => (boxes += box === null ? 0 : 1) }));
+  const show = (window: HeatWindow, isStep: boolean) => shown.push([window, isStep]);
+  const drag = new HeatDrag(() => ({ show, mark: (box) => (boxes += box === null ? 0 : 1) }));
   const pull = (from: HeatView, shift: boolean, to: { x: number; y: number }) => {
     drag.begin(from, { x: 20, y: 20 }, shift);
     drag.move(to);
@@ -89,21 +104,24 @@ test("a drag marks a box while all is shown or with Shift, and else pans", () =>
   assert.deepEqual([shown.length, drag.hasMoved], [0, false]); // a click
 });
 
-const wheel = (change: Partial<WheelEvent>): WheelEvent => ({ ctrlKey: false, metaKey: false, shiftKey: false, deltaX: 0, deltaY: 0, deltaMode: 0, ...change }) as WheelEvent;
+const wheel = (change: Partial<WheelEvent>): WheelEvent =>
+  ({ ctrlKey: false, metaKey: false, shiftKey: false, deltaX: 0, deltaY: 0, deltaMode: 0, ...change }) as WheelEvent;
 
 test("the wheel zooms with Ctrl, moves over steps sideways, and is the page's otherwise", () => {
   const close = view(part(40, 60, 5, 15));
   const spot = { x: 35, y: 52 };
   const { place, step } = pointAt(close, spot);
   const zoomed = wheeled(close, wheel({ ctrlKey: true, deltaY: -100 }), spot)!;
-  assert.ok(contains(zoomed.ranks, Math.floor(place)) && contains(zoomed.steps, Math.floor(step)) && zoomed.ranks.to - zoomed.ranks.from < 20);
+  assert.ok(contains(zoomed.ranks, Math.floor(place)) && contains(zoomed.steps, Math.floor(step)));
+  assert.ok(zoomed.ranks.to - zoomed.ranks.from < 20);
   assert.deepEqual(wheeled(close, wheel({ shiftKey: true, deltaY: 20 }), spot), part(40, 60, 7, 17));
   assert.deepEqual(wheeled(close, wheel({ deltaX: -1 }), spot), part(40, 60, 4, 14));
   assert.equal(wheeled(close, wheel({ deltaY: 100 }), spot), null);
   assert.equal(wheeled(view(WHOLE), wheel({ deltaX: 100 }), spot), null); // nowhere to move
 });
 
-const key = (key: string, change: Partial<KeyboardEvent> = {}): KeyboardEvent => ({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...change }) as KeyboardEvent;
+const key = (key: string, change: Partial<KeyboardEvent> = {}): KeyboardEvent =>
+  ({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, ...change }) as KeyboardEvent;
 
 test("keys zoom around the selected cell, or the middle where it is not shown", () => {
   const close = view(part(40, 60, 4, 16));
@@ -123,10 +141,12 @@ test("keys zoom around the selected cell, or the middle where it is not shown", 
 
 test("what two fingers touch stays below them", () => {
   const view: HeatView = { window: part(20, 60, 0, 20), whole: WHOLE, cell: { width: 10, height: 5 } };
-  const apart = pinchedHeat(view, [{ x: 80, y: 100 }, { x: 120, y: 100 }], [{ x: 60, y: 100 }, { x: 140, y: 100 }]);
+  const fingers = (a: number, b: number, y: number) => [{ x: a, y }, { x: b, y }] as const;
+  const apart = pinchedHeat(view, fingers(80, 120, 100), fingers(60, 140, 100));
   assert.deepEqual(apart, part(30, 50, 5, 15));
-  assert.deepEqual(pinchedHeat({ ...view, window: apart, cell: { width: 20, height: 10 } }, [{ x: 60, y: 100 }, { x: 140, y: 100 }], [{ x: 80, y: 100 }, { x: 120, y: 100 }]), view.window);
-  const moved = pinchedHeat(view, [{ x: 50, y: 50 }, { x: 90, y: 50 }], [{ x: 50, y: 25 }, { x: 90, y: 25 }]);
+  const close: HeatView = { ...view, window: apart, cell: { width: 20, height: 10 } };
+  assert.deepEqual(pinchedHeat(close, fingers(60, 140, 100), fingers(80, 120, 100)), view.window);
+  const moved = pinchedHeat(view, fingers(50, 90, 50), fingers(50, 90, 25));
   assert.deepEqual(moved, part(25, 65, 0, 20));
   const one = pinchedHeat(view, [{ x: 50, y: 50 }, { x: 50, y: 50 }], [{ x: 50, y: 50 }, { x: 50, y: 50 }]);
   assert.deepEqual(one, view.window);

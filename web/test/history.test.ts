@@ -42,7 +42,10 @@ const OTHER: Partial<State> = {
   counterShape: { filter: "value>1", sort: "value", group: "", hidden: [] },
   differenceShape: { filter: "", sort: "-delta_ns", group: "", hidden: [] },
   drawer: { view: "flame", open: false, whole: ["Kernels", "a: b"] },
-  flame: { time: "idle", view: "sandwich", python: true, about: "op aten::mm <a> 50 %", zoom: ["cpu_op f(a, b)", "range in:g"], callersZoom: [" main thread"] },
+  flame: {
+    time: "idle", view: "sandwich", python: true, about: "op aten::mm <a> 50 %", zoom: ["cpu_op f(a, b)", "range in:g"],
+    callersZoom: [" main thread"],
+  },
   flameSearch: "/a&b=c/",
   criticalPath: true,
   jobRank: 3,
@@ -97,7 +100,8 @@ test("a restored selection is not brought into view, a chosen one is once", asyn
 test("an address holds both sides of a comparison", async () => {
   const pair = { name: "step", base: { from: 0, to: 10 }, next: { from: 5000, to: 5020 } };
   const open = () => {
-    const comparison = new Comparison(viewerOf("drawn"), viewerOf("drawn"), readReport("{}"), [pair, { ...pair, name: "step 2" }]);
+    const pairs = [pair, { ...pair, name: "step 2" }];
+    const comparison = new Comparison(viewerOf("drawn"), viewerOf("drawn"), readReport("{}"), pairs);
     return new Workspace(comparison.next, comparison);
   };
   const workspace = open();
@@ -111,7 +115,8 @@ test("an address holds both sides of a comparison", async () => {
   const again = open();
   restore(again, readLink(linkOf(workspace.snapshot)));
   assert.equal(linkOf(again.snapshot), linkOf(workspace.snapshot));
-  assert.deepEqual([again.side, again.viewer.state.highlighted, again.other!.state.aligned, again.other!.state.filter], ["base", ["relu"], 1, "GPU"]);
+  const { aligned, filter } = again.other!.state;
+  assert.deepEqual([again.side, again.viewer.state.highlighted, aligned, filter], ["base", ["relu"], 1, "GPU"]);
 });
 
 /** A viewer with a history that keeps its entries in a list. */
@@ -139,7 +144,10 @@ function recorded() {
     { now: () => now, after },
   );
   viewer.subscribe(() => history.follow());
-  const act = (change: (viewer: Viewer) => void) => (history.act(), change(viewer));
+  const act = (change: (viewer: Viewer) => void) => {
+    history.act();
+    change(viewer);
+  };
   return { viewer, history, entries, act, wait };
 }
 

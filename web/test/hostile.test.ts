@@ -11,7 +11,7 @@ import { Recording } from "../model/recording/recording.ts";
 import { splitFrames } from "../read/frames.ts";
 import { readPayload } from "../read/payload.ts";
 import { decodeSegment } from "../read/segment.ts";
-import { buildDocument, sourceOf } from "./document.ts";
+import { buildDocument, ONE_KERNEL, sourceOf } from "./document.ts";
 import { concat, encodePayload, frame } from "./encode.ts";
 
 /** Numbers from 0 to below `end`, the same in every run (xorshift32). */
@@ -46,8 +46,10 @@ function readAll(bytes: Uint8Array): void {
     if (cells === null) continue;
     const held = cells.kind === "text" ? cells.codes : cells.values;
     assert.equal(held.length, rows, "a column has a cell for every row");
-    if (cells.kind === "text") for (const code of cells.codes) assert.ok(code < cells.words.length, "a word for every code");
-    if (cells.kind === "number" && column.type !== "f64") assert.ok(cells.values.every(Number.isSafeInteger), "integers are exact");
+    if (cells.kind === "text")
+      for (const code of cells.codes) assert.ok(code < cells.words.length, "a word for every code");
+    if (cells.kind === "number" && column.type !== "f64")
+      assert.ok(cells.values.every(Number.isSafeInteger), "integers are exact");
     for (const row of [-1, 0, rows - 1, rows]) column.value(row);
   }
 }
@@ -73,13 +75,17 @@ test("payloads of columns with any type, encoding, width and parameter", () => {
     const width = random(9);
     const front = [1, 1, 0x63, random(7), 0, random(2), ...some(2), random(7), width, parameter.length, ...parameter];
     const values = Array.from({ length: rows * width }, () => TELLING[random(TELLING.length)]!);
-    readAll(Uint8Array.from([1, 0x74, rows, front.length, front.length, values.length, values.length, ...front, ...values]));
+    const lengths = [front.length, front.length, values.length, values.length];
+    readAll(Uint8Array.from([1, 0x74, rows, ...lengths, ...front, ...values]));
   }
 });
 
 test("a small payload with huge counts costs no memory", () => {
   const huge = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
-  for (const head of [[1, 0x74, ...huge, 1, 1, 0, 0, 0], [1, 0x74, 1, ...huge, ...huge, 0, 0], [...huge], [1, 0x74, 1, 7, 7, 0, 0, ...huge]])
+  for (const head of [
+    [1, 0x74, ...huge, 1, 1, 0, 0, 0], [1, 0x74, 1, ...huge, ...huge, 0, 0], [...huge],
+    [1, 0x74, 1, 7, 7, 0, 0, ...huge],
+  ])
     assert.equal(readPayload(Uint8Array.from(head)).ok, false);
 });
 
@@ -89,30 +95,32 @@ test("mutated frames and segments", async () => {
   for (let i = 0; i < 2_000; i++) {
     const bytes = changed(frames, random);
     const read = splitFrames(bytes, random(5));
-    if (read.ok) assert.ok(read.value.reduce((sum, blob) => sum + blob.length, 0) <= bytes.length, "blobs are parts of the bytes");
+    if (read.ok)
+      assert.ok(read.value.reduce((sum, blob) => sum + blob.length, 0) <= bytes.length, "blobs are parts of the bytes");
   }
   const segment = gzipSync(frames);
   for (let i = 0; i < 300; i++) {
     const text = Buffer.from(changed(segment, random)).toString("base64");
-    await decodeSegment(text).then((bytes) => splitFrames(bytes, 3), (error: unknown) => assert.ok(error instanceof Error));
+    const isError = (error: unknown) => assert.ok(error instanceof Error);
+    await decodeSegment(text).then((bytes) => splitFrames(bytes, 3), isError);
   }
 });
 
+const N = { name: "n", type: "text" };
 const built = buildDocument({
-  window_ns: 1000,
-  tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
-  lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
-  tables: [{ name: "kernel", columns: [{ name: "start", type: "time", unit: "ns", values: [10] }, { name: "name", type: "string", values: ["gemm"] }] }],
+  ...ONE_KERNEL,
   report: {
     trust: [{ warning: true, text: "t" }],
-    tables: [{ name: "kernels", handle_prefix: "k", columns: [{ name: "n", type: "text" }], rows: [["a", 1, null]], notes: ["n"] }],
+    tables: [{ name: "kernels", handle_prefix: "k", columns: [N], rows: [["a", 1, null]], notes: ["n"] }],
     findings: [{ id: "f", severity: "high", title: "t", evidence: ["e"], remedy: "r" }],
     verdict: { name: "v", share_pct: 1, alternatives: [{ name: "a" }] },
     next_steps: ["n"],
   },
 });
 
-const STRANGE: unknown[] = [null, 0, -1, 1e308, 2 ** 53, "", "x", true, [], [null], [[]], {}, { length: 5 }, [0, 0, 0, 0, 0, 0]];
+const STRANGE: unknown[] = [
+  null, 0, -1, 1e308, 2 ** 53, "", "x", true, [], [null], [[]], {}, { length: 5 }, [0, 0, 0, 0, 0, 0],
+];
 
 /** A copy of `value` with one member, at any depth, replaced. */
 function spoiled(value: unknown, random: Random): unknown {
@@ -141,7 +149,8 @@ test("spoiled manifests are refused, or read and shown", async () => {
     }
     const recording = new Recording(read.value, sourceOf(built));
     recording.chunks.onError = () => {};
-    for (const lane of read.value.lanes) assert.ok(recording.childrenOf[read.value.tracks[lane.track]!.id] !== undefined, "a lane is on a track");
+    for (const lane of read.value.lanes)
+      assert.ok(recording.childrenOf[read.value.tracks[lane.track]!.id] !== undefined, "a lane is on a track");
     await recording.row("kernel", 0).catch((error: unknown) => assert.ok(error instanceof Error));
   }
 });
@@ -152,7 +161,8 @@ test("mutated reports have the declared shape", () => {
   for (let i = 0; i < 2_000; i++) {
     const read = readReport(JSON.stringify(spoiled(spoiled(report, random), random)));
     for (const line of read.trust) assert.equal(typeof line.text, "string");
-    for (const table of read.tables) assert.ok(table.rows.every(Array.isArray) && table.columns.every((c) => typeof c.name === "string"));
+    for (const table of read.tables)
+      assert.ok(table.rows.every(Array.isArray) && table.columns.every((c) => typeof c.name === "string"));
     for (const finding of read.findings) assert.ok(finding.evidence.every((each) => typeof each === "string"));
   }
 });

@@ -14,18 +14,24 @@ import { readStep, spanAt } from "../model/job/step_bars.ts";
 
 const MS = 1_000_000;
 
+const RANGE = { doc: "", quantum: 10, least: 1, low: 1, middle: 2, high: 3, most: 4 };
+const PRICE = { cost_ns: 5 * MS, alone_ns: 5 * MS };
+
 /** Four ranks in three steps; rank 2 is missing, rank 3 is cut after step 10. */
 const ABOUT = {
   steps: [10, 11, 12],
   longest_ns: [100 * MS, 120 * MS, 110 * MS],
   parts: ["compute", "wait"],
   hosts: ["b", "a", null],
-  ranks: { rank: [0, 1, 2, 3], host: [0, 1, 2, 0], peers: [2, 1, null, 1], status: ["whole", "whole", "missing", "cut"], reason: [null, null, "no file", "ends early"], file: ["r0.json", "'r 1.json'", null, "r3.json"] },
+  ranks: {
+    rank: [0, 1, 2, 3], host: [0, 1, 2, 0], peers: [2, 1, null, 1], status: ["whole", "whole", "missing", "cut"],
+    reason: [null, null, "no file", "ends early"], file: ["r0.json", "'r 1.json'", null, "r3.json"],
+  },
   recorded: [6, 3, 1, 2],
-  quantities: [{ name: "compute", title: "Compute", doc: "", unit: "ns", quantum: 10, low_is_bad: false, compares: false, least: 1, low: 1, middle: 2, high: 3, most: 4 }],
+  quantities: [{ name: "compute", title: "Compute", unit: "ns", low_is_bad: false, compares: false, ...RANGE }],
   units: [
     { unit: "rank 1", cause: "slow GPU", named: true, cost_ns: 0, alone_ns: 9 * MS, ranks: [1], worst: [1, 2] },
-    { unit: "rank 0", cause: "late data", named: true, cost_ns: 5 * MS, alone_ns: 5 * MS, ranks: [0, 99], worst: [99, 0] },
+    { unit: "rank 0", cause: "late data", named: true, ...PRICE, ranks: [0, 99], worst: [99, 0] },
   ],
   step_ns: 100 * MS,
 };
@@ -38,12 +44,14 @@ test("a job is read, and what does not fit is omitted", () => {
   assert.deepEqual(units[1]!.ranks, [0]);
   assert.equal(units[1]!.worst, null);
   assert.throws(() => readJob(JSON.stringify({ ...ABOUT, recorded: [6] })), /6 cells instead of 12/);
-  assert.throws(() => readJob(JSON.stringify({ steps: Array(5000).fill(1), ranks: { rank: Array(5000).fill(1) } })), /too large/);
+  const many = Array(5000).fill(1);
+  assert.throws(() => readJob(JSON.stringify({ steps: many, ranks: { rank: many } })), /too large/);
   assert.deepEqual(readJob("{}").ranks, []);
 });
 
 test("lost cells say why", () => {
-  assert.deepEqual([...lostRanks(job())].map(([status, ranks]) => [status, ranks.length]), [["missing", 1], ["cut", 1]]);
+  const lost = [...lostRanks(job())].map(([status, ranks]) => [status, ranks.length]);
+  assert.deepEqual(lost, [["missing", 1], ["cut", 1]]);
   assert.equal(whyLost(job(), 2, 0), "missing: no file");
   assert.equal(whyLost(job(), 3, 1), "not recorded: the file is cut");
   assert.equal(whyLost(job(), 0, 0), "unknown");
@@ -59,7 +67,10 @@ test("orders of ranks", () => {
   assert.equal(sectionOf(job(), "peers", 1), "peers 1");
 });
 
-const input = (rows: number, steps: number, lowIsBad = false): HeatInput => ({ cells: new Float64Array(rows * steps).fill(1), stride: steps, first: 0, rows: Uint32Array.from({ length: rows }, (_, i) => i), steps, lowIsBad });
+function input(ranks: number, steps: number, lowIsBad = false): HeatInput {
+  const rows = Uint32Array.from({ length: ranks }, (_, i) => i);
+  return { cells: new Float64Array(ranks * steps).fill(1), stride: steps, first: 0, rows, steps, lowIsBad };
+}
 const shade = (value: number) => Math.min(255, Math.max(1, value));
 
 test("a part of a job has larger cells in a picture of the same size", () => {
@@ -108,7 +119,10 @@ test("lost cells are 0, and marked where a neighbour covers them", () => {
   assert.deepEqual([...barsOf(map.lineMeans, false, 0)], [1, 0, 1]);
 });
 
-const QUANTITY: Quantity = { name: "excess", title: "", doc: "", unit: "ns", quantum: 1, lowIsBad: false, compares: true, least: -MS, low: -MS / 2, middle: 0, high: 9 * MS, most: 80 * MS };
+const QUANTITY: Quantity = {
+  name: "excess", title: "", doc: "", unit: "ns", quantum: 1, lowIsBad: false, compares: true, least: -MS, low: -MS / 2,
+  middle: 0, high: 9 * MS, most: 80 * MS,
+};
 
 test("the scale grows with badness, and does not magnify noise", () => {
   const scale = new HeatScale(QUANTITY, 100 * MS);
@@ -119,7 +133,9 @@ test("the scale grows with badness, and does not magnify noise", () => {
   for (const part of [0, 0.25, 0.5, 1]) assert.ok(Math.abs(scale.shade(scale.valueAt(part)) - 1 - 254 * part) <= 1);
   const noise = new HeatScale({ ...QUANTITY, high: MS / 2, most: MS / 2 }, 100 * MS);
   assert.ok(noise.shade(MS / 2) < 64);
-  const clock = new HeatScale({ ...QUANTITY, unit: "MHz", compares: false, lowIsBad: true, least: 1200, low: 1900, middle: 1970, high: 1980, most: 1980 }, 100 * MS);
+  const values = { least: 1200, low: 1900, middle: 1970, high: 1980, most: 1980 };
+  const quantity = { ...QUANTITY, unit: "MHz", compares: false, lowIsBad: true, ...values };
+  const clock = new HeatScale(quantity, 100 * MS);
   assert.ok(clock.shade(1200) === 255 && clock.shade(1980) === 1 && clock.shade(1500) > clock.shade(1900));
 });
 
@@ -134,7 +150,8 @@ const ROUNDING = 0.06; // of colours to 8 bits, in contrasts
 test("every drawn colour has a contrast of 3:1 with its ground", () => {
   for (const theme of [LIGHT, DARK]) {
     const { shades, hatch, parts } = jobColors(theme);
-    for (const color of [...shades.slice(1), hatch, ...parts.values()]) assert.ok(contrast(color, theme.ground) >= 3, `${color}: ${contrast(color, theme.ground)}`);
+    for (const color of [...shades.slice(1), hatch, ...parts.values()])
+      assert.ok(contrast(color, theme.ground) >= 3, `${color}: ${contrast(color, theme.ground)}`);
     const grounds = shades.slice(1).map((color) => contrast(color, theme.ground));
     assert.ok(grounds.every((each, i) => each > (grounds[i - 1] ?? 0) - ROUNDING), "lightness tells the order");
     assert.ok(contrast(shades[1]!, shades[255]!) >= 3);
@@ -151,7 +168,13 @@ test("labels do not touch each other", () => {
   assert.ok(lines.every((line, i) => i === 0 || line - lines[i - 1]! >= 14));
 });
 
-const STEP = { bars: [{ rank: 1, why: "all", start_ns: 5, clock_error_ns: 2.5, spans: [10, 0, 20, 1, 5, 7], sums_ns: [10, 20] }, { rank: 0, why: "all", start_ns: 0, clock_error_ns: null, spans: [40, 0], sums_ns: [40, 0] }, { rank: 44 }], path: [[1, 5, 15, 0], [0, 15, 40, 1], [44, 0, 1, 0]] };
+const STEP = {
+  bars: [
+    { rank: 1, why: "all", start_ns: 5, clock_error_ns: 2.5, spans: [10, 0, 20, 1, 5, 7], sums_ns: [10, 20] },
+    { rank: 0, why: "all", start_ns: 0, clock_error_ns: null, spans: [40, 0], sums_ns: [40, 0] }, { rank: 44 },
+  ],
+  path: [[1, 5, 15, 0], [0, 15, 40, 1], [44, 0, 1, 0]],
+};
 
 test("bars of a step, and what is under the pointer", () => {
   const picture = readStep(JSON.stringify(STEP), 4, 2);

@@ -13,13 +13,15 @@ import { shortName } from "../layout/short_name.ts";
 import { roundStep, ticksOf } from "../layout/ticks.ts";
 import { pct } from "../layout/cell_text.ts";
 import { amount, duration, exact, moment, percent } from "../layout/time_text.ts";
-import { COUNTER, initiallyFolded, GROUP, moved, placeTracks, ROW, changesToReveal, type TrackChoice } from "../layout/tracks.ts";
+import { COUNTER, GROUP, initiallyFolded, moved, placeTracks, ROW, changesToReveal } from "../layout/tracks.ts";
+import type { TrackChoice } from "../layout/tracks.ts";
 import type { Lane, Track } from "../model/recording/manifest.ts";
 
 test("durations have three digits and a unit", () => {
   const cases: [number, string][] = [
-    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"], [123456, "123 us"],
-    [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"], [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
+    [0, "0 ns"], [1, "1 ns"], [999, "999 ns"], [1000, "1.00 us"], [1234, "1.23 us"], [12345, "12.3 us"],
+    [123456, "123 us"], [999_999, "1.00 ms"], [1_000_000, "1.00 ms"], [92_000, "92.0 us"], [-999_999, "-1.00 ms"],
+    [218_269_713, "218 ms"], [59_999_999_999, "60.0 s"], [-1500, "-1.50 us"],
   ];
   for (const [ns, text] of cases) assert.equal(duration(ns), text);
   assert.equal(duration(NaN), "–");
@@ -53,13 +55,16 @@ test("moments have the decimals their step needs", () => {
 });
 
 test("ruler steps are 1, 2 or 5 and never below a nanosecond", () => {
-  for (const [ns, step] of [[0, 1], [0.3, 1], [1, 1], [1.1, 2], [3, 5], [6, 10], [110, 200], [1e9, 1e9]] as const) assert.equal(roundStep(ns), step);
+  const rounded = [[0, 1], [0.3, 1], [1, 1], [1.1, 2], [3, 5], [6, 10], [110, 200], [1e9, 1e9]] as const;
+  for (const [ns, step] of rounded) assert.equal(roundStep(ns), step);
 });
 
 test("the ruler covers the window with round moments", () => {
   const whole = ticksOf({ from: 0, to: 218_269_713 }, 1100);
   assert.deepEqual([whole.step, whole.base, whole.ticks[1]], [50_000_000, null, { at: 50_000_000, label: "50 ms" }]);
-  for (const view of [{ from: 0, to: 10 }, { from: 1e9, to: 1e9 + 10 }, { from: 3, to: 5e10 }, { from: 123456789, to: 123456999 }]) {
+  for (const view of [
+    { from: 0, to: 10 }, { from: 1e9, to: 1e9 + 10 }, { from: 3, to: 5e10 }, { from: 123456789, to: 123456999 },
+  ]) {
     const { ticks, step } = ticksOf(view, 1100);
     assert.ok(ticks.length >= 4 && ticks.length <= 11, `${ticks.length} ticks`);
     assert.equal(new Set(ticks.map((tick) => tick.label)).size, ticks.length, "each tick has its own label");
@@ -75,11 +80,20 @@ test("late nanoseconds count from a base", () => {
 
 test("short names omit namespaces, parameters and return types", () => {
   const cases: [string, string][] = [
-    ["void at::native::(anonymous namespace)::fill_kernel<4, at::native::F>(int, float*)", "fill_kernel<4, at::native::F>"],
-    ["void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)", "bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>"],
+    [
+      "void at::native::(anonymous namespace)::fill_kernel<4, at::native::F>(int, float*)",
+      "fill_kernel<4, at::native::F>",
+    ],
+    [
+      "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float)",
+      "bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>",
+    ],
     ["aten::addmm", "aten::addmm"],
     ["cudaLaunchKernel", "cudaLaunchKernel"],
-    ["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"],
+    [
+      "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+      "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+    ],
     ["sm90_xmma_gemm_bf16", "sm90_xmma_gemm_bf16"],
     ["Memcpy HtoD (Pinned -> Device)", "Memcpy HtoD (Pinned -> Device)"],
     ["torch/nn/modules/module.py(1532): _call_impl", "torch/nn/modules/module.py(1532): _call_impl"],
@@ -93,7 +107,10 @@ test("labels fit or are omitted", () => {
   assert.equal(fitter.fit("gemm", 24), "gemm");
   assert.equal(fitter.fit("gemm_kernel", 36), "gemm_…");
   assert.equal(fitter.fit("gemm", 17), "");
-  for (let room = 0; room < 80; room++) assert.ok(fitter.width(fitter.fit("a long name of a kernel", room)) <= room || fitter.fit("a long name of a kernel", room) === "");
+  for (let room = 0; room < 80; room++) {
+    const fitted = fitter.fit("a long name of a kernel", room);
+    assert.ok(fitter.width(fitted) <= room || fitted === "");
+  }
 });
 
 function painted(width: number, slices: [x0: number, x1: number, density: number, code: number][]) {
@@ -139,8 +156,9 @@ test("every fill has a contrast of 3:1 with its ground in both themes, and the t
   for (const theme of [LIGHT, DARK]) {
     const codes = [...Array.from({ length: HUES }, (_, i) => FIRST_HUE + i), ...CAUSES.map((cause) => cause.code)];
     for (const code of codes) {
-      assert.ok(contrast(theme.fills[code]!, theme.onSlice) >= 4.5, `text on code ${code}: ${contrast(theme.fills[code]!, theme.onSlice)}`);
-      assert.ok(contrast(theme.fills[code]!, theme.ground) >= 3, `code ${code}: ${contrast(theme.fills[code]!, theme.ground)}`);
+      const [text, box] = [theme.onSlice, theme.ground].map((other) => contrast(theme.fills[code]!, other));
+      assert.ok(text! >= 4.5, `text on code ${code}: ${text}`);
+      assert.ok(box! >= 3, `code ${code}: ${box}`);
     }
     for (const quiet of [theme.text, theme.quiet, theme.accent]) assert.ok(contrast(quiet, theme.ground) >= 4.5);
   }
@@ -155,15 +173,20 @@ test("a name has one colour, causes have a letter each", () => {
 const names = ["process", "main", "GPU 0", "stream 7", "power"];
 const parents = [-1, 0, -1, 2, 2];
 const tracks: Track[] = names.map((name, id) => ({ id, parent: parents[id]!, kind: "", name, device: null }));
-const lane = (track: number, y: number, kind = "slice"): Lane => ({ id: 0, track, y, table: "kernel", label: null, kind, unit: null, events: 0, levels: [] });
+const lane = (track: number, y: number, kind = "slice"): Lane =>
+  ({ id: 0, track, y, table: "kernel", label: null, kind, unit: null, events: 0, levels: [] });
 const lanesOf = [[], [lane(1, 0), lane(1, 1), lane(1, 2)], [], [lane(3, 0), lane(3, 0)], [lane(4, 0, "value")]];
-const tree = { tracks, childrenOf: tracks.map((track) => tracks.filter((other) => other.parent === track.id)), lanesOf };
-const choice = (change: Partial<TrackChoice> = {}): TrackChoice => ({ collapsed: new Set(), hidden: new Set(), pinned: [], order: [], filter: "", ...change });
-const shown = (change: Partial<TrackChoice>) => placeTracks(tree, choice(change)).rest.tracks.map((placed) => placed.track.name);
+const childrenOf = tracks.map((track) => tracks.filter((other) => other.parent === track.id));
+const tree = { tracks, childrenOf, lanesOf };
+const choice = (change: Partial<TrackChoice> = {}): TrackChoice =>
+  ({ collapsed: new Set(), hidden: new Set(), pinned: [], order: [], filter: "", ...change });
+const shown = (change: Partial<TrackChoice>) =>
+  placeTracks(tree, choice(change)).rest.tracks.map((placed) => placed.track.name);
 
 test("tracks are placed one below the other", () => {
   const { rest } = placeTracks(tree, choice());
-  assert.deepEqual(rest.tracks.map((t) => t.top), [0, GROUP, GROUP + 3 * ROW + 4, 2 * GROUP + 3 * ROW + 4, 2 * GROUP + 4 * ROW + 8]);
+  const tops = [0, GROUP, GROUP + 3 * ROW + 4, 2 * GROUP + 3 * ROW + 4, 2 * GROUP + 4 * ROW + 8];
+  assert.deepEqual(rest.tracks.map((t) => t.top), tops);
   assert.equal(rest.height, 2 * GROUP + 4 * ROW + COUNTER + 12);
   assert.deepEqual(rest.tracks.map((t) => t.kind), ["group", "slices", "group", "slices", "counter"]);
 });

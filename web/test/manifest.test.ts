@@ -4,14 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readManifest } from "../model/recording/manifest.ts";
 import { Recording } from "../model/recording/recording.ts";
-import { buildDocument, sourceOf } from "./document.ts";
+import { buildDocument, ONE_KERNEL, sourceOf } from "./document.ts";
 
-const built = buildDocument({
-  window_ns: 1000,
-  tracks: [{ parent: -1, kind: "device", name: "GPU 0", device: 0 }, { parent: 0, kind: "stream", name: "stream 7" }],
-  lanes: [{ track: 1, table: "kernel", events: [{ start: 10, dur: 5, name: "gemm" }] }],
-  tables: [{ name: "kernel", columns: [{ name: "start", type: "time", unit: "ns", values: [10] }, { name: "name", type: "string", values: ["gemm"] }] }],
-});
+const built = buildDocument(ONE_KERNEL);
 
 test("a manifest is read", async () => {
   const read = readManifest(JSON.stringify(built.manifest));

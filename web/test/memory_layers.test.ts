@@ -6,10 +6,14 @@ import { stackedAreas } from "../layout/stacked_area.ts";
 import { memoryLayers } from "../model/recording/memory_layers.ts";
 import type { Cell, ReportTable } from "../model/recording/report.ts";
 
-const COLUMNS = ["device", "at_ns", "used_bytes", "allocated_bytes", "cached_bytes", "calls_bytes", "rest_bytes", "others_bytes", "device_rest_bytes", "not_attributed_bytes"];
+const COLUMNS = [
+  "device", "at_ns", "used_bytes", "allocated_bytes", "cached_bytes", "calls_bytes", "rest_bytes", "others_bytes",
+  "device_rest_bytes", "not_attributed_bytes",
+];
 
 function curve(rows: Cell[][]): ReportTable {
-  return { name: "memory_curve", handle_prefix: null, columns: COLUMNS.map((name) => ({ name, type: "integer", unit: "bytes", doc: "" })), row_count: rows.length, rows, notes: [] };
+  const columns = COLUMNS.map((name) => ({ name, type: "integer", unit: "bytes", doc: "" }));
+  return { name: "memory_curve", handle_prefix: null, columns, row_count: rows.length, rows, notes: [] };
 }
 
 test("layers add up to the memory in use; parts that were not recorded are missing", () => {

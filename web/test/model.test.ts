@@ -5,33 +5,30 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { detailsOf } from "../model/page/details.ts";
 import { eventAt, eventStartingAt, neighbour, rangeOf } from "../model/recording/lane.ts";
-import { readManifest } from "../model/recording/manifest.ts";
 import { collectMarks, MAX_MARKS } from "../model/search/marks.ts";
 import { measure } from "../model/range/measure.ts";
-import { Recording } from "../model/recording/recording.ts";
+import type { Recording } from "../model/recording/recording.ts";
 import { findEvent, readNames, search } from "../model/search/search.ts";
 import { readQuery } from "../model/search/search_query.ts";
 import { clampRange, zoomed } from "../model/page/state.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { buildDocument, sourceOf, type Event, type BuiltDocument } from "./document.ts";
-import { SAMPLES } from "./sample_documents.ts";
+import { buildDocument, type Event } from "./document.ts";
+import { open, opened } from "./opened.ts";
 
-function open(built: BuiltDocument): Recording {
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok, manifest.ok ? "" : manifest.error);
-  return new Recording(manifest.value, sourceOf(built));
-}
-
-const drawn = () => open(SAMPLES.drawn!());
+const drawn = () => opened("drawn");
 
 test("measuring, counted by hand", async () => {
   const measured = await measure(drawn(), { from: 22_000, to: 85_000 });
   assert.equal(measured.length_ns, 63_000);
   assert.deepEqual(measured.devices, [
-    { device: 0, name: "GPU 0: drawn", busy_ns: 28_000, idle: [{ cause: "input pipeline", ns: 20_000 }, { cause: "launch", ns: 15_000 }] },
+    {
+      device: 0, name: "GPU 0: drawn", busy_ns: 28_000,
+      idle: [{ cause: "input pipeline", ns: 20_000 }, { cause: "launch", ns: 15_000 }],
+    },
   ]);
   // The kernel of 20 us started earlier and is not counted; the copy of 25 us is.
-  assert.deepEqual(new Map(measured.counts.map((c) => [c.table, c.count])), new Map([["api_call", 2], ["kernel", 1], ["memcpy", 1]]));
+  const counts = Object.fromEntries(measured.counts.map(({ table, count }) => [table, count]));
+  assert.deepEqual(counts, { api_call: 2, kernel: 1, memcpy: 1 });
 });
 
 test("busy and idle time add up to any range", async () => {
@@ -54,7 +51,9 @@ function long(): { events: Event[]; recording: Recording } {
   const last = events[events.length - 1]!;
   const built = buildDocument({
     window_ns: last.start + last.dur,
-    tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "busy", name: "busy", device: 0 }],
+    tracks: [
+      { parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "busy", name: "busy", device: 0 },
+    ],
     lanes: [{ track: 1, table: "busy", events }, { track: 1, table: "kernel", events }],
   });
   return { events, recording: open(built) };
@@ -64,7 +63,8 @@ test("measuring agrees with adding up every event, across chunks", async () => {
   const { events, recording } = long();
   for (const [from, to] of [[0, 1e9], [1000, 1001], [90_000, 200_000], [123_456, 222_222], [0, 0]] as const) {
     const measured = await measure(recording, { from, to });
-    const busy = events.reduce((sum, e) => sum + Math.max(0, Math.min(e.start + e.dur, to) - Math.max(e.start, from)), 0);
+    const inside = (e: Event) => Math.max(0, Math.min(e.start + e.dur, to) - Math.max(e.start, from));
+    const busy = events.reduce((sum, e) => sum + inside(e), 0);
     const count = events.filter((e) => e.start >= from && e.start < to).length;
     assert.equal(measured.devices[0]?.busy_ns, busy);
     assert.equal(measured.counts.find((c) => c.table === "kernel")?.count ?? 0, count);
@@ -137,11 +137,15 @@ test("all highlighted events are marked, in time order", async () => {
 });
 
 test("too many highlighted events are counted, not marked", async () => {
-  const times = (count: number) => Array.from({ length: count }, (_, i): Event => ({ start: 2 * i, dur: 1, name: count === 3 ? "rare" : "often", row: i }));
+  const times = (count: number, name: string) =>
+    Array.from({ length: count }, (_, row): Event => ({ start: 2 * row, dur: 1, name, row }));
   const built = buildDocument({
     window_ns: 200_000,
     tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }],
-    lanes: [{ track: 0, table: "kernel", events: times(MAX_MARKS + 1) }, { track: 0, y: 1, table: "memcpy", events: times(3) }],
+    lanes: [
+      { track: 0, table: "kernel", events: times(MAX_MARKS + 1, "often") },
+      { track: 0, y: 1, table: "memcpy", events: times(3, "rare") },
+    ],
   });
   const viewer = new Viewer(open(built));
   const settled = () => new Promise((resume) => setTimeout(resume, 300));
@@ -168,7 +172,8 @@ test("details link to the launch, the work, enclosing events and neighbours", as
   const recording = drawn();
   const viewer = new Viewer(recording);
   await viewer.select("kernel", 1);
-  assert.deepEqual(viewer.state.selection, { table: "kernel", row: 1, lane: 3, from: 50_000, to: 60_000, name: "relu" });
+  const relu = { table: "kernel", row: 1, lane: 3, from: 50_000, to: 60_000, name: "relu" };
+  assert.deepEqual(viewer.state.selection, relu);
   assert.equal(viewer.state.page, "timeline");
   const details = await detailsOf(recording, viewer.state.selection!);
   assert.equal(details?.launch?.from, 44_000);

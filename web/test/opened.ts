@@ -6,15 +6,17 @@ import { Recording } from "../model/recording/recording.ts";
 import type { Snapshot } from "../model/page/permalink.ts";
 import type { State } from "../model/page/state.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { sourceOf } from "./document.ts";
+import { sourceOf, type BuiltDocument } from "./document.ts";
 import { SAMPLES } from "./sample_documents.ts";
 
-export function viewerOf(name: string): Viewer {
-  const built = SAMPLES[name]!();
+export function open(built: BuiltDocument): Recording {
   const manifest = readManifest(JSON.stringify(built.manifest));
   assert.ok(manifest.ok, manifest.ok ? "" : manifest.error);
-  return new Viewer(new Recording(manifest.value, sourceOf(built)));
+  return new Recording(manifest.value, sourceOf(built));
 }
+
+export const opened = (name: string): Recording => open(SAMPLES[name]!());
+export const viewerOf = (name: string): Viewer => new Viewer(opened(name));
 
 /** What a page with one recording shows. */
 export const alone = (state: State): Snapshot => ({ side: "new", shown: state, other: null });

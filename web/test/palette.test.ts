@@ -14,7 +14,8 @@ test("letters must occur in order", () => {
 
 test("whole words come before starts of words, and those before scattered letters", () => {
   const names = ["a_large_t_e_m_m", "gemmlike_very_long_name_of_a_kernel", "void gemm", "gap_element_mm", "gem_m"];
-  assert.deepEqual(fuzzySorted(names, (name) => name, "gemm").slice(0, 2), ["void gemm", "gemmlike_very_long_name_of_a_kernel"]);
+  const best = fuzzySorted(names, (name) => name, "gemm").slice(0, 2);
+  assert.deepEqual(best, ["void gemm", "gemmlike_very_long_name_of_a_kernel"]);
   assert.deepEqual(fuzzySorted(["cudaMemcpyAsync", "calm mca"], (name) => name, "cma")[0], "cudaMemcpyAsync");
   assert.deepEqual(fuzzySorted(["b", "a"], (name) => name, ""), ["b", "a"]);
 });
@@ -27,5 +28,8 @@ test("a kernel leads to its longest launch, a track to the timeline", async () =
   assert.equal(tracks.length, viewer.recording.manifest.tracks.length);
   const stream = tracks.findIndex(({ name }) => name === "stream 13 (GPU 0: drawn)");
   tracks[stream]!.go();
-  assert.deepEqual([viewer.state.page, viewer.state.track, viewer.takeUnrevealed()], ["timeline", { id: stream }, { track: stream, y: 0 }]);
+  assert.deepEqual(
+    [viewer.state.page, viewer.state.track, viewer.takeUnrevealed()],
+    ["timeline", { id: stream }, { track: stream, y: 0 }],
+  );
 });

@@ -1,4 +1,5 @@
-// The decoder against the worked example of docs/reference/capture-format.md, against the encoder, and against damaged bytes.
+// The decoder against the worked example of docs/reference/capture-format.md, against the encoder, and against damaged
+// bytes.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +15,8 @@ function must(bytes: Uint8Array): Payload {
   return read.value;
 }
 
-const values = (column: Column | undefined) => Array.from({ length: column?.rows ?? 0 }, (_, row) => column!.value(row));
+const values = (column: Column | undefined) =>
+  Array.from({ length: column?.rows ?? 0 }, (_, row) => column!.value(row));
 
 /** The bytes of the table chunk's payload, out of the documentation. */
 function documented(): Uint8Array {
@@ -51,9 +53,12 @@ test("payloads round-trip", () => {
 });
 
 /** A payload of one column with these parts. */
-function one(type: number, encoding: number, width: number, parameter: number[], planes: number[], rows: number): Uint8Array {
+function one(
+  type: number, encoding: number, width: number, parameter: number[], planes: number[], rows: number,
+): Uint8Array {
   const front = [1, 1, 0x63, type, 0, 0, encoding, width, parameter.length, ...parameter];
-  return Uint8Array.from([1, 0x74, rows, front.length, front.length, planes.length, planes.length, ...front, ...planes]);
+  const lengths = [front.length, front.length, planes.length, planes.length];
+  return Uint8Array.from([1, 0x74, rows, ...lengths, ...front, ...planes]);
 }
 
 test("each encoding", () => {
@@ -93,7 +98,9 @@ test("damaged bytes end in an error or in values, never in an exception or in me
       const bytes = good.slice();
       bytes[at]! ^= bits;
       const read = readPayload(bytes);
-      if (read.ok) for (const column of read.value.columns.values()) assert.equal(values(column).length, read.value.rows);
+      if (read.ok)
+        for (const column of read.value.columns.values()) assert.equal(values(column).length, read.value.rows);
     }
-  assert.equal(readPayload(Uint8Array.from([1, 0x74, 0xff, 0xff, 0x3f, 1, 1, 0, 0, 0])).ok, false, "a million rows in ten bytes");
+  const million = Uint8Array.from([1, 0x74, 0xff, 0xff, 0x3f, 1, 1, 0, 0, 0]);
+  assert.equal(readPayload(million).ok, false, "a million rows in ten bytes");
 });

@@ -21,8 +21,12 @@ const strips = (codes: number[][], shades: number[][]): Strips => ({
 });
 
 function sceneWith(change: Partial<Area>): Scene {
-  const area: Area = { top: 52, height: 100, strips: strips([], []), labels: [], hatches: [], plots: [], separators: [], selected: [], critical: strips([], []), marks: [], ...change };
-  return { width: 8, height: 152, scale: 2, ruler: { top: 26, height: 26, base: null, ticks: [] }, minimap: { top: 0, height: 26, busy: null, from: 0, to: 8 }, areas: [area], range: null, kept: [], answer: [], cursor: null, arrows: [], links: [] };
+  const lists = { labels: [], hatches: [], plots: [], separators: [], selected: [], marks: [] };
+  const area: Area = { top: 52, height: 100, strips: strips([], []), critical: strips([], []), ...lists, ...change };
+  const ruler = { top: 26, height: 26, base: null, ticks: [] };
+  const minimap = { top: 0, height: 26, busy: null, from: 0, to: 8 };
+  const nothing = { range: null, kept: [], answer: [], cursor: null, arrows: [], links: [] };
+  return { width: 8, height: 152, scale: 2, ruler, minimap, areas: [area], ...nothing };
 }
 
 function drawn(change: Partial<Area>, theme = LIGHT): string {
@@ -32,8 +36,10 @@ function drawn(change: Partial<Area>, theme = LIGHT): string {
 }
 
 test("equal pixels of a row are one rectangle, in the colour of the canvas and as high as their share", () => {
-  const markup = drawn({ strips: strips([[WORK, WORK, WORK, 0, WORK | EDGE, WORK, WORK, WORK]], [[255, 255, 255, 0, 255, 255, 255, 51]]) });
-  const rows = [...markup.matchAll(/<path d="([^"]*)" (fill="#\w+") shape-rendering="crispEdges"\/>/g)].map(([, path, fill]) => [path, fill]);
+  const codes = [WORK, WORK, WORK, 0, WORK | EDGE, WORK, WORK, WORK];
+  const markup = drawn({ strips: strips([codes], [[255, 255, 255, 0, 255, 255, 255, 51]]) });
+  const found = [...markup.matchAll(/<path d="([^"]*)" (fill="#\w+") shape-rendering="crispEdges"\/>/g)];
+  const rows = found.map(([, path, fill]) => [path, fill]);
   assert.deepEqual(rows, [
     ["M0 60h3v17h-3zM5 60h2v17h-2zM7 74.17h1v2.83h-1z", paint("fill", css(LIGHT.fills[WORK]!))],
     ["M4 60h1v17h-1z", paint("fill", css(LIGHT.edges[WORK]!))],
@@ -42,7 +48,8 @@ test("equal pixels of a row are one rectangle, in the colour of the canvas and a
 
 test("text stays text and cannot become markup", () => {
   const markup = drawn({ labels: [{ x: 3, y: 70, text: 'f<int>("&")\u0001', code: 1 }] });
-  assert.match(markup, /<text x="3" y="73.85" font-size="11" fill="#14161c">f&#60;int&#62;\(&#34;&#38;&#34;\)\uFFFD<\/text>/);
+  const text = /<text x="3" y="73.85" font-size="11" fill="#14161c">f&#60;int&#62;\(&#34;&#38;&#34;\)\uFFFD<\/text>/;
+  assert.match(markup, text);
 });
 
 test("causes have patterns, the unknown cause none", () => {
@@ -53,9 +60,15 @@ test("causes have patterns, the unknown cause none", () => {
 
 test("counters are an area, a band and a line, with holes where the value is unknown", () => {
   const nan = Number.NaN;
-  const plot = { top: 60, height: 40, low: Float32Array.of(90, 90, nan, 80), mean: Float32Array.of(85, 85, nan, 75), high: Float32Array.of(70, 65, nan, 70), band: true, axis: [{ y: 62, text: "100 W" }, { y: 98, text: "0 W" }] };
-  const paths = [...drawn({ plots: [plot] }).matchAll(/<path d="(M[^"]*)" (fill="#[^"]*" fill-opacity|fill="none")/g)].map(([, path]) => path);
-  assert.deepEqual(paths, ["M0 85H4V98H0z", "M0 70H2V65H4V90H0z", "M0 85H4", "M6 75H8V98H6z", "M6 70H8V80H6z", "M6 75H8"]);
+  const plot = {
+    top: 60, height: 40, low: Float32Array.of(90, 90, nan, 80), mean: Float32Array.of(85, 85, nan, 75),
+    high: Float32Array.of(70, 65, nan, 70), band: true, axis: [{ y: 62, text: "100 W" }, { y: 98, text: "0 W" }],
+  };
+  const found = drawn({ plots: [plot] }).matchAll(/<path d="(M[^"]*)" (fill="#[^"]*" fill-opacity|fill="none")/g);
+  const paths = [...found].map(([, path]) => path);
+  assert.deepEqual(paths, [
+    "M0 85H4V98H0z", "M0 70H2V65H4V90H0z", "M0 85H4", "M6 75H8V98H6z", "M6 70H8V80H6z", "M6 75H8",
+  ]);
 });
 
 test("groups are balanced, and what is clipped stays clipped", () => {
@@ -75,10 +88,12 @@ test("a long text in little room is squeezed, as on the canvas", () => {
 });
 
 test("a saved picture names itself, the recording and the range", () => {
-  const file = pictureFile({ markup: "<g/>", width: 100.4, height: 50 }, { title: "A <b>", recording: "run.json", about: "0 to 1 ms" }, LIGHT, () => 60);
+  const caption = { title: "A <b>", recording: "run.json", about: "0 to 1 ms" };
+  const file = pictureFile({ markup: "<g/>", width: 100.4, height: 50 }, caption, LIGHT, () => 60);
   assert.match(file, /^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="125" height="116" viewBox="0 0 125 116"/);
   assert.match(file, /<title>A &#60;b&#62;: run.json<\/title><desc>0 to 1 ms<\/desc>/);
   assert.match(file, />run.json · 0 to 1 ms<\/text>/);
-  const narrow = pictureFile({ markup: "<g/>", width: 20, height: 50 }, { title: "A", recording: "run.json", about: "0 to 1 ms" }, LIGHT, (text) => 10 * text.length);
+  const drawing = { markup: "<g/>", width: 20, height: 50 };
+  const narrow = pictureFile(drawing, { ...caption, title: "A" }, LIGHT, (text) => 10 * text.length);
   assert.match(narrow, /width="224"/, "the caption fits");
 });

@@ -7,27 +7,25 @@ import { pathLinks } from "../layout/critical_path.ts";
 import { Fitter } from "../layout/fit.ts";
 import { sceneOf, type FrameInput } from "../layout/scene.ts";
 import { placeTracks } from "../layout/tracks.ts";
-import { readManifest } from "../model/recording/manifest.ts";
-import { Recording } from "../model/recording/recording.ts";
 import type { Range } from "../model/page/state.ts";
-import { Viewer } from "../model/page/viewer.ts";
-import { buildDocument, sourceOf } from "./document.ts";
-import { SAMPLES } from "./sample_documents.ts";
+import { buildDocument } from "./document.ts";
+import { open, opened, viewerOf } from "./opened.ts";
 
-const built = SAMPLES.drawn!();
 const WIDTH = 1000; // of 100 us: a pixel is 100 ns
 
 async function frame(view: Range, change: Partial<FrameInput> = {}) {
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  const recording = new Recording(manifest.value, sourceOf(built));
-  const viewer = new Viewer(recording);
+  const viewer = viewerOf("drawn");
+  const { recording } = viewer;
+  const { manifest, childrenOf, lanesOf } = recording;
   viewer.set({ view });
-  const tree = { tracks: manifest.value.tracks, childrenOf: recording.childrenOf, lanesOf: recording.lanesOf };
-  const frame: FrameInput = { state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0, ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], critical: [], ...change };
+  const tree = { tracks: manifest.tracks, childrenOf, lanesOf };
+  const frame: FrameInput = {
+    state: viewer.state, length: viewer.length, width: WIDTH, height: 700, scale: 1, scroll: 0,
+    ...placeTracks(tree, viewer.state), busy: null, cursor: null, links: [], critical: [], ...change,
+  };
   const source = {
     strings: recording.strings,
-    lanes: manifest.value.lanes,
+    lanes: manifest.lanes,
     slices: (blob: number) => recording.chunks.slices(blob),
     values: (blob: number) => recording.chunks.values(blob),
     fitter: new Fitter((text) => text.length * 6),
@@ -50,7 +48,7 @@ test("the drawn coverage adds up to the recorded time", async () => {
   assert.equal(pixels(scene, 3, WORK), 400);
   assert.equal(pixels(scene, 4, causeOf("input pipeline").code), 400);
   assert.equal(pixels(scene, 4, causeOf("launch").code), 200);
-  assert.deepEqual(scene.areas[1]!.labels.map((label) => label.text).filter((text) => text === "input pipeline").length, 2);
+  assert.equal(scene.areas[1]!.labels.filter(({ text }) => text === "input pipeline").length, 2);
   assert.equal(scene.areas[1]!.plots.length, 1);
 });
 
@@ -69,21 +67,21 @@ test("labels stay inside their slices and the window", async () => {
 });
 
 test("the minimap covers its part of the recording", async () => {
-  const { scene } = await frame({ from: 0, to: 100_000 }, { busy: { shares: [1, 0], range: { from: 20_000, to: 60_000 } } });
+  const busy = { shares: [1, 0], range: { from: 20_000, to: 60_000 } };
+  const { scene } = await frame({ from: 0, to: 100_000 }, { busy });
   assert.deepEqual(scene.minimap.busy, { shares: [1, 0], x0: 200, x1: 600 });
 });
 
 test("the critical path is a band under its rows, with lines where it changes tracks", async () => {
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  const { lanes } = manifest.value.critical_path!;
+  const { lanes } = opened("drawn").manifest.critical_path!;
   assert.deepEqual(lanes.map((lane) => lane.id), [9, 10, 11, 12]);
   const { scene } = await frame({ from: 0, to: 100_000 }, { critical: lanes });
   // Host code 44 us and calls 4 us of the thread; kernels 20 us and gaps 12 us of a stream.
   const { critical, strips } = scene.areas[1]!;
   assert.equal(critical.tops.length, 3);
   assert.ok(critical.tops.every((top) => strips.tops.some((row, i) => row < top && top < row + strips.heights[i]!)));
-  const painted = [0, 1, 2].map((row) => [...critical.codes.subarray(row * WIDTH, (row + 1) * WIDTH)].filter((code) => (code & 0x7f) === CRITICAL).length);
+  const codesOf = (row: number) => [...critical.codes.subarray(row * WIDTH, (row + 1) * WIDTH)];
+  const painted = [0, 1, 2].map((row) => codesOf(row).filter((code) => (code & 0x7f) === CRITICAL).length);
   assert.deepEqual(painted, [440, 40, 320]);
   // Thread > stream > thread > stream.
   assert.deepEqual(scene.links.map(({ x0, x1 }) => [x0, x1]), [[460, 460], [600, 600], [820, 820]]);
@@ -94,18 +92,23 @@ test("the critical path is a band under its rows, with lines where it changes tr
 test("too many parts of the critical path have bands and no lines", async () => {
   const many = buildDocument({
     window_ns: 1_000_000,
-    tracks: [{ parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "stream", name: "a" }, { parent: 0, kind: "stream", name: "b" }],
+    tracks: [
+      { parent: -1, kind: "device", name: "GPU", device: 0 }, { parent: 0, kind: "stream", name: "a" },
+      { parent: 0, kind: "stream", name: "b" },
+    ],
     lanes: [1, 2].map((track) => ({ track, table: "kernel", events: [{ start: 0, dur: 1_000_000 }] })),
     critical_path: {
       parts: [],
-      lanes: [1, 2].map((track) => ({ track, table: "critical_path", label: "kernel", events: Array.from({ length: 300 }, (_, i) => ({ start: (2 * i + track) * 1000, dur: 1000 })) })),
+      lanes: [1, 2].map((track) => ({
+        track, table: "critical_path", label: "kernel",
+        events: Array.from({ length: 300 }, (_, i) => ({ start: (2 * i + track) * 1000, dur: 1000 })),
+      })),
     },
   });
-  const manifest = readManifest(JSON.stringify(many.manifest));
-  assert.ok(manifest.ok);
-  const recording = new Recording(manifest.value, sourceOf(many));
-  const { lanes } = manifest.value.critical_path!;
-  const links = (to: number) => pathLinks(lanes, { from: 0, to }, WIDTH, (blob) => recording.chunks.slices(blob)).length;
+  const recording = open(many);
+  const { lanes } = recording.manifest.critical_path!;
+  const links = (to: number) =>
+    pathLinks(lanes, { from: 0, to }, WIDTH, (blob) => recording.chunks.slices(blob)).length;
   links(1_000_000);
   links(100_000);
   while (recording.chunks.isLoading) await new Promise((resume) => setTimeout(resume, 1));

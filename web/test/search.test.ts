@@ -15,7 +15,8 @@ async function found(query: string): Promise<string[]> {
   const read = readQuery(query, recording.manifest);
   if (!read.ok) return [read.error];
   const names = search(await recording.names(), read.value);
-  const passing = read.value.events === null ? names : await filteredNames(recording, names, read.value.events, () => true);
+  const passing =
+    read.value.events === null ? names : await filteredNames(recording, names, read.value.events, () => true);
   return passing!.map(({ table, name, count }) => `${count} ${table} ${name.split("<")[0]}`).sort();
 }
 
@@ -48,8 +49,10 @@ test("threads and streams limit the tracks, numbers as whole words", async () =>
 });
 
 test("a filter that cannot be read is one line that says what to type", async () => {
-  for (const query of ["dur>", "dur>500", "dur>5parsecs", "dur<x"])
-    assert.deepEqual(await found(query), [`cannot read '${query}': expected a duration with a unit, such as dur>500us`]);
+  for (const query of ["dur>", "dur>500", "dur>5parsecs", "dur<x"]) {
+    const problem = `cannot read '${query}': expected a duration with a unit, such as dur>500us`;
+    assert.deepEqual(await found(query), [problem]);
+  }
   assert.deepEqual(await found("python:"), ["no Python functions in this recording"]);
   assert.match((await found("kernel: /(/"))[0]!, /nterminated|nvalid/);
 });

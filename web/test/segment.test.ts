@@ -19,7 +19,8 @@ test("a segment round-trips its blobs", async () => {
 
 test("missing and overlong frames are errors", () => {
   const bytes = frame(blobs);
-  for (const length of [0, 2, 5, 100, bytes.length - 1]) assert.equal(splitFrames(bytes.subarray(0, length), 3).ok, false);
+  for (const length of [0, 2, 5, 100, bytes.length - 1])
+    assert.equal(splitFrames(bytes.subarray(0, length), 3).ok, false);
   assert.equal(splitFrames(bytes, 4).ok, false);
 });
 

@@ -19,7 +19,8 @@ function serve(status: (path: string) => number): Asked[] {
     const path = String(input);
     asked.push({ path, method: options?.method ?? "GET", token: new Headers(options?.headers).get("Authorization") });
     const ids = /^(?:\/base)?\/blobs\/([\d,]+)$/.exec(path)?.[1]?.split(",").map(Number);
-    return new Response((ids ? frame(ids.map((id) => new Uint8Array(id))) : "{}") as BodyInit, { status: status(path) });
+    const body = ids ? frame(ids.map((id) => new Uint8Array(id))) : "{}";
+    return new Response(body as BodyInit, { status: status(path) });
   };
   return asked;
 }

@@ -12,14 +12,19 @@ function generator(seed: number): () => number {
   };
 }
 
-const KERNELS = ["sm90_xmma_gemm_bf16", "vectorized_elementwise_kernel", "layer_norm", "softmax_warp_forward", "flash_fwd_kernel", "reduce_kernel", "cat_array", "ncclDevKernel_AllReduce"];
+const KERNELS = [
+  "sm90_xmma_gemm_bf16", "vectorized_elementwise_kernel", "layer_norm", "softmax_warp_forward", "flash_fwd_kernel",
+  "reduce_kernel", "cat_array", "ncclDevKernel_AllReduce",
+];
 
 const COUNTERS = ["sm active", "tensor active", "dram read", "dram write", "pcie", "warps", "l2 hit"];
 
 export function synthetic(events: number): BuiltDocument {
   const random = generator(7);
   const launches = Math.max(1, Math.round(events / 4));
-  const lists: Record<"steps" | "ops" | "calls" | "main" | "copy" | "busy" | "input" | "launch", Event[]> = { steps: [], ops: [], calls: [], main: [], copy: [], busy: [], input: [], launch: [] };
+  const lists: Record<"steps" | "ops" | "calls" | "main" | "copy" | "busy" | "input" | "launch", Event[]> = {
+    steps: [], ops: [], calls: [], main: [], copy: [], busy: [], input: [], launch: [],
+  };
   let host = 1000;
   let device = 5000;
   for (let i = 0; i < launches; i++) {
@@ -48,8 +53,10 @@ export function synthetic(events: number): BuiltDocument {
   }
   const window_ns = Math.max(host, device) + 1000;
   const power: [number, number][] = [];
-  for (let t = 0; t < window_ns; t += Math.max(100_000, Math.floor(window_ns / 8000))) power.push([t, 300 + 200 * Math.sin(t / 3e6) + 40 * random()]);
-  const lane = (track: number, table: string, list: Event[], more: Partial<LaneInput> = {}): LaneInput => ({ track, table, events: list, ...more });
+  for (let t = 0; t < window_ns; t += Math.max(100_000, Math.floor(window_ns / 8000)))
+    power.push([t, 300 + 200 * Math.sin(t / 3e6) + 40 * random()]);
+  const lane = (track: number, table: string, events: Event[], more: Partial<LaneInput> = {}): LaneInput =>
+    ({ track, table, events, ...more });
   return buildDocument({
     window_ns,
     file: `synthetic-${events}.json`,
@@ -74,7 +81,10 @@ export function synthetic(events: number): BuiltDocument {
       lane(4, "gap", lists.input, { label: "input pipeline" }),
       lane(4, "gap", lists.launch, { label: "launch" }),
       { track: 7, table: "sample", kind: "value", unit: "W", label: "power", values: power },
-      ...COUNTERS.map((label, i): LaneInput => ({ track: 8 + i, table: "sample", kind: "value", unit: "%", label, values: power.map(([t, v]) => [t, (v * (i + 1)) % 100]) })),
+      ...COUNTERS.map((label, i): LaneInput => ({
+        track: 8 + i, table: "sample", kind: "value", unit: "%", label,
+        values: power.map(([t, v]) => [t, (v * (i + 1)) % 100]),
+      })),
     ],
     tables: [],
   });

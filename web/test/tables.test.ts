@@ -6,30 +6,31 @@ import { columnFormats, headingText } from "../layout/column_format.ts";
 import { markdown } from "../layout/markdown.ts";
 import { rowWindow, ROW, scrollTo } from "../layout/row_window.ts";
 import { linkOf, readLink } from "../model/page/permalink.ts";
-import { readManifest } from "../model/recording/manifest.ts";
-import { Recording } from "../model/recording/recording.ts";
 import type { Cell, ReportTable } from "../model/recording/report.ts";
 import { PLAIN, shapeRows, type TableShape } from "../model/table/table_shape.ts";
 import { CSV, textOfRows } from "../model/table/table_text.ts";
 import { Viewer } from "../model/page/viewer.ts";
-import { buildDocument, sourceOf } from "./document.ts";
+import { buildDocument, columnsOf } from "./document.ts";
+import { open } from "./opened.ts";
 import { drawnInput } from "./sample_documents.ts";
 
-const column = (name: string, type: string, unit: string | null = null) => ({ name, type, unit, doc: `${name}.` });
-const tableOf = (columns: ReportTable["columns"], rows: Cell[][]): ReportTable => ({ name: "t", handle_prefix: null, columns, row_count: rows.length, rows, notes: [] });
+const tableOf = (columns: ReportTable["columns"], rows: Cell[][]): ReportTable =>
+  ({ name: "t", handle_prefix: null, columns, row_count: rows.length, rows, notes: [] });
 
 function shownAs(name: string, type: string, unit: string | null, values: Cell[]): [string, string[]] {
-  const format = columnFormats(tableOf([column(name, type, unit)], values.map((value) => [value])))[0]!;
+  const format = columnFormats(tableOf([{ name, type, unit, doc: "" }], values.map((value) => [value])))[0]!;
   return [headingText(format), values.map(format.text)];
 }
 
 test("values of a column share the unit of the heading", () => {
-  assert.deepEqual(shownAs("dur_ns", "integer", "ns", [1_234_567, 2_000_000, 154_000_000, 800, null]), ["duration (ms)", ["1.235", "2.000", "154.000", "0.001", "–"]]);
+  const durations = shownAs("dur_ns", "integer", "ns", [1_234_567, 2_000_000, 154_000_000, 800, null]);
+  assert.deepEqual(durations, ["duration (ms)", ["1.235", "2.000", "154.000", "0.001", "–"]]);
   assert.deepEqual(shownAs("mean_ns", "real", "ns", [12_340, 15_000, 99_000]), ["mean (us)", ["12.3", "15.0", "99.0"]]);
   assert.deepEqual(shownAs("dur_ns", "integer", "ns", [12, 400, 5000]), ["duration (ns)", ["12", "400", "5,000"]]);
   assert.deepEqual(shownAs("start_ns", "integer", "ns", [1_000_001, 25_000_999]), ["start (ms)", ["1.000", "25.001"]]);
   assert.deepEqual(shownAs("share_pct", "real", "%", [70.42, 0.01, 0]), ["share (%)", ["70.4", "<0.1", "0.0"]]);
-  assert.deepEqual(shownAs("bytes", "integer", "bytes", [4096, 1_048_576, 0]), ["bytes (MiB)", ["0.004", "1.000", "0.000"]]);
+  const bytes = shownAs("bytes", "integer", "bytes", [4096, 1_048_576, 0]);
+  assert.deepEqual(bytes, ["bytes (MiB)", ["0.004", "1.000", "0.000"]]);
   assert.deepEqual(shownAs("count", "integer", "count", [12_345, 1]), ["count", ["12,345", "1"]]);
   assert.deepEqual(shownAs("stream", "integer", null, [12_345]), ["stream", ["12345"]]);
   assert.deepEqual(shownAs("own", "boolean", null, [true, false, null]), ["own", ["yes", "no", "–"]]);
@@ -53,16 +54,23 @@ test("a million rows have a window of few, and every row can be scrolled to", ()
 
 const ROWS = 20_000;
 const LONG = {
-  columns: [column("start_ns", "integer", "ns"), column("name", "text"), column("share_pct", "real", "%"), column("blocking", "boolean")],
-  rows: Array.from({ length: ROWS }, (_, row): Cell[] => [row * 7, row % 3 === 0 ? null : `kernel ${row % 11}`, row % 5 === 0 ? null : row / 8, row % 2 === 0]),
+  columns: columnsOf("start_ns:integer:ns name share_pct:real:% blocking:boolean"),
+  rows: Array.from({ length: ROWS }, (_, row): Cell[] => {
+    const [name, share] = [row % 3 === 0 ? null : `kernel ${row % 11}`, row % 5 === 0 ? null : row / 8];
+    return [row * 7, name, share, row % 2 === 0];
+  }),
 };
 
+/** A recording with a table, of which the report has the first rows. */
+function documentOf(columns: ReportTable["columns"], rows: Cell[][], reported: number) {
+  const table = { ...tableOf(columns, rows), name: "long", rows: rows.slice(0, reported) };
+  const report = { trust: [], findings: [], tables: [table] };
+  const built = buildDocument({ ...drawnInput(), report, long_tables: [{ name: "long", columns, rows }] });
+  return { recording: open(built), table };
+}
+
 async function longTable() {
-  const table = { name: "long", handle_prefix: null, row_count: ROWS, notes: [], columns: LONG.columns, rows: LONG.rows.slice(0, 2000) };
-  const built = buildDocument({ ...drawnInput(), report: { trust: [], findings: [], tables: [table] }, long_tables: [{ name: "long", columns: LONG.columns, rows: LONG.rows }] });
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  const recording = new Recording(manifest.value, sourceOf(built));
+  const { recording } = documentOf(LONG.columns, LONG.rows, 2000);
   const read = (await recording.report()).tables[0]!;
   return { recording, table: read, source: recording.rowsOf(read) };
 }
@@ -79,11 +87,9 @@ test("rows beyond those of the report are read in chunks and equal what was writ
 
 test("rows from more chunks than fit on a screen are read once, and then are there", async () => {
   const rows = 120_000; // of 15 chunks
-  const table = { name: "long", handle_prefix: null, row_count: rows, notes: [], columns: [column("count", "integer")], rows: [[0]] };
-  const built = buildDocument({ ...drawnInput(), report: { trust: [], findings: [], tables: [table] }, long_tables: [{ name: "long", columns: table.columns, rows: Array.from({ length: rows }, (_, row) => [row]) }] });
-  const manifest = readManifest(JSON.stringify(built.manifest));
-  assert.ok(manifest.ok);
-  const source = new Recording(manifest.value, sourceOf(built)).rowsOf(table);
+  const all = Array.from({ length: rows }, (_, row) => [row]);
+  const { recording, table } = documentOf(columnsOf("count:integer"), all, 1);
+  const source = recording.rowsOf(table);
   const shown = Array.from({ length: 60 }, (_, i) => (i * 7919) % rows);
   let drawings = 0;
   await new Promise<void>((done) => {
@@ -105,7 +111,10 @@ test("filter, order and groups cover all rows, also beyond those of the report",
     return found.value;
   };
   const all = LONG.rows.map((_, row) => row);
-  assert.deepEqual(Array.from((await shape({ filter: "start>130us kernel 7" })).rows), all.filter((row) => row * 7 > 130_000 && row % 3 !== 0 && row % 11 === 7));
+  assert.deepEqual(
+    Array.from((await shape({ filter: "start>130us kernel 7" })).rows),
+    all.filter((row) => row * 7 > 130_000 && row % 3 !== 0 && row % 11 === 7),
+  );
   const sorted = (await shape({ sort: "-share_pct" })).rows;
   assert.deepEqual([sorted[0], sorted[15_999], sorted[16_000], sorted.length], [19_999, 1, 0, ROWS]);
   const groups = (await shape({ group: "name" })).table;
@@ -125,7 +134,7 @@ test("CSV has all rows in display order, with the shown columns only", async () 
 });
 
 test("Markdown cannot be broken by names", async () => {
-  const table = tableOf([column("name", "text"), column("total_ns", "integer", "ns")], [["f<int>(float *) | `x`\n[y](z)", 1500]]);
+  const table = tableOf(columnsOf("name total_ns:integer:ns"), [["f<int>(float *) | `x`\n[y](z)", 1500]]);
   const rows = { table, source: { ...(await longTable()).source, read: async () => table.rows } as never, rows: [0] };
   const text = (await textOfRows(rows, [0, 1], markdown(columnFormats(table)), () => {})).join("");
   assert.equal(text, "| name | total (us) |\n| --- | ---: |\n| f\\<int>(float \\*) \\| \\`x\\` \\[y\\](z) | 1.50 |\n");
@@ -139,5 +148,6 @@ test("what was chosen about a table travels in the address", async () => {
   viewer.set({ tableShape: shape });
   assert.deepEqual(readLink(linkOf({ side: "new", shown: viewer.state, other: null })).shown.tableShape, shape);
   viewer.openTable("other");
-  assert.deepEqual(readLink(linkOf({ side: "new", shown: viewer.state, other: null })).shown.tableShape ?? PLAIN, PLAIN);
+  const { shown } = readLink(linkOf({ side: "new", shown: viewer.state, other: null }));
+  assert.deepEqual(shown.tableShape ?? PLAIN, PLAIN);
 });
