@@ -80,7 +80,8 @@ function plainText(cell: Cell, column: ReportColumn): string {
 }
 
 function numberText(cell: Cell, show: (value: number) => string): string {
-  return typeof cell === "number" && Number.isFinite(cell) ? show(cell) : cell === null ? NONE : String(cell);
+  if (typeof cell === "number" && Number.isFinite(cell)) return show(cell);
+  return cell === null ? NONE : String(cell);
 }
 
 /** Counts have groups of digits; ordinals and ids do not. */

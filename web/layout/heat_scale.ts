@@ -22,7 +22,8 @@ export class HeatScale {
     stepTime: number,
   ) {
     const { lowIsBad, compares, least, low, middle, high, most } = quantity;
-    this.base = compares ? 0 : lowIsBad ? high : low;
+    const best = lowIsBad ? high : low;
+    this.base = compares ? 0 : best;
     const worst = Math.max(Math.abs((lowIsBad ? least : most) - this.base), WORST * materialTime(quantity, stepTime));
     this.knee = Math.max(Math.abs(middle - this.base), materialTime(quantity, stepTime)) || worst / 100 || 1;
     this.top = Math.asinh(worst / this.knee) || 1;

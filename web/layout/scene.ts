@@ -181,9 +181,9 @@ function addLabels(
   }
 }
 
-/** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
 type Row = { top: number; lanes: Lane[] };
 
+/** Patterns and names of causes, over stretches of pixels with one cause, whose pieces are often many and short. */
 function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: Row, index: number): void {
   const { pixels, codes, shades, heights } = area.strips;
   const height = heights[index]!;
@@ -203,9 +203,9 @@ function addCauses(frame: FrameInput, source: SceneSource, area: Area, row: Row,
   }
 }
 
-/** Stretches of one colour that are mostly covered: [from, to, code]. */
 type Run = [from: number, to: number, code: number];
 
+/** Stretches of one colour that are mostly covered: [from, to, code]. */
 export function runs(codes: Uint8Array, shades: Uint8Array, offset: number, length: number): Run[] {
   const out: Run[] = [];
   let from = 0;

@@ -29,7 +29,8 @@ const ROUNDS_UP = 0.9995; // of the next unit: shown as 1.00 of it, not as 1000 
 /** Three significant digits; no decimals from 100. */
 function digits(value: number): string {
   const size = Math.abs(value);
-  return grouped(value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2));
+  if (size >= 99.95) return grouped(value.toFixed(0));
+  return grouped(value.toFixed(size >= 9.995 ? 1 : 2));
 }
 
 /** "1,234,567 ns": exact; means to a thousandth. */
@@ -58,7 +59,8 @@ export function percent(share: number): string {
 
 /** "1 event", "2,000 events", "3 launches". */
 export function plural(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? "" : /(ch|sh|s|x)$/.test(noun) ? "es" : "s"}`;
+  const ending = /(ch|sh|s|x)$/.test(noun) ? "es" : "s";
+  return `${grouped(count)} ${noun}${count === 1 ? "" : ending}`;
 }
 
 const BINARY = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -73,7 +75,8 @@ function scaled(value: number, base: number, units: readonly string[], suffix = 
 
 /** A unit as people write it: documents name units in ASCII, and a count has no unit. */
 export function unitText(unit: string): string {
-  return unit === "C" ? "°C" : unit === "count" ? "" : unit;
+  if (unit === "C") return "°C";
+  return unit === "count" ? "" : unit;
 }
 
 /** A value of a column or a counter with its unit; "–" if absent. */

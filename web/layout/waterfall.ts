@@ -32,7 +32,7 @@ export function placeWaterfall(picture: StepPicture, places: Uint32Array, width:
     width: Math.max(1, width - left - RIGHT),
     top: HEAD,
     pitch,
-    thick: pitch >= 6 ? pitch - 2 : pitch >= 4 ? pitch - 1 : pitch,
+    thick: pitch - Number(pitch >= 4) - Number(pitch >= 6),
     height: HEAD + bars.length * pitch + 6,
   };
 }
@@ -52,7 +52,7 @@ export function barAt(fall: Waterfall, x: number, y: number): { bar: StepBar; sp
 
 /** How much of the height of its bar a part takes: what is not work is thinner, so that shape tells it, too. */
 export function heightOf(part: string): number {
-  return part === "wait" ? 0.3 : part === "unknown" ? 0.15 : part === "transfer" ? 0.65 : 1;
+  return new Map([["wait", 0.3], ["unknown", 0.15], ["transfer", 0.65]]).get(part) ?? 1;
 }
 
 /** Length of the critical path on a rank, without transfers; 0 if it is not on it. */

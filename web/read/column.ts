@@ -145,7 +145,8 @@ export class Column {
     let value = base;
     for (let row = 0; row < rows; row++) {
       const number = numbers[row]!;
-      value += encoding === 2 ? number : number % 2 === 0 ? number / 2 : -(number + 1) / 2;
+      const signed = number % 2 === 0 ? number / 2 : -(number + 1) / 2; // zigzag
+      value += encoding === 2 ? number : signed;
       if (!Number.isSafeInteger(value)) return null;
       numbers[row] = value;
     }

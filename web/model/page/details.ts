@@ -8,14 +8,7 @@ import type { Recording, Row } from "../recording/recording.ts";
 import { NO_NAME } from "../recording/slices.ts";
 import type { Selection } from "./state.ts";
 
-export interface EventRef {
-  table: string;
-  row: number;
-  lane: number | null;
-  from: number;
-  to: number;
-  name: string;
-}
+export type EventRef = Selection;
 
 export interface Details {
   row: Row;

@@ -49,9 +49,9 @@ export async function answerOf(recording: Recording, wanted: Range): Promise<Ran
   return { range, frames, sums: adder.sums, idle };
 }
 
-/** The chunks of a lane with a part in the range; slices null: inside, with recorded sums. */
 type Part = { chunk: Chunk; slices: Slices | null };
 
+/** The chunks of a lane with a part in the range; slices null: inside, with recorded sums. */
 async function partsOf(recording: Recording, lane: Lane, range: Range, sums: ChunkSums): Promise<Part[]> {
   const touched = (lane.levels[0]?.chunks ?? []).filter((chunk) => chunk[START] < range.to && chunk[END] >= range.from);
   return Promise.all(

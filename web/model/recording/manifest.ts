@@ -219,15 +219,13 @@ function readLongTable(raw: Json): LongTable {
   };
 }
 
+export const readColumn = ({ name, type, unit, doc }: Json): ColumnSpec =>
+  ({ name: text(name), type: text(type), unit: maybeText(unit), doc: text(doc) });
+
 function readTable(raw: Json): TableSpec {
   return {
     ...readLongTable(raw),
     doc: text(raw.doc),
-    columns: list(raw.columns).map((column) => ({
-      name: text(column.name),
-      type: text(column.type),
-      unit: maybeText(column.unit),
-      doc: text(column.doc),
-    })),
+    columns: list(raw.columns).map(readColumn),
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Cell, Finding, Report, ReportTable, Verdict } from "./report.ts";
 import { list, maybeNumber, maybeText, object, text, type Json } from "../../read/json.ts";
+import { readColumn } from "./manifest.ts";
 
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
@@ -32,12 +33,7 @@ function readTable(raw: Json): ReportTable {
   return {
     name: text(raw.name),
     handle_prefix: maybeText(raw.handle_prefix),
-    columns: list(raw.columns).map((column) => ({
-      name: text(column.name),
-      type: text(column.type),
-      unit: maybeText(column.unit),
-      doc: text(column.doc),
-    })),
+    columns: list(raw.columns).map(readColumn),
     row_count: maybeNumber(raw.row_count) ?? rows.length,
     rows: rows.map((row) => (Array.isArray(row) ? row.map(readCell) : [])),
     notes: texts(raw.notes),

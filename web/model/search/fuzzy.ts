@@ -16,7 +16,8 @@ export function fuzzyScore(text: string, typed: string): number | null {
   for (const letter of wanted) {
     const next = found.indexOf(letter, at + 1);
     if (next < 0) return null;
-    score += 1 + (next === at + 1 && at >= 0 ? RUN : isStart(text, next) ? START_OF_WORD - 1 : 0);
+    const start = isStart(text, next) ? START_OF_WORD - 1 : 0;
+    score += 1 + (next === at + 1 && at >= 0 ? RUN : start);
     at = next;
   }
   return score - lengthCost(text);

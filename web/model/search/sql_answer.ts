@@ -52,6 +52,7 @@ export function rowTimes(table: ReportTable): (Range | null)[] | null {
     const from = row[start];
     if (typeof from !== "number") return null;
     const [to, span] = [row[end], row[length]];
-    return { from, to: Math.max(from, typeof to === "number" ? to : typeof span === "number" ? from + span : from) };
+    const last = typeof span === "number" ? from + span : from;
+    return { from, to: Math.max(from, typeof to === "number" ? to : last) };
   });
 }
