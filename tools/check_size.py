@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Rejects long files and long functions.
+"""Rejects long files, long functions and long lines of TypeScript.
 
 A file above 700 lines needs a reason in LONG_FILES, or must be split. A function above 80 lines fails without
-exception. universal-ctags measures functions; without it, only files are checked, and the output says so.
+exception, and so does a line of TypeScript above 120 columns, except in UNBREAKABLE. universal-ctags measures functions;
+without it, only files and lines are checked, and the output says so.
 """
 
 import json
@@ -16,10 +17,13 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (".h", ".cc", ".cu", ".py", ".ts", ".tsx", ".sh")
 FILE_LINES = 700
 FUNCTION_LINES = 80
+TYPESCRIPT_COLUMNS = 120
 TYPESCRIPT_FUNCTION = re.compile(r"^(|  )(?:export )?(?:default )?(?:async |static |private |get |set )*(?:function )?(?!if|for|while|switch|return|else)(\w+)(?:<.*?>)?\(")
 
 # Path: why the file is better in one piece. A path that no longer exists or is short again fails.
 LONG_FILES = {}
+# Path: what begins the line of TypeScript that cannot be broken, as a URL. A path that no longer has such a line fails.
+UNBREAKABLE = {}
 
 
 def source_files():
@@ -62,6 +66,21 @@ def typescript_functions(files):
                 yield path.relative_to(ROOT).as_posix(), number + 1, begun[2], end - number + 1
 
 
+def long_lines(files, allowed):
+    unused = dict(allowed)
+    for path in (path for path in files if path.suffix in (".ts", ".tsx")):
+        name = path.relative_to(ROOT).as_posix()
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if len(line) <= TYPESCRIPT_COLUMNS:
+                continue
+            if name in allowed and line.lstrip().startswith(allowed[name]):
+                unused.pop(name, None)
+            else:
+                yield f"{name}:{number}: {len(line)} columns; the limit is {TYPESCRIPT_COLUMNS}"
+    for name in unused:
+        yield f"tools/check_size.py: {name} has no such line; remove it from UNBREAKABLE"
+
+
 def long_functions(found):
     for path, line, name, lines in found:
         if lines > FUNCTION_LINES:
@@ -71,7 +90,7 @@ def long_functions(found):
 def main():
     files = source_files()
     lengths = {path.relative_to(ROOT).as_posix(): path.read_text(errors="replace").count("\n") for path in files}
-    problems = list(long_files(lengths, LONG_FILES))
+    problems = list(long_files(lengths, LONG_FILES)) + list(long_lines(files, UNBREAKABLE))
     typescript = list(typescript_functions(files))
     problems += long_functions(typescript)
     if shutil.which("ctags"):
