@@ -5,10 +5,11 @@ import type { Hatch, Plot, Strips } from "../layout/display.ts";
 import type { Rgb, Theme } from "./theme.ts";
 
 type Context = CanvasRenderingContext2D;
-type Call = "save" | "restore" | "beginPath" | "rect" | "clip" | "moveTo" | "lineTo" | "fill" | "stroke" | "fillRect";
+type PathCall = "beginPath" | "rect" | "clip" | "moveTo" | "lineTo" | "fill" | "stroke";
+type OtherCall = "save" | "restore" | "fillRect" | "strokeRect";
 type Style = "lineWidth" | "lineJoin" | "font" | "textAlign" | "textBaseline";
 
-export interface Pen extends Pick<Context, Call | "strokeRect" | Style> {
+export interface Pen extends Pick<Context, PathCall | OtherCall | Style> {
   fillStyle: Context["fillStyle"];
   strokeStyle: Context["strokeStyle"];
   bezierCurveTo(x1: number, y1: number, x2: number, y2: number, x: number, y: number): void;

@@ -4,7 +4,7 @@
 import type { Pen } from "./pen.ts";
 
 const DIGITS = 2;
-// Of the font's size, below the given y.
+// Shares of the font's size, below the given y.
 const BASELINES: Readonly<Record<string, number>> = { middle: 0.35, top: 0.8, alphabetic: 0 };
 const ANCHORS: Readonly<Record<string, string>> = { center: "middle", right: "end", end: "end" };
 

@@ -64,7 +64,7 @@ function columnFormat(column: ReportColumn, sample: readonly number[]): ColumnFo
   return { heading, unit, text: (cell) => numberText(cell, show) };
 }
 
-/** Times on the timeline to the microsecond, integers in their own unit whole, others three digits of small values. */
+/** Times on the timeline to the microsecond, integers in their own unit whole, others to three digits. */
 function decimalsOf(column: ReportColumn, sample: readonly number[], factor: number): number {
   if (MOMENTS.has(column.name)) return Math.max(0, Math.round(Math.log10(factor)) - 3);
   if (column.unit === "%") return 1;

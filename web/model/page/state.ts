@@ -38,8 +38,9 @@ export interface TrackChoice {
   id: number;
 }
 
-const MAIN_PAGES = ["comparison", "job", "overview", "timeline"] as const;
-export const PAGES = [...MAIN_PAGES, "steps", "kernels", "tables", "charts", "sql"] as const;
+export const PAGES = [
+  "comparison", "job", "overview", "timeline", "steps", "kernels", "tables", "charts", "sql",
+] as const;
 export type PageName = (typeof PAGES)[number];
 
 export interface State {

@@ -39,8 +39,8 @@ const TABLE_OF: Readonly<Record<string, keyof RangeTables>> = {
 export const totalOf = (table: RangeTable): number => table.reduce((sum, row) => sum + row.total_ns, 0);
 
 /** The tables of events on threads. */
-const NAMED_BY_HOST = ["range", "op", "api_call", "os_call", "overhead", "python_call"];
-export const HOST_TABLES: ReadonlySet<string> = new Set(NAMED_BY_HOST);
+export const HOST_TABLES: ReadonlySet<string> =
+  new Set(["range", "op", "api_call", "os_call", "overhead", "python_call"]);
 
 /** The time of each frame of a thread without the frames directly below it. */
 export function selfTimes({ frames, sums }: RangeAnswer): Map<number, number> {

@@ -13,7 +13,7 @@ import { readValues, type Values } from "./values.ts";
 type Decoded = Slices | Values | Payload;
 type Decode<T> = (payload: Payload) => Result<T>;
 
-// Of decoded arrays; a tab that reads all of ten million events stays below 500 MB.
+// Of decoded arrays: a tab that reads all of ten million events stays below 500 MB.
 const CACHE_BYTES = 64 * 1024 * 1024;
 
 export class Chunks {

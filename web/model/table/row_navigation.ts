@@ -97,8 +97,7 @@ async function showGap(viewer: Viewer, table: ReportTable, row: number): Promise
   viewer.jump(around(range, 0.25), { page: "timeline" });
 }
 
-/** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, otherwise its longest piece.
-    */
+/** Highlights the pieces of the cause and shows the longest gap that is mostly due to it, else its longest piece. */
 async function showCause(viewer: Viewer, report: Report, table: ReportTable, row: number): Promise<void> {
   const { recording } = viewer;
   const device = numberOf(table, row, "device");

@@ -53,7 +53,7 @@ export function PredictedChanges({ viewer, table }: { viewer: Viewer; table: Rep
   return (
     <section class="predictions" aria-label="Predicted changes">
       {all.length > 0 && <SavePicture title="Predicted changes" about={ABOUT} />}
-      <h2>Predicted changes <small>time of a step, by replaying the recording with something changed</small></h2>
+      <h2>Predicted changes <small>{ABOUT}</small></h2>
       {all.length > 0 && (
         <table>
           <thead>
