@@ -1,4 +1,4 @@
-// Attributes the time of a step to parts that add up to it: the parts of device_time.h. A copy hidden by a kernel
+// Attributes the time of a step to parts that add up to it: the parts of DeviceTime (compared_run.h). A copy hidden by a kernel
 // therefore costs nothing, and a kernel that overlaps another counts only for the time that it runs longer.
 //
 // Per step and device, in whole ns: the sum over steps and devices is divided by both and rounded by the largest

@@ -8,9 +8,8 @@
 #include <numbers>
 #include <vector>
 
-#include "compare/conclusion.h"
-
 namespace gpuprof::compare {
+
 Word word_of(const Change& change) {
     if (!change.pct || !change.strict || !change.interval) return Word::cannot_tell;
     if (change.strict->low > 0 && *change.pct >= kMinChange) return Word::higher;

@@ -77,4 +77,16 @@ Change change_of_values(std::optional<double> base, std::optional<double> next);
 // t with P(|T| <= t) = level, for a whole number of degrees of freedom >= 1.
 double student_t(double level, std::size_t degrees);
 
+// From an interval to a verdict and its reason; also used by sample_changes.cc.
+inline constexpr double kReported = 0.95, kStrict = 0.99;  // levels of the two intervals of a Change
+
+// From the intervals alone, as described above.
+Word word_of(const Change& change);
+// "from 20 and 20 steps with 1.0 % noise, 95 % interval ..."; `what` names the samples.
+std::string because_of(const Change& change, std::string_view what);
+// The same with zero difference.
+Change unchanged(Change change, std::string_view because);
+// In percent of base; absent if a side is absent, or if base is 0.
+std::optional<double> pct_between(std::optional<double> base, std::optional<double> next);
+
 }  // namespace gpuprof::compare

@@ -10,7 +10,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/energy/throttling.h"
 #include "analyze/facts/idle/profiler_cost.h"
-#include "analyze/facts/work_missing.h"
+#include "analyze/facts/steps/sufficiency.h"
 #include "core/base/text/readable.h"
 #include "core/model/build/damage.h"
 #include "core/schema/debug_env.h"

@@ -1,4 +1,5 @@
-// Compares any analysis whose rows have a name and a time: operators, ranges, devices, copies, calls, causes.
+// Compares any analysis whose rows have a name and a time: operators, ranges, devices, copies, calls, causes; and
+// steps.
 #pragma once
 
 #include <optional>
@@ -17,5 +18,9 @@ std::vector<std::string_view> comparable_analyses();
 
 // Rows with the same key are paired; if a key repeats, in order of occurrence. Per step, like everything else.
 Result<ResultTable> rows_table(std::string_view analysis, const Run& base, const Run& next);
+
+// The steps of two recordings, pair by pair: by name if no name repeats on a side and both share some, otherwise in
+// order.
+Result<ResultTable> steps_table(const Run& base, const Run& next);
 
 }  // namespace gpuprof::compare

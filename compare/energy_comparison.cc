@@ -7,7 +7,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/energy/device_energy.h"
-#include "compare/conclusion.h"
+#include "compare/change.h"
 
 namespace gpuprof::compare {
 namespace {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/facts/host/name_groups.h"
+#include "analyze/facts/name_groups.h"
 #include "compare/compared_run.h"
 
 namespace gpuprof::compare {

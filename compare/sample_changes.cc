@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "compare/change.h"
-#include "compare/conclusion.h"
 #include "measure/random.h"
 #include "measure/statistics.h"
 

@@ -33,7 +33,7 @@ std::string continued(std::string title) {
 }  // namespace
 
 KernelDiagnosis::KernelDiagnosis(const KernelProfile& profile) {
-    for (const KernelRule* rule : kernel_rules()) {
+    for (const KernelRule* rule : kKernelRules) {
         KernelRuling ruling = rule->look(profile);
         if (ruling.finding) {
             ruling.finding->rule = rule->id;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof::inline kernels {
 

@@ -1,7 +1,7 @@
 // Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
 #include "analyze/knowledge/kernel_class.h"
 
-#include "analyze/knowledge/math_path.h"
+#include "analyze/knowledge/math_type.h"
 #include "core/base/text/ascii.h"
 
 namespace gpuprof::inline knowledge {

@@ -8,10 +8,9 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
-#include "analyze/facts/idle/recorder_price.h"
-#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/knowledge/kernel_class.h"
-#include "analyze/replay/fusion.h"
 #include "analyze/replay/kernel_speed.h"
 #include "core/base/text/pattern.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/replay/estimate.h"
 #include "analyze/replay/graph.h"
+#include "analyze/replay/kernel_speed.h"
 #include "core/base/result.h"
 
 namespace gpuprof::inline replay {

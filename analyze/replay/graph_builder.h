@@ -12,8 +12,7 @@
 #include "analyze/replay/host_lanes.h"
 #include "analyze/replay/lag_classes.h"
 #include "analyze/replay/op_streams.h"
-#include "analyze/replay/stream_events.h"
-#include "analyze/replay/sync_scopes.h"
+#include "analyze/replay/recorded_waits.h"
 
 namespace gpuprof::inline replay {
 

@@ -1,10 +1,15 @@
-// How much faster kernels could be, from the peaks of their device. A peak is never reached in full, so the effect is a range.
+// How long kernels would take after a change: on tensor cores, near the peaks of their device, fused, or at the same time as others. A peak is
+// never reached in full, so an effect is a range.
 #pragma once
 
-#include "analyze/replay/estimate.h"
+#include <cstdint>
+
 #include "analyze/replay/graph.h"
 
 namespace gpuprof::inline replay {
+
+// Which value of an uncertain quantity is taken: the central estimate, or an end of the range.
+enum class Estimate : std::uint8_t { low, central, high };
 
 // FP32 matrix products on CUDA cores that arithmetic limits run as TF32 on tensor cores: at half the ratio of the two peaks; at
 // Estimate::low twice as fast, at Estimate::high at the ratio. False without such kernels or without both peaks.
@@ -14,5 +19,19 @@ bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& sc
 // if no shapes were recorded or no kernel would be faster. Kernels below 25 % of both peaks keep their time: something else limits
 // them.
 bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
+// What a compiler does to consecutive operators on one tensor: each chain of up to 64 consecutive elementwise kernels of a stream, with durations within a factor of three and no wait for
+// one of them in between, becomes one kernel as long as the longest; at Estimate::low as long as that and 30 % of the rest.
+bool fuse_elementwise(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
+// Kernels that run at the same time on one device in a replay. They share its multiprocessors and its memory, so that kernels that
+// a change lets run together take longer than they did alone, by up to the time that they overlap.
+struct KernelOverlap {
+    DurNs kernels = 0;  // sum of durations
+    DurNs overlap = 0;  // of which another kernel of the device had begun and not ended
+};
+
+// `times` is the replay of `scenario`.
+KernelOverlap kernel_overlap(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
 
 }  // namespace gpuprof::replay

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "analyze/facts/facts.h"
-#include "analyze/replay/kernel_overlap.h"
+#include "analyze/replay/kernel_speed.h"
 
 namespace gpuprof::inline replay {
 namespace {

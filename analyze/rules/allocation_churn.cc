@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
-#include "analyze/facts/host/call_names.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/knowledge/call_kind.h"

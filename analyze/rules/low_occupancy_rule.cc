@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "analyze/facts/kernels/kernel_names.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
-#include "analyze/facts/host/call_names.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/waits.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"

@@ -3,7 +3,6 @@
 #include "cli/program.h"
 #include "compare/comparison_rows.h"
 #include "compare/kernel_changes.h"
-#include "compare/step_pairs.h"
 
 namespace gpuprof::inline cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule_list.h"
 #include "cli/serve/prometheus.h"
 #include "core/schema/losses.h"
 #include "core/schema/metrics.h"
@@ -191,7 +191,7 @@ ResultTable stall_reasons_table() {
 
 ResultTable kernel_rules_table() {
     ResultTable table("kernel_rules", kRuleColumns);
-    for (const KernelRule* rule : kernel_rules()) table.add_row({rule->id, rule->doc, rule->needs});
+    for (const KernelRule* rule : kKernelRules) table.add_row({rule->id, rule->doc, rule->needs});
     return table;
 }
 

@@ -14,11 +14,12 @@
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
-#include "analyze/facts/work_missing.h"
 #include "analyze/replay/gain.h"
-#include "analyze/rules/rule.h"
+#include "analyze/rules/rule_list.h"
+#include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"
 #include "core/model/answer.h"
+#include "present/answer/analyses.h"
 #include "present/answer/explanations.h"
 
 namespace gpuprof::inline answer {
@@ -203,7 +204,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
     bool incomplete = work_missing(facts.trace());
-    for (const Rule* rule : all_rules()) {
+    for (const Rule* rule : kAllRules) {
         if (shares.busy == 0 && rule->needs_work) continue;
         Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
                                                                             : rule->look(facts);
@@ -237,5 +238,41 @@ Diagnosis Diagnosis::make(const Facts& facts) {
     consult(facts, diagnosis);
     return diagnosis;
 }
+
+// `findings`: what to change, most expensive first, each with its cost, evidence, remedy, confidence, and what would
+// change it. Rules that abstain give their reasons in the notes of the table.
+namespace {
+
+constexpr ResultColumn kFindingsColumns[] = {
+    {"id", CellType::text, Unit::none, "Name of the rule."},
+    {"severity", CellType::text, Unit::none, "high from a share_pct of 20 %, medium from 5 %, else low."},
+    {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
+    {"share_pct", CellType::real, Unit::percent,
+     "Predicted gain as a share of a step; without a prediction, cost_ns as a share of the window of all devices."},
+    {"title", CellType::text, Unit::none, "The finding in one sentence."},
+    {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
+    {"remedy", CellType::text, Unit::none, "What to do."},
+    {"confidence", CellType::text, Unit::none, "high, medium or low."},
+    {"would_change_if", CellType::text, Unit::none, "What would refute the finding."},
+    {"basis", CellType::text, Unit::none,
+     "What it is based on: counters, operator shapes, launch shapes, the timeline or kernel names."},
+};
+
+Result<ResultTable> findings_table(const Facts& facts) {
+    ResultTable table("findings", kFindingsColumns);
+    table.handle_prefix = "f";
+    for (const Finding& finding : facts.get<Diagnosis>().findings)
+        table.add_row({std::string_view(finding.id), name_of(finding.severity), integer(finding.cost_ns),
+                       real(finding.share_pct), std::string_view(finding.title),
+                       std::string_view(joined(finding.evidence)), std::string_view(finding.remedy),
+                       name_of(finding.confidence), std::string_view(finding.would_change_if), name_of(finding.basis)});
+    table.notes = facts.get<Diagnosis>().abstentions;
+    return table;
+}
+
+}  // namespace
+
+const Analysis kFindings{"findings",     "",  "What to change, with cost, evidence and remedy.", kFindingsColumns,
+                         findings_table, true};
 
 }  // namespace gpuprof::answer

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 
+#include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/shares.h"
@@ -97,6 +100,171 @@ Explanations explain_window(const Facts& facts) {
     std::stable_sort(all.begin(), all.end(),
                      [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
     return {std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};
+}
+
+// Explanations from the critical path. Each of its parts counts for the limit that would have to give way to shorten it; kernels
+// are split by what limits them.
+namespace {
+
+constexpr std::size_t kLimits = static_cast<std::size_t>(Limit::profiler) + 1;
+
+class PathShares {
+public:
+    PathShares(const Facts& facts, Estimate recorder) : facts_(facts), paths_(facts.trace()) {
+        for (const KernelGroup& group : facts.get<KernelGroups>().groups) groups_[group.name] = &group;
+        CriticalPath path = critical_path_of(facts, recorder);
+        total_ = path.total;
+        for (const PathPart& part : path.parts) add(part);
+        compare_without_host(recorder);
+        add_waits();
+    }
+    DurNs total() const { return total_; }
+    DurNs of(Limit limit) const { return static_cast<DurNs>(time_[static_cast<std::size_t>(limit)]); }
+
+private:
+    void add(const PathPart& part) {
+        const ReplayGraph& graph = facts_.get<ReplayGraph>();
+        std::uint32_t object = graph.object[part.point];
+        switch (part.what) {
+            case PathClass::kernel:
+                return add_kernel(facts_.trace().kernel().name.value_or(op_row(object), kNoString), part.dur);
+            case PathClass::copy: return add(limit_of_copy(object), part.dur);
+            case PathClass::input: return add(Limit::input, part.dur);
+            case PathClass::allocation: return add(Limit::allocation, part.dur);
+            case PathClass::launch_call:
+            case PathClass::other_call:
+            case PathClass::wait: return add(limit_of_call(graph.info[part.point].call, part.what), part.dur);
+            case PathClass::host_code:
+            case PathClass::hand_over: return add(part.dur > kMaxLaunching ? Limit::host : Limit::launch, part.dur);
+            case PathClass::gap: return add(Limit::launch, part.dur);
+        }
+    }
+    double& at(Limit limit) { return time_[static_cast<std::size_t>(limit)]; }
+    void add(Limit limit, DurNs time) { at(limit) += static_cast<double>(time); }
+    // Between limits in proportion to all kernels of this name.
+    void add_kernel(StringId name, DurNs time) {
+        auto found = groups_.find(name);
+        if (found == groups_.end() || found->second->total_ns <= 0) return add(Limit::unknown, time);
+        static constexpr std::array<Limit, kBounds> kLimitOf{Limit::compute, Limit::memory_bandwidth,
+                                                             Limit::underfilled, Limit::communication, Limit::unknown};
+        for (std::size_t bound = 0; bound < kBounds; ++bound)
+            time_[static_cast<std::size_t>(kLimitOf[bound])] += static_cast<double>(time) *
+                                                                static_cast<double>(found->second->by_bound[bound]) /
+                                                                static_cast<double>(found->second->total_ns);
+    }
+    Limit limit_of_copy(std::uint32_t object) const {
+        bool moves = op_kind(object) == DeviceOp::memcpy && !paths_.stays_on_device(op_row(object));
+        return moves ? Limit::transfer : Limit::memory_bandwidth;
+    }
+    static Limit limit_of_call(CallKind call, PathClass what) {
+        switch (call) {
+            case CallKind::copy: return Limit::transfer;
+            case CallKind::sync: return what == PathClass::wait ? Limit::synchronisation : Limit::launch;
+            case CallKind::allocation: return Limit::allocation;
+            case CallKind::compilation: return Limit::host;
+            case CallKind::launch:
+            case CallKind::set:
+            case CallKind::other: return Limit::launch;
+        }
+        return Limit::launch;
+    }
+    // Host and device may take nearly as long as each other. Then the path leads through the host, and a faster host gains little:
+    // what it gains counts for the host, and the rest as it does on the path of a program whose host takes no time.
+    void compare_without_host(Estimate recorder) {
+        double host = at(Limit::launch) + at(Limit::host);
+        if (host <= 0) return;
+        CriticalPath without =
+            critical_path_of(facts_, recorder, {usual_edit(Change::host_code), usual_edit(Change::cuda_graph)});
+        auto gain = static_cast<double>(std::max<DurNs>(0, total_ - without.total));
+        if (2 * gain > host) return;
+        double launching = at(Limit::launch) / host;
+        time_ = {};
+        for (const PathPart& part : without.parts) add(part);
+        at(Limit::launch) += gain * launching, at(Limit::host) += gain * (1 - launching);
+    }
+    // A wait costs what the path loses without it: the host then launches late. That part of launching and host code counts for the wait.
+    void add_waits() {
+        const Gain& gain = gain_without(facts_, Waste::waits);
+        if (!gain.predicted) return;
+        double &waits = at(Limit::synchronisation), &launch = at(Limit::launch), &host = at(Limit::host);
+        double more = std::min(gain.predicted->gain * static_cast<double>(total_) - waits, launch + host);
+        if (more <= 0) return;
+        double part = more / (launch + host);
+        launch -= part * launch, host -= part * host, waits += more;
+    }
+
+    const Facts& facts_;
+    CopyPaths paths_;
+    std::map<StringId, const KernelGroup*> groups_;
+    std::array<double, kLimits> time_{};
+    DurNs total_ = 0;
+};
+
+// What takes the time of a limit, with the verb.
+std::string what_takes(const Facts& facts, Limit limit) {
+    switch (limit) {
+        case Limit::compute: return fmt::format("arithmetic-heavy {} take", main_classes(facts, Bound::compute));
+        case Limit::memory_bandwidth: {
+            std::string kernels = main_classes(facts, Bound::memory);
+            return kernels.empty() ? "copies within the GPU take" : fmt::format("data-moving {} take", kernels);
+        }
+        case Limit::underfilled:
+            return fmt::format("small {}, with too few blocks or threads to fill the multiprocessors, take",
+                               main_classes(facts, Bound::underfilled));
+        case Limit::input: return "fetching input takes";
+        case Limit::launch: return "launching kernels takes";
+        case Limit::synchronisation: return "waits for the GPU take";
+        case Limit::transfer: return "copies between host and device take";
+        case Limit::communication: return "collectives take";
+        case Limit::allocation: return "memory allocations and frees take";
+        case Limit::host: return "other host code takes";
+        default: return "kernels whose limiter is unknown (no shapes, no counters) take";
+    }
+}
+
+std::optional<DurNs> gives_back(const Facts& facts, Limit limit, DurNs time, DurNs total) {
+    auto predicted = [&](Waste waste) -> std::optional<DurNs> {
+        const Gain& gain = gain_without(facts, waste);
+        if (!gain.predicted) return std::nullopt;
+        return static_cast<DurNs>(gain.predicted->gain * static_cast<double>(total));
+    };
+    switch (limit) {
+        case Limit::input: return predicted(Waste::input);
+        case Limit::launch: return predicted(Waste::launching);
+        case Limit::synchronisation: return predicted(Waste::waits);
+        case Limit::transfer: return predicted(Waste::copies);
+        case Limit::communication: return predicted(Waste::communication);
+        case Limit::allocation: return predicted(Waste::allocation);
+        case Limit::host: return predicted(Waste::host_code);
+        case Limit::underfilled: {
+            const Shares& shares = facts.get<Shares>();
+            DurNs small = shares.kernel_of(Bound::underfilled);
+            if (small <= 0) return std::nullopt;
+            return static_cast<DurNs>(static_cast<double>(shares.unfilled) / static_cast<double>(small) *
+                                      static_cast<double>(time));
+        }
+        default: return std::nullopt;
+    }
+}
+
+}  // namespace
+
+Explanations explain_path(const Facts& facts, Estimate recorder) {
+    PathShares shares(facts, recorder);
+    auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size() - 1);
+    Explanations found{{}, shares.total(), shares.total()};
+    for (Limit limit :
+         {Limit::compute, Limit::memory_bandwidth, Limit::underfilled, Limit::unknown, Limit::input, Limit::launch,
+          Limit::synchronisation, Limit::transfer, Limit::communication, Limit::allocation, Limit::host}) {
+        DurNs time = shares.of(limit);
+        std::string because = fmt::format("{} {} of a step of {}", what_takes(facts, limit),
+                                          readable_duration(time / steps), readable_duration(shares.total() / steps));
+        if (limit == Limit::unknown) because += "; record operator shapes (record_shapes=True) or counters";
+        found.all.push_back({limit, time, gives_back(facts, limit, time, shares.total()), std::move(because)});
+    }
+    std::stable_sort(found.all.begin(), found.all.end(),
+                     [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
+    return found;
 }
 
 }  // namespace gpuprof::answer

@@ -7,7 +7,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/knowledge/causes.h"
-#include "analyze/replay/estimate.h"
+#include "analyze/replay/kernel_speed.h"
 #include "core/model/answer.h"
 
 namespace gpuprof::inline answer {

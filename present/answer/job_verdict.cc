@@ -11,7 +11,7 @@
 #include "core/model/build/damage.h"
 #include "core/schema/losses.h"
 #include "ranks/clocks/clocks.h"
-#include "ranks/clocks/lone_hosts.h"
+#include "ranks/job/hosts.h"
 #include "ranks/job/job.h"
 #include "ranks/match/match.h"
 #include "ranks/pages/steps_of_ranks.h"

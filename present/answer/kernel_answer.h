@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
-#include "analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule_list.h"
 #include "core/base/result.h"
 #include "core/model/answer.h"
 

@@ -7,7 +7,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
-#include "analyze/facts/work_missing.h"
+#include "analyze/facts/steps/sufficiency.h"
 #include "analyze/kernels/kernel_diagnosis.h"
 #include "analyze/replay/gain.h"
 #include "core/base/result.h"

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/base/text/readable.h"
-#include "present/report/bars.h"
 #include "present/report/findings.h"
 #include "present/report/paint.h"
 #include "present/report/text_lines.h"

@@ -1,6 +1,8 @@
-// Lines of text in terminal cells: what a name looks like, how wide it is, how it is cut, padded and wrapped.
+// Lines of text in terminal cells: what a name looks like, how wide it is, how it is cut, padded and wrapped;
+// and pictures in characters.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +25,11 @@ std::string pad_right(std::string_view text, int width);
 std::string pad_left(std::string_view text, int width);
 // A printable text in lines of at most `width` cells, broken at spaces; a longer word is broken where it must be.
 std::vector<std::string> wrap(std::string_view text, int width);
+
+// A device's busy time over the window as one line of bars: `busy` (equal slices of the window, each 0..1) in `width` cells. A blank is exactly idle and a full block means full:
+// a little work never looks like none, a little idle time never like none.
+std::string busy_bars(std::span<const double> busy, int width, bool unicode);
+// A horizontal bar for `share` (0..1) of `width` cells, in eighths of a cell. More than nothing is never empty.
+std::string share_bar(double share, int width, bool unicode);
 
 }  // namespace gpuprof::report

@@ -8,6 +8,7 @@
 #include "analyze/replay/gain.h"
 #include "core/base/text/json_writer.h"
 #include "core/base/text/readable.h"
+#include "core/format/payload.h"
 #include "core/model/select_interval.h"
 #include "present/answer/analyses.h"
 #include "present/answer/make_answer.h"
@@ -15,6 +16,89 @@
 #include "present/report/report.h"
 
 namespace gpuprof::inline view {
+namespace {
+
+// The values of one column, in the form in which its type is encoded.
+struct Values {
+    std::vector<std::int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::int32_t> booleans;
+    std::vector<StringId> texts;
+    std::vector<std::uint64_t> validity;
+
+    Values(CellType type, std::size_t rows) : validity((rows + 63) / 64) {
+        if (type == CellType::integer) integers.resize(rows);
+        if (type == CellType::real) reals.resize(rows);
+        if (type == CellType::boolean) booleans.resize(rows);
+        if (type == CellType::text) texts.resize(rows, kNoString);
+    }
+
+    void set(std::size_t row, const Cell& cell, StringPool& strings) {
+        if (std::holds_alternative<std::monostate>(cell)) return;
+        validity[row / 64] |= std::uint64_t{1} << (row % 64);
+        if (const auto* integer = std::get_if<std::int64_t>(&cell)) integers[row] = *integer;
+        if (const auto* real = std::get_if<double>(&cell)) reals[row] = *real;
+        if (const auto* boolean = std::get_if<bool>(&cell)) booleans[row] = *boolean ? 1 : 0;
+        if (const auto* text = std::get_if<std::string_view>(&cell)) texts[row] = strings.intern(*text);
+    }
+
+    ColumnView view(const ResultColumn& column) const {
+        switch (column.type) {
+            case CellType::integer: return {column.name, ColumnType::I64, "", integers.data(), validity.data()};
+            case CellType::real: return {column.name, ColumnType::F64, "", reals.data(), validity.data()};
+            case CellType::boolean: return {column.name, ColumnType::I32, "", booleans.data(), validity.data()};
+            case CellType::text: return {column.name, ColumnType::Str, "", texts.data(), validity.data()};
+        }
+        return {};
+    }
+};
+
+}  // namespace
+
+std::vector<LongTable> long_tables(std::span<const ResultTable> tables, std::size_t limit) {
+    std::vector<LongTable> found;
+    for (const ResultTable& table : tables)
+        if (!table.whole && table.total_rows() > limit) found.push_back({table.name(), table.total_rows()});
+    return found;
+}
+
+LongTableRows::LongTableRows(const Trace& trace, Options options, std::optional<Interval> part)
+    : trace_(trace), options_(std::move(options)), part_(part) {
+    options_.limit = 0;
+}
+
+std::string LongTableRows::payload(const LongTable& wanted, std::size_t first, std::size_t count, EncodingGoal goal) {
+    std::shared_ptr<const ResultTable> rows = table(wanted.name);
+    if (rows == nullptr || first + count > rows->rows()) return {};
+    StringPool strings;
+    std::vector<Values> values;
+    std::vector<ColumnView> views;
+    values.reserve(rows->columns().size());
+    for (std::size_t column = 0; column < rows->columns().size(); ++column) {
+        Values& own = values.emplace_back(rows->columns()[column].type, count);
+        for (std::size_t row = 0; row < count; ++row) own.set(row, rows->cell(first + row, column), strings);
+        views.push_back(own.view(rows->columns()[column]));
+    }
+    PayloadEncoder encoder(goal);
+    encoder.encode({wanted.name, count, views}, strings, 0, count);
+    return encoder.payload(nullptr);
+}
+
+std::shared_ptr<const ResultTable> LongTableRows::table(std::string_view name) {
+    std::lock_guard lock(mutex_);
+    if (latest_ != nullptr && latest_->name() == name) return latest_;
+    if (facts_ == nullptr) {
+        if (part_) trace_of_part_ = select_interval(copy_of(trace_), *part_);
+        facts_ = std::make_unique<Facts>(part_ ? *trace_of_part_ : trace_, options_);
+    }
+    const Analysis* analysis = find_analysis(name);
+    if (analysis == nullptr) return nullptr;
+    latest_.reset();  // before the next one needs the memory
+    Result<ResultTable> table = analysis->run(*facts_);
+    if (!table.ok()) return nullptr;
+    return latest_ = std::make_shared<const ResultTable>(std::move(table).value());
+}
+
 namespace {
 
 std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {

@@ -6,11 +6,37 @@
 // that of the frames directly below, and never negative.
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "analyze/facts/facts.h"
+#include "core/base/pod_vector.h"
+#include "core/base/string_pool.h"
 #include "present/view/scene.h"
-#include "present/view/stack_frame.h"
 
 namespace gpuprof::inline view {
+
+// The name of an event without the number of the instance: step#12 is step*, and aten::add, op_id = 7 is aten::add. The
+// same rules as web/model/recording/plain_name.ts.
+std::string plain_name(std::string_view name);
+
+// A frame is an event's name below the frame of the event that encloses it. Frames have plain names, so that instances
+// that differ by a number share a frame.
+inline constexpr std::uint32_t kNoFrame = 0xffff'ffff;
+
+struct StackFrame {
+    std::uint32_t parent = kNoFrame;
+    SliceTable table = SliceTable::none;  // of its events; none: a thread
+    StringId name = kNoString;            // in CallStacks::names
+};
+
+struct CallStacks {
+    std::vector<StackFrame> frames;                 // parents before children
+    std::vector<PodVector<std::uint32_t>> of_lane;  // for each lane of the scene, the frame of each slice; may be empty
+    StringPool names;
+};
 
 CallStacks call_stacks(const Facts& facts, const Scene& scene);
 

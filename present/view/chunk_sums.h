@@ -9,7 +9,7 @@
 
 #include "core/model/column.h"
 #include "present/view/call_stacks.h"
-#include "present/view/lane_parts.h"
+#include "present/view/levels.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {

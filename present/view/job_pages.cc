@@ -16,10 +16,9 @@
 #include "ranks/pages/job_cells.h"
 #include "ranks/pages/step_bars.h"
 #include "ranks/pages/step_choice.h"
-#include "ranks/price/delay_advice.h"
 #include "ranks/price/peers.h"
 #include "ranks/price/quantile.h"
-#include "ranks/price/step_path.h"
+#include "ranks/price/replay.h"
 #include "ranks/price/stragglers.h"
 
 namespace gpuprof::inline view {

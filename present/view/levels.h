@@ -3,8 +3,11 @@
 // level is built from the previous one, which gives the same result as building from the events, because the bins nest.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "core/base/ids.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {
@@ -34,5 +37,25 @@ struct Level {
 // The levels above the events, finest first. Each has at most half the items of the one below; the last one has few.
 std::vector<Level<MergedSlice>> levels_of(const PodVector<Slice>& slices);
 std::vector<Level<MergedValue>> levels_of(const PodVector<Value>& values);
+
+// A chunk of a level, as listed in the manifest.
+struct Chunk {
+    std::size_t blob = 0, first = 0, count = 0;
+    TimeNs start = 0, end = 0;
+    std::int64_t events_before = 0;
+    DurNs time_before = 0;
+};
+
+// A lane at its resolutions, cut into the chunks that the manifest lists.
+struct LaneParts {
+    std::vector<Level<MergedSlice>> slices;
+    std::vector<Level<MergedValue>> values;
+    std::vector<std::vector<Chunk>> chunks;  // per level, events first
+    std::size_t levels() const { return 1 + slices.size() + values.size(); }
+    DurNs resolution(std::size_t level) const {
+        if (level == 0) return 0;
+        return slices.empty() ? values[level - 1].resolution : slices[level - 1].resolution;
+    }
+};
 
 }  // namespace gpuprof::view

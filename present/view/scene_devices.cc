@@ -8,7 +8,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/idle/gaps.h"
-#include "analyze/facts/idle/stream_queue.h"
+#include "analyze/facts/idle/stream_work.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {

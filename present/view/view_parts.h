@@ -13,7 +13,7 @@
 #include "present/view/call_stacks.h"
 #include "present/view/chunk_sums.h"
 #include "present/view/event_tables.h"
-#include "present/view/lane_parts.h"
+#include "present/view/levels.h"
 #include "present/view/scene.h"
 
 namespace gpuprof::inline view {

@@ -1,4 +1,4 @@
-// How far two clocks are apart, from kernels whose ends do not agree because each waits for other ranks too (exchanges.h).
+// How far two clocks are apart, from kernels whose ends do not agree because each waits for other ranks too (match.h).
 // A receiver cannot end before its sender has arrived and the message has been transferred. That bounds the difference of
 // their clocks from one side; a message back bounds it from the other. Where both waited only for each other, the bounds meet.
 // Private to clocks.cc.

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
-#include "ranks/hangs/hang.h"
-#include "ranks/match/call_mismatch.h"
+#include "ranks/reduce/call_text.h"
 
 namespace gpuprof::inline ranks {
 namespace {

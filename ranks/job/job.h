@@ -27,7 +27,7 @@ struct Job {
     struct Rank {
         std::int32_t rank = 0;
         Row row = kNoRow;         // of table rank
-        std::uint32_t clock = 0;  // index in Job::clocks: its host, or itself where that is unknown (one_machine.h)
+        std::uint32_t clock = 0;  // index in Job::clocks: its host, or itself where that is unknown (hosts.h)
         std::uint32_t first = 0;  // its collectives: first, first + 1, ... in time order
         std::uint32_t collectives = 0;
         std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown

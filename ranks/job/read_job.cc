@@ -12,7 +12,7 @@
 
 #include "analyze/facts/facts.h"
 #include "core/base/text/rank_list.h"
-#include "ranks/clocks/one_machine.h"
+#include "ranks/job/hosts.h"
 #include "ranks/job/job.h"
 #include "ranks/reduce/batch_rows.h"
 #include "ranks/reduce/group_id.h"

@@ -6,10 +6,8 @@
 #include <utility>
 
 #include "analyze/facts/activity.h"
+#include "ranks/reduce/collective_launches.h"
 #include "ranks/reduce/host_input.h"
-#include "ranks/reduce/host_leads.h"
-#include "ranks/reduce/kinds_by_range.h"
-#include "ranks/reduce/overlapped_compute.h"
 
 namespace gpuprof::inline ranks {
 namespace {

@@ -26,7 +26,7 @@ struct RankCollective {
     bool queued = false;                      // began when the one before it on its stream ended
     // Between the end of what it follows and its start; if it follows nothing, from the start of the step.
     OwnTime own;
-    // When the host launched it (host_leads.h): how many points before is the one that had ended last when the host last
+    // When the host launched it (collective_launches.h): how many points before is the one that had ended last when the host last
     // waited for the device, and the time from that end to the launch.
     std::uint32_t waited_for = kFollowsNothing;
     DurNs lead = 0, lead_input = 0;

@@ -4,13 +4,28 @@
 #include <map>
 
 #include "analyze/facts/facts.h"
-#include "analyze/knowledge/group_name.h"
+#include "core/base/text/ascii.h"
 #include "ranks/price/quantile.h"
 #include "ranks/price/rank_waits.h"
 #include "ranks/price/replay.h"
 
 namespace gpuprof::inline ranks {
 namespace {
+
+// By what frameworks call the group of ranks that form a pipeline: Megatron's PIPELINE_MODEL_PARALLEL_GROUP, torchtitan's and
+// DeepSpeed's mesh_pp, pp, pipe_parallel ...
+bool names_pipeline(std::string_view description) {
+    std::string word;
+    for (std::size_t i = 0; i <= description.size(); ++i) {
+        if (i < description.size() && is_letter(description[i])) {
+            word += to_lower(description[i]);
+            continue;
+        }
+        if (word == "pp" || word == "pipe" || word == "pipeline") return true;
+        word.clear();
+    }
+    return false;
+}
 
 // The place of a rank in its group; the group's size if it is not there.
 std::uint32_t place_in(const Job::Group& group, std::int32_t rank) {

@@ -15,6 +15,8 @@ std::string_view name_of(UnitKind kind);
 enum class DelayCause : std::uint8_t { slow_gpu, more_work, late_data, pause, slow_host, slow_link, copies, unknown };
 // "slow GPU", "more work", ...
 std::string_view name_of(DelayCause cause);
+// What to do about a unit with this cause: one instruction.
+std::string_view advice_on(DelayCause cause);
 
 struct Straggler {
     UnitKind kind = UnitKind::rank;

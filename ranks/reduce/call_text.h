@@ -1,10 +1,11 @@
-// Calls of collectives in words.
+// Calls of collectives in words, and how calls differ that should be one collective.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ranks/reduce/calls.h"
 
@@ -35,5 +36,15 @@ std::string called_at(std::string_view stack, PathForm form);
 
 // "2026-11-22 15:00:42 UTC".
 std::string time_text(TimeNs time);
+
+// Whether calls that one number brings together are one collective. Ranks that call different ones, in another order or
+// with other sizes, hang or compute nonsense.
+//
+// Of the calls of a group with one number, by rank and in order: who differs, as a sentence without an end; "" if nobody
+// does. Sizes are compared where they must be equal: not for gathers, scatters, and all-to-alls.
+std::string mismatch_of(const std::vector<const RankCall*>& calls);
+
+// Of a send and its receive; "" unless both are there and differ.
+std::string mismatch_of_pair(const std::vector<const RankCall*>& ends);
 
 }  // namespace gpuprof::ranks

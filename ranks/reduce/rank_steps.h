@@ -10,6 +10,7 @@
 
 #include "analyze/facts/steps/step_finder.h"
 #include "core/model/interval.h"
+#include "core/model/trace.h"
 
 namespace gpuprof::inline ranks {
 
@@ -49,5 +50,15 @@ private:
 
 // The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.
 std::int64_t number_of_step(std::string_view name);
+
+// What a GPU was sampled for during a step: clock, temperature, throttling. The counts are numbers of samples.
+struct StepSamples {
+    double clock = 0;    // sum, MHz
+    double hottest = 0;  // degrees Celsius
+    std::int64_t with_clock = 0, with_heat = 0, with_reasons = 0, throttled = 0;
+};
+
+// One entry per step.
+std::vector<StepSamples> step_samples(const Trace& trace, const std::vector<RankStep>& steps, std::int32_t device);
 
 }  // namespace gpuprof::ranks

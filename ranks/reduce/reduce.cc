@@ -11,7 +11,6 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/stat.h"
 #include "ranks/match/collectives_of_rank.h"
-#include "ranks/pages/step_samples.h"
 #include "ranks/reduce/calls.h"
 #include "ranks/reduce/host_input.h"
 #include "ranks/reduce/own_time.h"

@@ -18,7 +18,7 @@ namespace {
 // Below this ratio, what differs is noise or rounding; messages are bytes, and differ or do not.
 constexpr double kEven = 1.02, kEvenBytes = 1.0005;
 // The same rank has most in this share of the steps.
-constexpr double kSteady = 0.6;
+constexpr double kSteadyShare = 0.6;
 
 struct Share {
     std::int32_t rank;
@@ -104,7 +104,7 @@ std::string_view pattern_of(const Quantity& quantity, const Evenness& found, std
     double even = quantity.name.starts_with("bytes") ? kEvenBytes : kEven;
     auto steps = static_cast<double>(found.steps);
     if (found.mean() <= even) return "even";
-    return static_cast<double>(most) >= kSteady * steps ? "steady" : "changing";
+    return static_cast<double>(most) >= kSteadyShare * steps ? "steady" : "changing";
 }
 
 struct ImbalanceRow {

@@ -6,8 +6,7 @@
 #include <cmath>
 #include <functional>
 
-#include "analyze/facts/energy/least_squares.h"
-#include "analyze/facts/idle/state_groups.h"
+#include "analyze/facts/energy/regression.h"
 #include "core/base/ids.h"
 
 namespace gpuprof::inline facts {

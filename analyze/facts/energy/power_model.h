@@ -1,5 +1,5 @@
 // The power of each state of a device (work_states.h). The sensor may average over up to a second, so no sample shows a kernel
-// alone, but states whose shares of the time vary can be told apart by regression:
+// alone, but states whose shares of the time vary can be separated by regression:
 //
 //   watts[k] = sum over states s of power[s] * share[s] in [t - delay - average, t - delay]      sum of shares = 1
 //
@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "analyze/facts/energy/device_energy.h"
-#include "analyze/facts/energy/power_readings.h"
+#include "analyze/facts/energy/power_series.h"
 #include "analyze/facts/idle/work_states.h"
 
 namespace gpuprof::inline facts {

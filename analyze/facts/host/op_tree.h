@@ -6,12 +6,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyze/facts/host/row_groups.h"
 #include "analyze/facts/id_map.h"
+#include "analyze/facts/idle/host_timeline.h"
 #include "core/base/pod_vector.h"
 #include "core/model/trace.h"
 
@@ -88,6 +92,24 @@ private:
     std::vector<RowGroups> records_;      // by OpKind: rows by tree
     bool unlinked_any_ = false;
     bool overflowed_ = false;
+};
+
+// The framework operator that launched a kernel: the one its external id names, or else the innermost operator open on the
+// launching thread at launch.
+class OpOfKernel {
+public:
+    explicit OpOfKernel(const Trace& trace);
+    // The row in `op`, or kNoRow.
+    Row find(Row kernel);
+
+private:
+    using Key = std::pair<std::uint32_t, std::int64_t>;  // process, external id
+    Row open_at_launch(Row kernel);
+
+    const Trace& trace_;
+    HostTimeline timeline_;
+    std::map<Key, Row> by_id_;
+    std::unordered_map<std::uint32_t, HostThread> threads_;  // by key
 };
 
 }  // namespace gpuprof::facts

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "analyze/facts/facts.h"
+#include "analyze/knowledge/known_record_cost.h"
 
 namespace gpuprof::inline facts {
 
@@ -26,6 +27,14 @@ struct ProfilerCost {
     }
     bool distorted() const { return host_doubtful || overhead_large; }
     static ProfilerCost make(const Facts& facts);
+};
+
+// What the records of this recording cost the program: constants of the tool, and instead of them what the recorder measured.
+struct RecorderPrice {
+    RecordPrice price;
+    bool measured = false;  // price.call is of this recording
+
+    static RecorderPrice make(const Facts& facts);
 };
 
 }  // namespace gpuprof::facts

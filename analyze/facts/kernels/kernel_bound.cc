@@ -7,9 +7,9 @@
 #include <unordered_map>
 
 #include "analyze/facts/facts.h"
-#include "analyze/facts/kernels/kernel_names.h"
 #include "analyze/facts/kernels/kernel_profile.h"
 #include "analyze/facts/kernels/op_rates.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/knowledge/reuse.h"
 
 namespace gpuprof::inline facts {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,5 +69,9 @@ struct MeasuredKernels {
     // The group of a handle ("k-3"), of a whole name, or of a part of one; null if there is none.
     const MeasuredGroup* find(const Facts& facts, std::string_view selector) const;
 };
+
+// Whether a kernel name is what the option `--kernel` asks for: a handle of the timeline's or of measured kernels (k-3), a
+// whole name, or a part of one. True for every name if the option is empty.
+bool is_selected(const Facts& facts, std::string_view name);
 
 }  // namespace gpuprof::facts

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "analyze/facts/host/op_of_kernel.h"
+#include "analyze/facts/host/op_tree.h"
 #include "analyze/knowledge/device_peaks.h"
 #include "analyze/knowledge/kernel_class.h"
 #include "analyze/knowledge/operators/op_arithmetic.h"

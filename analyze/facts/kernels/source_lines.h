@@ -6,8 +6,10 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "analyze/knowledge/kernel_metrics.h"
 #include "core/base/string_pool.h"
 
 namespace gpuprof::inline facts {
@@ -35,5 +37,8 @@ struct SourceLines {
     double samples = 0;
     static SourceLines make(const Facts& facts);
 };
+
+// Warp samples of a function, over all its launches, in the form of counters of a launch. Sorted by metric; every reason, because a reason without samples was looked for too. Empty if the function has no samples.
+std::vector<std::pair<KernelMetric, double>> samples_as_counters(const SourceLines& lines, StringId function);
 
 }  // namespace gpuprof::facts

@@ -10,7 +10,6 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/memory/cuda_allocations.h"
 #include "analyze/facts/memory/live_memory.h"
-#include "analyze/facts/memory/memory_processes.h"
 #include "core/base/text/readable.h"
 #include "core/schema/metrics.h"
 

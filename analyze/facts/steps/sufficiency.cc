@@ -6,7 +6,6 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/shares.h"
-#include "analyze/facts/work_missing.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {

@@ -3,9 +3,16 @@
 
 #include <string>
 
+#include "core/model/trace.h"
+
 namespace gpuprof::inline facts {
 
 class Facts;
+
+// Whether so much device work is known to be missing that apparent idle time may be unrecorded work.
+inline constexpr double kMaxMissingShare = 0.05;  // share of the device work
+
+inline bool work_missing(const Trace& trace) { return trace.completeness().missing_share() > kMaxMissingShare; }
 
 struct Sufficiency {
     std::string insufficient_because;     // a sentence; "" if it does

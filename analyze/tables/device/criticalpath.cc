@@ -8,9 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "analyze/facts/host/call_names.h"
 #include "analyze/facts/idle/host_timeline.h"
-#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/replay/prediction.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

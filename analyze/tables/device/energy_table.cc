@@ -16,7 +16,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/device_op.h"
 #include "analyze/facts/energy/energy_use.h"
-#include "analyze/facts/host/op_of_kernel.h"
+#include "analyze/facts/host/op_tree.h"
 #include "analyze/facts/host/range_tree.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/tables/analysis_list.h"

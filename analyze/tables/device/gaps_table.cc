@@ -9,8 +9,7 @@
 
 #include "analyze/facts/idle/cpu_waits.h"
 #include "analyze/facts/idle/gaps.h"
-#include "analyze/facts/idle/idle_launches.h"
-#include "analyze/facts/idle/idle_os_calls.h"
+#include "analyze/facts/idle/idle_calls.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 

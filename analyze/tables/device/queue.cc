@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyze/facts/idle/stream_queue.h"
+#include "analyze/facts/idle/stream_work.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"

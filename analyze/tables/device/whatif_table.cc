@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "analyze/facts/idle/recorder_price.h"
+#include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/replay/prediction.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

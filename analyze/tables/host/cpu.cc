@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analyze/facts/idle/cpu_shortage.h"
+#include "analyze/facts/idle/cpu_waits.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyze/facts/idle/idle_launches.h"
+#include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "analyze/facts/host/call_names.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "analyze/facts/kernels/kernel_names.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
 #include "analyze/facts/kernels/kernel_profile.h"
 #include "analyze/facts/kernels/launch_shapes.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

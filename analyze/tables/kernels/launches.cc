@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analyze/facts/host/name_groups.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"

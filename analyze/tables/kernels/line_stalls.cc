@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyze/facts/kernels/kernel_selector.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 #include "analyze/facts/kernels/source_lines.h"
 #include "analyze/knowledge/kernel_metrics.h"
 #include "analyze/tables/analysis_list.h"

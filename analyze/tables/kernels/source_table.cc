@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/facts/kernels/kernel_selector.h"
+#include "analyze/facts/kernels/measured_kernels.h"
 #include "analyze/facts/kernels/source_lines.h"
 #include "analyze/facts/kernels/source_texts.h"
 #include "analyze/tables/analysis_list.h"

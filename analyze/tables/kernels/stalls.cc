@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "analyze/facts/kernels/function_samples.h"
-#include "analyze/facts/kernels/kernel_names.h"
+#include "analyze/facts/kernels/source_lines.h"
+#include "analyze/facts/name_groups.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 

@@ -1,7 +1,7 @@
 // Stacks of launches: device time by stack, and idle time by the place that launched afterwards.
 #include <gtest/gtest.h>
 
-#include "analyze/facts/idle/idle_launches.h"
+#include "analyze/facts/idle/idle_calls.h"
 #include "present/answer/analyses.h"
 #include "tests/unit/analyze/draft.h"
 

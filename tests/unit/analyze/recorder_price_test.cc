@@ -1,4 +1,4 @@
-#include "analyze/facts/idle/recorder_price.h"
+#include "analyze/facts/idle/profiler_cost.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyze/facts/host/stack_samples.h"
-#include "analyze/rules/rule.h"
+#include "analyze/rules/rule_list.h"
 #include "tests/unit/analyze/draft.h"
 #include "tests/unit/analyze/read_table.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "analyze/kernels/kernel_rule.h"
+#include "analyze/kernels/kernel_rule_list.h"
 
 namespace gpuprof {
 namespace {
@@ -71,7 +71,7 @@ Counters without(Counters counters, std::initializer_list<KernelMetric> metrics)
 KernelRuling ruling(std::string_view rule, const Counters& counters, std::string_view name = "kernel") {
     MeasuredKernel kernel(0, {counters.begin(), counters.end()});
     KernelProfile profile(kernel, name);
-    for (const KernelRule* each : kernel_rules())
+    for (const KernelRule* each : kKernelRules)
         if (each->id == rule) return each->look(profile);
     ADD_FAILURE() << "no rule " << rule;
     return KernelRuling::silent();
@@ -163,7 +163,7 @@ TEST(KernelRules, FireStaySilentAndAbstain) {
 }
 
 TEST(KernelRules, EachHasACaseInWhichItFiresAndOneInWhichItIsSilent) {
-    for (const KernelRule* rule : kernel_rules())
+    for (const KernelRule* rule : kKernelRules)
         for (const char* expected : {"fires", "silent"})
             EXPECT_TRUE(std::any_of(
                 std::begin(kCases), std::end(kCases),
@@ -172,7 +172,7 @@ TEST(KernelRules, EachHasACaseInWhichItFiresAndOneInWhichItIsSilent) {
 }
 
 TEST(KernelRules, AbstainWithoutAnything) {
-    for (const KernelRule* rule : kernel_rules()) EXPECT_FALSE(ruling(rule->id, {}).finding) << rule->id;
+    for (const KernelRule* rule : kKernelRules) EXPECT_FALSE(ruling(rule->id, {}).finding) << rule->id;
 }
 
 TEST(KernelRules, GainsAreSharesOfTheDuration) {

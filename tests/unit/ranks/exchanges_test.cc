@@ -1,5 +1,5 @@
 // Batches of sends and receives with several ranks: who is matched with whom, who waits for whom, and what a replay makes of it.
-#include "ranks/match/exchanges.h"
+#include "ranks/match/match.h"
 
 #include <gtest/gtest.h>
 

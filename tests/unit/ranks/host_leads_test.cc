@@ -1,4 +1,4 @@
-#include "ranks/reduce/host_leads.h"
+#include "ranks/reduce/collective_launches.h"
 
 #include "tests/unit/ranks/one_rank.h"
 

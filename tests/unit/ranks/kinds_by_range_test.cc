@@ -1,4 +1,4 @@
-#include "ranks/reduce/kinds_by_range.h"
+#include "ranks/reduce/collective_launches.h"
 
 #include "tests/unit/ranks/one_rank.h"
 

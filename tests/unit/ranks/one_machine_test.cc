@@ -1,4 +1,4 @@
-#include "ranks/clocks/one_machine.h"
+#include "ranks/job/hosts.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "ranks/reduce/overlapped_compute.h"
+#include "ranks/reduce/collective_launches.h"
 
 #include "tests/unit/ranks/one_rank.h"
 

@@ -9,7 +9,7 @@
 #include "ranks/job/job.h"
 #include "ranks/pages/job_cells.h"
 #include "ranks/pages/step_choice.h"
-#include "ranks/price/step_path.h"
+#include "ranks/price/replay.h"
 #include "tests/unit/ranks/job_rows.h"
 
 namespace gpuprof {

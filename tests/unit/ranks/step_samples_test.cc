@@ -1,4 +1,4 @@
-#include "ranks/pages/step_samples.h"
+#include "ranks/reduce/rank_steps.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "present/report/bars.h"
-
 namespace gpuprof {
 namespace {
 

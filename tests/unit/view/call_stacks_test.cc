@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "present/view/plain_name.h"
 #include "present/view/scene.h"
 #include "tests/unit/analyze/draft.h"
 
