@@ -85,8 +85,10 @@ Attribution attribute(const Run& base, const KernelNames& base_names, const Run&
     found.devices = std::max(base.devices(), next.devices());
     found.of_steps = !base.steps.steps.empty() && !next.steps.steps.empty();
     for (std::size_t i = 0; i < found.parts.size(); ++i) {
-        found.parts[i].base_ns = base_ns[i], found.parts[i].new_ns = new_ns[i];
-        found.base_ns += base_ns[i], found.new_ns += new_ns[i];
+        found.parts[i].base_ns = base_ns[i];
+        found.parts[i].new_ns = new_ns[i];
+        found.base_ns += base_ns[i];
+        found.new_ns += new_ns[i];
     }
     std::erase_if(found.parts, [](const Contribution& part) { return part.base_ns == 0 && part.new_ns == 0; });
     std::stable_sort(found.parts.begin(), found.parts.end(), [](const Contribution& a, const Contribution& b) {

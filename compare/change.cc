@@ -97,7 +97,8 @@ double student_t(double level, std::size_t degrees) {
 
 Change change_of_values(std::optional<double> base, std::optional<double> next) {
     Change change;
-    change.base = base, change.next = next;
+    change.base = base;
+    change.next = next;
     if (!base || !next) {
         change.because = !base && !next ? "not recorded in BASE or NEW"
                          : !base        ? "not recorded in BASE"
@@ -118,8 +119,10 @@ Change change_of_runs(std::span<const double> base, std::span<const double> next
                                 next.empty() ? std::nullopt : std::optional(next.front()));
     Change change;
     change.of_runs = true;
-    change.base = std::exp(before->mean), change.next = std::exp(after->mean);
-    change.base_samples = base.size(), change.new_samples = next.size();
+    change.base = std::exp(before->mean);
+    change.next = std::exp(after->mean);
+    change.base_samples = base.size();
+    change.new_samples = next.size();
     auto n = static_cast<double>(base.size()), m = static_cast<double>(next.size());
     double deviation = std::sqrt((before->squares + after->squares) / static_cast<double>(count - 2));
     double error = deviation * std::sqrt(1 / n + 1 / m), difference = after->mean - before->mean;
@@ -130,7 +133,8 @@ Change change_of_runs(std::span<const double> base, std::span<const double> next
     };
     change.noise_pct = 100 * deviation;
     change.pct = 100 * std::expm1(difference);
-    change.interval = interval(kReported), change.strict = interval(kStrict);
+    change.interval = interval(kReported);
+    change.strict = interval(kStrict);
     if (deviation == 0 && difference == 0) return unchanged(change, "all recordings are equal");
     change.word = word_of(change);
     change.because = because_of(change, "recordings");

@@ -35,7 +35,10 @@ Result<Condition> condition_of(std::string_view text) {
     std::string_view name = std::string_view(condition.text).substr(0, at);
     bool known = false;
     for (std::size_t i = 0; i < kMetricCount; ++i)
-        if (kMetrics[i].name == name) condition.metric = static_cast<Metric>(i), known = true;
+        if (kMetrics[i].name == name) {
+            condition.metric = static_cast<Metric>(i);
+            known = true;
+        }
     if (!known) return wrong(unknown_choice("metric", name, names_of_metrics()).message);
     condition.above = condition.text[at] == '>';
     std::string_view number = std::string_view(condition.text).substr(at + 1);

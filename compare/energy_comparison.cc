@@ -24,7 +24,8 @@ Sum sum_of(const std::vector<const EnergyCurve*>& curves, Interval within) {
     for (const EnergyCurve* curve : curves) {
         EnergyEstimate found = curve->raw(within);
         if (!found) return {0, 0, false};
-        sum.joules += found.joules, sum.uncertainty_j += found.without_gain_j();
+        sum.joules += found.joules;
+        sum.uncertainty_j += found.without_gain_j();
     }
     return sum;
 }

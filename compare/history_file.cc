@@ -53,7 +53,9 @@ HistoryFile::HistoryFile(HistoryFile&& other) noexcept
     : path_(std::move(other.path_)), bytes_(std::move(other.bytes_)), fd_(std::exchange(other.fd_, -1)) {}
 
 HistoryFile& HistoryFile::operator=(HistoryFile&& other) noexcept {
-    path_.swap(other.path_), bytes_.swap(other.bytes_), std::swap(fd_, other.fd_);
+    path_.swap(other.path_);
+    bytes_.swap(other.bytes_);
+    std::swap(fd_, other.fd_);
     return *this;
 }
 

@@ -58,7 +58,8 @@ public:
         for (std::uint32_t group : base_.left()) add({group, kUnpaired, Match::none, ambiguous_base_[group]});
         for (std::uint32_t group : next_.left()) add({kUnpaired, group, Match::none, ambiguous_new_[group]});
         for (const KernelPair& pair : result_.pairs) result_.ambiguous += pair.ambiguous;
-        result_.of_base = std::move(base_.pair), result_.of_new = std::move(next_.pair);
+        result_.of_base = std::move(base_.pair);
+        result_.of_new = std::move(next_.pair);
         return std::move(result_);
     }
 
@@ -113,7 +114,10 @@ private:
         };
         std::uint32_t before = kUnpaired, after = kUnpaired;
         Row row = first, away = 0;
-        while (row > 0 && before == kUnpaired) before = pair_at(--row), ++away;
+        while (row > 0 && before == kUnpaired) {
+            before = pair_at(--row);
+            ++away;
+        }
         for (row = first + 1; row < groups.rows() && after == kUnpaired; ++row) after = pair_at(row);
         if (before == kUnpaired && after == kUnpaired) return "";
         double launches = std::round(10 * static_cast<double>(groups.count(group)) / side.parts) / 10;

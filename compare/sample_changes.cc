@@ -194,8 +194,10 @@ Change change_of_few(Change change, const DispersionPair& both, std::string_view
 // Sets values, counts and noise; the percentage is that of the two given values.
 Change begun(Samples base, Samples next, double before, double after) {
     Change change;
-    change.base = before, change.next = after;
-    change.base_samples = base.size(), change.new_samples = next.size();
+    change.base = before;
+    change.next = after;
+    change.base_samples = base.size();
+    change.new_samples = next.size();
     change.noise_pct = 100 * std::max(measure::statistics_of(base).noise, measure::statistics_of(next).noise);
     change.pct = pct_between(change.base, change.next);
     return change;
@@ -257,7 +259,8 @@ Change with_resampled(Change change, Samples base, Samples next, double share, c
         return measure::Interval{measure::percentile_of(changes, outside),
                                  measure::percentile_of(changes, 100 - outside), level};
     };
-    change.interval = interval(kReported), change.strict = interval(kStrict);
+    change.interval = interval(kReported);
+    change.strict = interval(kStrict);
     return change;
 }
 
@@ -303,7 +306,8 @@ Change change_of_means(Samples base, Samples next, std::string_view what, bool o
         return measure::Interval{100 * (difference - interval_half_width) / before.mean,
                                  100 * (difference + interval_half_width) / before.mean, level};
     };
-    change.interval = interval(kReported), change.strict = interval(kStrict);
+    change.interval = interval(kReported);
+    change.strict = interval(kStrict);
     return concluded(std::move(change), both, what);
 }
 
@@ -330,7 +334,8 @@ Change change_of_sums(Samples base, Samples next, std::string_view what, bool on
                                 next.empty() ? std::nullopt : std::optional(sum(next)));
     if (base.size() == next.size()) {
         Change change = change_of_means(base, next, what, one_process);
-        change.base = sum(base), change.next = sum(next);
+        change.base = sum(base);
+        change.next = sum(next);
         return change;
     }
     Change change = begun(base, next, sum(base), sum(next));

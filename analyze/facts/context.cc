@@ -69,7 +69,10 @@ void add_devices(const Trace& trace, Context& context) {
         context.capability = first ? capability : std::min(context.capability, capability);
         context.tensor_cores = (first || context.tensor_cores) && capability >= 70 && name.find("GTX") == name.npos;
     }
-    if (context.amd) context.capability = 0, context.tensor_cores = false;
+    if (context.amd) {
+        context.capability = 0;
+        context.tensor_cores = false;
+    }
     context.tf32 = context.bf16 = context.capability >= 80;
 }
 

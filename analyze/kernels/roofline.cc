@@ -95,7 +95,8 @@ std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel) {
         Value fused = kernel[pipe.fused], others = sum_of(kernel, pipe.add, pipe.multiply);
         Value per_second = clock_of(kernel);
         if (!fused || !others) {
-            fused = kernel[pipe.fused_sum], others = sum_of(kernel, pipe.add_sum, pipe.multiply_sum);
+            fused = kernel[pipe.fused_sum];
+            others = sum_of(kernel, pipe.add_sum, pipe.multiply_sum);
             per_second = quotient(1, seconds(kernel));
         }
         Value flops = fused && others ? product(pipe.elements * (*others + 2 * *fused), per_second) : std::nullopt;

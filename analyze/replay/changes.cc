@@ -67,7 +67,8 @@ double pinned_bandwidth(const Trace& trace, const CopyPaths& paths) {
     double bytes = 0, time = 0;
     for (Row row = 0; row < copies.rows; ++row) {
         if (!paths.host_and_device(row) || !paths.pinned(row) || copies.bytes[row] < kMeasurable) continue;
-        bytes += static_cast<double>(copies.bytes[row]), time += static_cast<double>(copies.dur[row]);
+        bytes += static_cast<double>(copies.bytes[row]);
+        time += static_cast<double>(copies.dur[row]);
     }
     return time > 0 ? bytes / time : kPinnedBandwidth;
 }

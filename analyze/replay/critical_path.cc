@@ -22,7 +22,10 @@ public:
 private:
     // Only what lies after `until_` counts.
     void add(Point p, PathClass what, TimeNs start, DurNs dur, Point source, bool from_end = false) {
-        if (start < until_) dur -= until_ - start, start = until_;
+        if (start < until_) {
+            dur -= until_ - start;
+            start = until_;
+        }
         if (dur <= 0) return;
         path_.parts.push_back({p, what, dur, start, source, from_end});
         path_.by_class[static_cast<std::size_t>(what)] += dur;
@@ -39,7 +42,10 @@ private:
             const ReplayEdge& edge = graph_.edges[e];
             if (!scenario_.holds(edge.kind, graph_.info[p].in_step)) continue;
             TimeNs time = times_[edge.source] + scenario_.lag_of(edge);
-            if (found == nullptr || time > latest) found = &edge, latest = time;
+            if (found == nullptr || time > latest) {
+                found = &edge;
+                latest = time;
+            }
         }
         return found;
     }
@@ -105,7 +111,10 @@ CriticalPath critical_path(const ReplayGraph& graph, const Scenario& scenario, c
     Point end = last.host;
     bool its_end = false;
     for (Point op : last.ops)
-        if (times[op] + scenario.length[op] == ends.back()) end = op, its_end = true;
+        if (times[op] + scenario.length[op] == ends.back()) {
+            end = op;
+            its_end = true;
+        }
     if (end == kNoPoint) return {};
     return Walk(graph, scenario, times, ends.front()).from(end, its_end);
 }

@@ -35,7 +35,9 @@ Recoverable Recoverable::make(const Facts& facts) {
         host += device.drained[static_cast<std::size_t>(IdleCause::host_compute)];
         between += device.between_launches;
     }
-    launch = cost.undoubted(launch), host = cost.undoubted(host), between = cost.undoubted(between);
+    launch = cost.undoubted(launch);
+    host = cost.undoubted(host);
+    between = cost.undoubted(between);
     Recoverable found{.by_cause = facts.get<Shares>().idle};
     for (IdleCause cause : {IdleCause::launch, IdleCause::host_compute}) found[cause] = cost.undoubted(found[cause]);
     found[IdleCause::launch] += between;
@@ -129,7 +131,8 @@ void add_predictions(const Facts& facts, Gains& gains) {
     auto steps = static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
     for (std::size_t i = 0; i < kWastes; ++i) {
         Gain& gain = gains.by_waste[i];
-        gain.ns = 0, gain.pct = 0;
+        gain.ns = 0;
+        gain.pct = 0;
         if (!best[i] || std::find(plan.begin(), plan.end(), best[i]->edits.front()) == plan.end()) continue;
         gain.predicted = std::move(best[i]);
         gain.pct = 100 * gain.predicted->gain;

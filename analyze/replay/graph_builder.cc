@@ -73,12 +73,16 @@ void GraphBuilder::number_streams() {
 // Points that hand-overs and steps refer to: the first at a time is where a thread begins to act, the last where it has acted.
 void GraphBuilder::number_marks() {
     std::size_t lanes = host_.lanes.size();
-    marks_.resize(lanes), hand_over_edges_.resize(lanes), next_mark_.resize(lanes), next_hand_over_.resize(lanes);
+    marks_.resize(lanes);
+    hand_over_edges_.resize(lanes);
+    next_mark_.resize(lanes);
+    next_hand_over_.resize(lanes);
     for (const HandOver& each : host_.hand_overs) {
         const HostLane &from = host_.lanes[each.from], &to = host_.lanes[each.to];
         std::uint32_t pause = from.last_at(each.pause.start), resume = from.first_at(each.pause.end);
         std::uint32_t begin = to.first_at(each.work.start), end = to.last_at(each.work.end);
-        marks_[each.from].push_back({pause}), marks_[each.to].push_back({end});
+        marks_[each.from].push_back({pause});
+        marks_[each.to].push_back({end});
         hand_over_edges_[each.to].push_back({begin, each.from, pause});
         hand_over_edges_[each.from].push_back({resume, each.to, end});
     }
@@ -134,7 +138,8 @@ void GraphBuilder::merge() {
             TimeNs time = head(lane);
             if (time < earliest) {
                 second = std::min(second, earliest);
-                earliest = time, first = lane;
+                earliest = time;
+                first = lane;
             } else {
                 second = std::min(second, time);
             }

@@ -137,7 +137,8 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_
     if (!state.in_step || state.step != step_) {
         auto same_stream = [&](Point each) { return graph_.info[each].lane == stream; };
         state.place_in_step = static_cast<std::size_t>(std::find_if(ops.begin(), ops.end(), same_stream) - ops.begin());
-        state.step = step_, state.in_step = true;
+        state.step = step_;
+        state.in_step = true;
         if (state.place_in_step == ops.size()) ops.push_back(op);
     }
     ops[state.place_in_step] = op;

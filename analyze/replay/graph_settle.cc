@@ -32,7 +32,10 @@ std::pair<ReplayEdge*, DurNs> GraphBuilder::cut_late_edges(Point p) {
         DurNs slack = time - (time_of(edge.source) + lag);
         if (slack < 0) set_residual(edge, slack);
         slack = std::max<DurNs>(slack, 0);
-        if (edge.kind != EdgeKind::bypass && slack < least) least = slack, binding = &edge;
+        if (edge.kind != EdgeKind::bypass && slack < least) {
+            least = slack;
+            binding = &edge;
+        }
     }
     return {binding, least};
 }

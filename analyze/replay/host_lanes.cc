@@ -75,7 +75,8 @@ void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
         if (StringId name = calls.name.value_or(row, kNoString); name != kNoString)
             if (std::optional<CallKind>& kind = host.kinds[index_of(name)]; !kind)
                 kind = kind_of_call(trace.text(name));
-        lane.points.push_back(2 * row), lane.points.push_back(2 * row + 1);
+        lane.points.push_back(2 * row);
+        lane.points.push_back(2 * row + 1);
     }
 }
 
@@ -191,7 +192,10 @@ void find_dependences(const Trace& trace, const LaneOf& lane_of, HostLanes& host
     std::vector<bool> depends(host.lanes.size());
     auto add = [&](std::size_t from, std::size_t to) {
         std::vector<HandOver> found = find_hand_overs(threads[from], threads[to]);
-        for (HandOver& each : found) each.from = from, each.to = to;
+        for (HandOver& each : found) {
+            each.from = from;
+            each.to = to;
+        }
         if (found.empty()) return;
         depends[from] = depends[to] = true;
         host.hand_overs.insert(host.hand_overs.end(), found.begin(), found.end());
@@ -245,13 +249,19 @@ HostLanes HostLanes::make(const Facts& facts) {
     find_dependences(trace, lane_of, host);
     std::vector<std::vector<TimeNs>> cuts(host.lanes.size());
     for (std::size_t i = 0; i < host.lanes.size(); ++i)
-        for (const Interval& each : input[i]) cuts[i].push_back(each.start), cuts[i].push_back(each.end);
+        for (const Interval& each : input[i]) {
+            cuts[i].push_back(each.start);
+            cuts[i].push_back(each.end);
+        }
     for (const HandOver& each : host.hand_overs) {
         for (TimeNs time : {each.pause.start, each.pause.end}) cuts[each.from].push_back(time);
         for (TimeNs time : {each.work.start, each.work.end}) cuts[each.to].push_back(time);
     }
     if (std::uint16_t lane = lane_of[host.step_thread]; lane != LaneOf::kNone)
-        for (const Step& step : host.steps) cuts[lane].push_back(step.start), cuts[lane].push_back(step.end);
+        for (const Step& step : host.steps) {
+            cuts[lane].push_back(step.start);
+            cuts[lane].push_back(step.end);
+        }
     for (const Step& step : host.steps) add_merged(host.in_steps, {step.start, step.end});
     for (std::size_t i = 0; i < host.lanes.size(); ++i) {
         add_cuts(host.lanes[i], std::move(cuts[i]));

@@ -135,7 +135,8 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     ReplayValidity found;
     auto refuse = [&](std::string why, std::string cure) {
-        found.why_not = std::move(why), found.cure = std::move(cure);
+        found.why_not = std::move(why);
+        found.cure = std::move(cure);
         return found;
     };
     if (!graph.why_not.empty()) return refuse(graph.why_not, "record CUDA calls as well as kernels");
@@ -195,14 +196,19 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     bool rough = facts.get<ReplayValidity>().inferred || !facts.get<ReplayGraph>().independent.empty();
     auto widen = [&](const Variant& variant, DurNs unchanged) {
         DurNs time = *step_with(facts, edits, variant);
-        found.step.low = std::min(found.step.low, time), found.step.high = std::max(found.step.high, time);
+        found.step.low = std::min(found.step.low, time);
+        found.step.high = std::max(found.step.high, time);
         double gain = part(unchanged - time, unchanged);
-        found.gain_low = std::min(found.gain_low, gain), found.gain_high = std::max(found.gain_high, gain);
+        found.gain_low = std::min(found.gain_low, gain);
+        found.gain_high = std::max(found.gain_high, gain);
         if (*variant.recorder != Estimate::central) rough |= std::abs(part(time - step, step)) > kMaxRecorderRange / 2;
     };
     for (std::size_t i = 1; i < variants.all.size(); ++i) widen(variants.all[i], variants.unchanged[i]);
     bool estimated = false;
-    for (const Edit& edit : edits) estimated |= rule_of(edit.change).estimated, rough |= rule_of(edit.change).rough;
+    for (const Edit& edit : edits) {
+        estimated |= rule_of(edit.change).estimated;
+        rough |= rule_of(edit.change).rough;
+    }
     for (Estimate effect : {Estimate::low, Estimate::high})
         if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
     if (DurNs slower = new_overlap(changed, variants.overlap); slower > 0) {
@@ -241,7 +247,10 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
             with.push_back(useful[i]);
             std::optional<DurNs> step = step_with(facts, with, variants.all.front());
             // Of two that gain nearly the same, the earlier one asks less of the program.
-            if (step && (least == kNone || *step + margin < least)) best = i, least = *step;
+            if (step && (least == kNone || *step + margin < least)) {
+                best = i;
+                least = *step;
+            }
         }
         if (least == kNone || now - least < margin) break;
         now = least;

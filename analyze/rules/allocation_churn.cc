@@ -54,7 +54,10 @@ Ruling look_for_allocation_churn(const Facts& facts) {
         freed = freeing;
         spent += calls.dur[row];
         ++count;
-        if (calls.dur[row] > most) most = calls.dur[row], longest = calls.name[row];
+        if (calls.dur[row] > most) {
+            most = calls.dur[row];
+            longest = calls.name[row];
+        }
     }
     Finding finding;
     set_cost(finding, gain);

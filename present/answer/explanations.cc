@@ -180,7 +180,8 @@ private:
         double launching = at(Limit::launch) / host;
         time_ = {};
         for (const PathPart& part : without.parts) add(part);
-        at(Limit::launch) += gain * launching, at(Limit::host) += gain * (1 - launching);
+        at(Limit::launch) += gain * launching;
+        at(Limit::host) += gain * (1 - launching);
     }
     // A wait costs what the path loses without it: the host then launches late. That part of launching and host code counts for the wait.
     void add_waits() {
@@ -190,7 +191,9 @@ private:
         double more = std::min(gain.predicted->gain * static_cast<double>(total_) - waits, launch + host);
         if (more <= 0) return;
         double part = more / (launch + host);
-        launch -= part * launch, host -= part * host, waits += more;
+        launch -= part * launch;
+        host -= part * host;
+        waits += more;
     }
 
     const Facts& facts_;

@@ -57,8 +57,10 @@ Result<Answer> answer_about_kernel(const Facts& facts) {
     answer.verdict.name = name_of(profile.limit);
     answer.verdict.because =
         diagnosis.sentence.substr(std::min(diagnosis.sentence.size(), diagnosis.sentence.find(": ") + 2));
-    if (profile.limit != KernelLimit::unknown && !diagnosis.findings.empty())
-        answer.verdict.confidence = diagnosis.findings.front().confidence, answer.verdict.basis = Basis::counters;
+    if (profile.limit != KernelLimit::unknown && !diagnosis.findings.empty()) {
+        answer.verdict.confidence = diagnosis.findings.front().confidence;
+        answer.verdict.basis = Basis::counters;
+    }
     for (const KernelFinding& found : diagnosis.findings)
         answer.findings.push_back(finding_of(found, duration, duration));
     answer.next_steps.push_back(fmt::format("gpu-profile report {} limits", facts.trace().origin().file));

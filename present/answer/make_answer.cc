@@ -138,8 +138,10 @@ Verdict by_counters(const Facts& facts) {
                                              : Limit::unknown);
     if (verdict.limit == Limit::unknown)
         verdict.because += "; the findings say what they wait for";
-    else
-        verdict.basis = Basis::counters, verdict.confidence = clear ? Rating::high : Rating::medium;
+    else {
+        verdict.basis = Basis::counters;
+        verdict.confidence = clear ? Rating::high : Rating::medium;
+    }
     return verdict;
 }
 
@@ -153,7 +155,8 @@ Verdict by_samples(const Facts& facts) {
             !samples.value.has(row))
             continue;
         auto& [sum, count] = busy[samples.device.value_or(row, -1)];
-        sum += samples.value[row], ++count;
+        sum += samples.value[row];
+        ++count;
     }
     Verdict verdict;
     verdict.conclude(Limit::unknown);

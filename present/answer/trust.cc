@@ -137,7 +137,10 @@ RecorderFacts recorder_facts(const Trace& trace) {
             std::from_chars(value.data(), value.data() + value.size(), parsed);
             return std::clamp<std::int64_t>(parsed, 0, std::int64_t{1} << 60);
         };
-        if (key == meta_key::kOnProgramThreads) said.known = true, said.on_program_threads += number();
+        if (key == meta_key::kOnProgramThreads) {
+            said.known = true;
+            said.on_program_threads += number();
+        }
         if (key == meta_key::kOnOwnThread) said.on_own_thread += number();
         if (key == meta_key::kGivenToOther) said.given += number();
         if (key == meta_key::kOtherSubscriptions) said.subscriptions += number();

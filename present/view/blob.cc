@@ -82,7 +82,10 @@ std::string encode_slices(const Items& items, const Blob& blob, const StringPool
     std::vector<ColumnView> columns{start.view(), dur.view()};
     if (any_name) columns.push_back(name.view());
     if (any_row) columns.push_back(row.view());
-    if (kMerged) columns.push_back(count.view()), columns.push_back(busy.view());
+    if (kMerged) {
+        columns.push_back(count.view());
+        columns.push_back(busy.view());
+    }
     if (events != nullptr) events->append_to(columns);
     return payload("slice", 0, rows, strings, columns, goal);
 }
@@ -160,7 +163,8 @@ std::string encode_frames(const CallStacks& stacks, EncodingGoal goal) {
         if (frame.table != SliceTable::none) table.set(row, strings.intern(name_of(frame.table)));
         name.set(row, frame.name);
     }
-    parent.pad(rows), table.pad(rows);
+    parent.pad(rows);
+    table.pad(rows);
     std::vector<ColumnView> columns;
     if (!parent.none_present()) columns.push_back(view_of("parent", ColumnType::I64, "", parent));
     if (!table.none_present()) columns.push_back(view_of("table", ColumnType::Str, "", table));

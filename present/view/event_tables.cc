@@ -53,8 +53,11 @@ void show_work(EventTable& table, const Trace& trace, StringPool& strings) {
         for (Row row = 0; row < launches.size(); ++row) {
             if (launches[row] == kNoRow) continue;
             Work& of_call = work[launches[row]];
-            if (of_call.count++ == 0 || ops.start[row] < of_call.start)
-                of_call.row = row, of_call.table = which, of_call.start = ops.start[row];
+            if (of_call.count++ == 0 || ops.start[row] < of_call.start) {
+                of_call.row = row;
+                of_call.table = which;
+                of_call.start = ops.start[row];
+            }
         }
     };
     note(SliceTable::kernel, trace.kernel(), trace.links().kernel_launch);
@@ -68,7 +71,9 @@ void show_work(EventTable& table, const Trace& trace, StringPool& strings) {
         rows.set(row, work[row].row);
         counts.set(row, work[row].count);
     }
-    tables.pad(table.rows), rows.pad(table.rows), counts.pad(table.rows);
+    tables.pad(table.rows);
+    rows.pad(table.rows);
+    counts.pad(table.rows);
     show(table, kWorkTable, tables);
     show(table, kWorkRow, rows);
     show(table, kWorkCount, counts);

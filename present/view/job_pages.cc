@@ -92,8 +92,10 @@ private:
         placed ? json.real(clocks_.clocks[job_.ranks[chosen.rank].clock].error_ns) : json.null();
         json.key("spans");
         json.begin_array();
-        for (const BarSpan& span : bar.spans)
-            json.integer(span.dur), json.integer(static_cast<std::int64_t>(span.part));
+        for (const BarSpan& span : bar.spans) {
+            json.integer(span.dur);
+            json.integer(static_cast<std::int64_t>(span.part));
+        }
         json.end_array();
         json.key("sums_ns");
         json.begin_array();
@@ -225,7 +227,11 @@ private:
         bool now = true;
         std::int64_t run = 0;
         for (bool recorded : found_.recorded) {
-            if (recorded != now) json_.integer(run), run = 0, now = recorded;
+            if (recorded != now) {
+                json_.integer(run);
+                run = 0;
+                now = recorded;
+            }
             ++run;
         }
         json_.integer(run);
@@ -321,7 +327,10 @@ QuantisedCells QuantisedCells::of(const std::vector<double>& cells, double least
     std::vector<double> sizes;
     double most = 0;
     for (double cell : cells)
-        if (!std::isnan(cell) && cell != 0) sizes.push_back(std::abs(cell)), most = std::max(most, std::abs(cell));
+        if (!std::isnan(cell) && cell != 0) {
+            sizes.push_back(std::abs(cell));
+            most = std::max(most, std::abs(cell));
+        }
     QuantisedCells made;
     made.quantum = least_quantum;
     double usual = median_of(std::move(sizes));

@@ -28,7 +28,10 @@ TimeNs start(const MergedValue& value) { return value.time; }
 
 void join(MergedSlice& into, const MergedSlice& next) {
     into.dur = std::max(into.start + into.dur, next.start + next.dur) - into.start;
-    if (next.longest > into.longest) into.longest = next.longest, into.name = next.name;
+    if (next.longest > into.longest) {
+        into.longest = next.longest;
+        into.name = next.name;
+    }
     into.count += next.count;
     into.busy += next.busy;
 }

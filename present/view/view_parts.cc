@@ -142,7 +142,10 @@ void ViewParts::number_blobs() {
     if (!names.empty()) blobs.push_back({Blob::kNames});
     number_job(true);
     early = blobs.size();
-    if (has_stacks) blobs.push_back({Blob::kFrames}), blobs.push_back({Blob::kSums});
+    if (has_stacks) {
+        blobs.push_back({Blob::kFrames});
+        blobs.push_back({Blob::kSums});
+    }
     number_job(false);
     first_blob_of_kernels = blobs.size();
     for (std::uint32_t kernel = 0; kernel < answer.kernels.pages.size(); ++kernel)

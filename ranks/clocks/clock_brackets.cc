@@ -20,7 +20,10 @@ constexpr double kMostOfUsual = 2;
 struct Bound {
     double value = std::numeric_limits<double>::infinity(), time = 0;
     void tighten(double other, double at) {
-        if (other < value) value = other, time = at;
+        if (other < value) {
+            value = other;
+            time = at;
+        }
     }
 };
 struct Bounds {

@@ -19,7 +19,10 @@ double common_rate(const std::vector<ClockLead>& leads, std::size_t split) {
     for (auto [begin, end] : {std::pair(std::size_t{0}, split), std::pair(split, leads.size())}) {
         double time = 0, lead = 0;
         auto count = static_cast<double>(end - begin);
-        for (std::size_t i = begin; i < end; ++i) time += leads[i].time / count, lead += leads[i].lead / count;
+        for (std::size_t i = begin; i < end; ++i) {
+            time += leads[i].time / count;
+            lead += leads[i].lead / count;
+        }
         for (std::size_t i = begin; i < end; ++i) {
             product += (leads[i].time - time) * (leads[i].lead - lead);
             square += (leads[i].time - time) * (leads[i].time - time);
@@ -57,7 +60,10 @@ std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads) {
         auto on_left = static_cast<double>(i + 1);
         double difference = left / on_left - (all - left) / (count - on_left);
         double gain = difference * difference * on_left * (count - on_left);
-        if (i + 1 >= kFewestLeads && gain > best) best = gain, split = i + 1;
+        if (i + 1 >= kFewestLeads && gain > best) {
+            best = gain;
+            split = i + 1;
+        }
     }
     if (split == 0) return std::nullopt;
     double rate = common_rate(leads, split);

@@ -61,8 +61,10 @@ private:
         Vector sum(2 * clocks_, 0.0);
         each_instance(ends_, [&](std::size_t begin, std::size_t end) {
             double weight = 0, mean = 0;
-            for (std::size_t i = begin; i < end; ++i)
-                weight += ends_[i].weight, mean += ends_[i].weight * value(ends_[i]);
+            for (std::size_t i = begin; i < end; ++i) {
+                weight += ends_[i].weight;
+                mean += ends_[i].weight * value(ends_[i]);
+            }
             if (weight <= 0) return;
             mean /= weight;
             for (std::size_t i = begin; i < end; ++i) {
@@ -92,7 +94,10 @@ Vector solve(const Normal& normal, Vector rest, Vector x) {
         double curvature = dot(direction, step);
         if (!(curvature > 0)) break;
         double length = left / curvature;
-        for (std::size_t k = 0; k < size; ++k) x[k] += length * direction[k], rest[k] -= length * step[k];
+        for (std::size_t k = 0; k < size; ++k) {
+            x[k] += length * direction[k];
+            rest[k] -= length * step[k];
+        }
         double next = dot(rest, rest);
         for (std::size_t k = 0; k < size; ++k) direction[k] = rest[k] + next / left * direction[k];
         left = next;
@@ -128,7 +133,10 @@ std::vector<double> residuals_of(const std::vector<ClockEnd>& ends, const ClockS
     };
     each_instance(ends, [&](std::size_t begin, std::size_t end) {
         double weight = 0, mean = 0;
-        for (std::size_t i = begin; i < end; ++i) weight += ends[i].weight, mean += ends[i].weight * common(ends[i]);
+        for (std::size_t i = begin; i < end; ++i) {
+            weight += ends[i].weight;
+            mean += ends[i].weight * common(ends[i]);
+        }
         for (std::size_t i = begin; i < end; ++i)
             residuals[i] = common(ends[i]) - (weight > 0 ? mean / weight : common(ends[i]));
     });

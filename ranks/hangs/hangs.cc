@@ -184,7 +184,10 @@ private:
             }
             describe(row, of_number);
             for (Index i : same) row_of_[i] = rows_.size() - 1;
-            if (rows_.size() - 1 > first) row.waits_for = {first}, row.cause = HangCause::behind;
+            if (rows_.size() - 1 > first) {
+                row.waits_for = {first};
+                row.cause = HangCause::behind;
+            }
         }
     }
 

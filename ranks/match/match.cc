@@ -84,7 +84,8 @@ Repeats repeated_numbers(const Job& job) {
             if (collective.group == kNone || !collective.seq || collective.is_pair()) continue;
             if (seen[collective.group] == &rank && *collective.seq <= last[collective.group])
                 doubtful.insert(collective.group);
-            seen[collective.group] = &rank, last[collective.group] = *collective.seq;
+            seen[collective.group] = &rank;
+            last[collective.group] = *collective.seq;
         }
         std::set<std::tuple<std::uint32_t, std::int64_t, CollectiveKind>> numbers;
         for (const Job::Collective& collective : collectives)

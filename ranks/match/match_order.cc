@@ -88,7 +88,10 @@ struct Pauses {
             }
             last = shared;
         }
-        for (std::vector<double>* pauses : {&first, &second}) remove_usual(*pauses, places), clip(*pauses);
+        for (std::vector<double>* pauses : {&first, &second}) {
+            remove_usual(*pauses, places);
+            clip(*pauses);
+        }
     }
     // Of independent values 0; of equal ones 1. Absent if nothing varies.
     std::optional<double> correlation() const {
@@ -131,7 +134,8 @@ bool run_together(const Sequence& a, const Sequence& b) {
     std::pair<const Placed*, const Placed*> last{};
     for (const auto& shared : shared_places(a, b)) {
         DurNs overlapping = overlap(shared.first->span, shared.second->span);
-        ++places, together += overlapping > 0;
+        ++places;
+        together += overlapping > 0;
         here += overlapping;
         shorter += std::min(shared.first->span.length(), shared.second->span.length());
         if (last.first != nullptr) {
@@ -154,8 +158,10 @@ bool nobody_leaves_early(CollectiveKind kind) {
 // Whether the records at equal places end at one time, by one clock.
 bool end_together(const Sequence& a, const Sequence& b) {
     std::size_t places = 0, together = 0;
-    for (const auto& [first, second] : shared_places(a, b))
-        ++places, together += std::abs(first->span.end - second->span.end) <= kSameEnd;
+    for (const auto& [first, second] : shared_places(a, b)) {
+        ++places;
+        together += std::abs(first->span.end - second->span.end) <= kSameEnd;
+    }
     return static_cast<double>(together) >= kOverlapping * static_cast<double>(places);
 }
 
@@ -344,7 +350,9 @@ std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollec
             seen.gaps +=
                 seen.group == group && number != seen.last + 1 && !is_unread_between(seen.step, collective.step);
             seen.other_steps += collective.step != usual;
-            seen.group = group, seen.last = number, seen.step = collective.step;
+            seen.group = group;
+            seen.last = number;
+            seen.step = collective.step;
             ++seen.count;
         }
     }

@@ -88,7 +88,8 @@ std::vector<BarSpan> in_slots(const std::vector<BarSpan>& spans, DurNs whole, st
         for (DurNs room = until - from; room > 0 && next < spans.size();) {
             DurNs taken = std::min(room, left);
             sums[static_cast<std::size_t>(spans[next].part)] += taken;
-            room -= taken, left -= taken;
+            room -= taken;
+            left -= taken;
             if (left == 0 && ++next < spans.size()) left = spans[next].dur;
         }
         auto part = static_cast<BarPart>(std::max_element(sums.begin(), sums.end()) - sums.begin());

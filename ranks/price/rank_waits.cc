@@ -98,9 +98,10 @@ RankWaits RankWaits::make(const Facts& facts) {
         if (members.size() < 2) continue;
         std::uint32_t last = kNone, second = kNone;
         for (std::uint32_t collective : members) {
-            if (last == kNone || replay.common[collective].start > replay.common[last].start)
-                second = last, last = collective;
-            else if (second == kNone || replay.common[collective].start > replay.common[second].start)
+            if (last == kNone || replay.common[collective].start > replay.common[last].start) {
+                second = last;
+                last = collective;
+            } else if (second == kNone || replay.common[collective].start > replay.common[second].start)
                 second = collective;
         }
         // The error of a difference of times of two clocks; within one clock there is none.

@@ -108,7 +108,10 @@ ReplayOrder JobReplay::order_with(const Job& job, const MatchedJob& matched, con
     };
     // By node: next[first[node]], ... are those after it.
     std::vector<std::uint32_t> first(nodes + 1, 0), waiting(nodes, 0);
-    each_edge([&](std::uint32_t from, std::uint32_t to) { ++first[from + 1], ++waiting[to]; });
+    each_edge([&](std::uint32_t from, std::uint32_t to) {
+        ++first[from + 1];
+        ++waiting[to];
+    });
     std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<std::uint32_t> next(first.back()), filled(first.begin(), first.end() - 1);
     each_edge([&](std::uint32_t from, std::uint32_t to) { next[filled[from]++] = to; });

@@ -113,12 +113,18 @@ private:
             std::vector<std::uint32_t> members;
             std::set<Part> parts;
             for (std::uint32_t rank : host.ranks)
-                if (slow_.contains(rank)) members.push_back(rank), parts.insert(largest(excess_[rank].whole));
+                if (slow_.contains(rank)) {
+                    members.push_back(rank);
+                    parts.insert(largest(excess_[rank].whole));
+                }
             if (2 * members.size() <= host.ranks.size() || parts.size() > 1) continue;
             SlowUnit unit = unit_of(UnitKind::host, index, fmt::format("host {}", host.name), members);
             describe(unit, members);
             units_.push_back(std::move(unit));
-            for (std::uint32_t rank : members) slow_.erase(rank), of_slow_host_.insert(rank);
+            for (std::uint32_t rank : members) {
+                slow_.erase(rank);
+                of_slow_host_.insert(rank);
+            }
         }
     }
 
@@ -178,8 +184,10 @@ private:
         for (std::uint32_t rank : ranks)
             for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].collectives;
                  ++i)
-                if (peers_.by_peers[i] && delays(excess_in_step(i), part))
-                    unit.own.push_back(i), steps.insert(job_.collectives[i].step);
+                if (peers_.by_peers[i] && delays(excess_in_step(i), part)) {
+                    unit.own.push_back(i);
+                    steps.insert(job_.collectives[i].step);
+                }
         unit.unit.cause = part == part_compute ? DelayCause::more_work
                           : part == part_input ? DelayCause::late_data
                           : part == part_copy  ? DelayCause::copies

@@ -124,9 +124,12 @@ private:
             Price alone = price_of(without_all_but(candidates, each.unit), without_any, replay_.mean_of(without_any));
             const Price& larger = alone.mean > each.cost.mean ? alone : each.cost;
             Straggler& unit = each.unit->unit;
-            unit.cost_ns = each.cost.mean, unit.alone_ns = alone.mean;
+            unit.cost_ns = each.cost.mean;
+            unit.alone_ns = alone.mean;
             unit.error_ns = alone.mean > each.cost.mean ? std::max(alone.error, each.cost.error) : each.cost.error;
-            unit.steps = larger.steps, unit.first_step = larger.first_step, unit.last_step = larger.last_step;
+            unit.steps = larger.steps;
+            unit.first_step = larger.first_step;
+            unit.last_step = larger.last_step;
             unit.named = is_certain(unit, found.step_ns);
         }
     }

@@ -58,7 +58,9 @@ void RankSteps::take_whole() {
             whole.end = std::max(whole.end, table.start[row] + table.dur[row]);
         }
     };
-    take(trace.kernel()), take(trace.memcpy()), take(trace.memset());
+    take(trace.kernel());
+    take(trace.memcpy());
+    take(trace.memset());
     if (whole.end <= whole.start && trace.tables().collective.rows > 0) take(trace.range());
     if (whole.end <= whole.start) return;
     steps_.push_back({0, whole});
@@ -118,7 +120,10 @@ std::vector<StepSamples> step_samples(const Trace& trace, const std::vector<Rank
         StepSamples* to = at(samples.time.value_or(row, INT64_MIN), steps, found);
         if (to == nullptr) continue;
         double value = samples.value[row];
-        if (metric == clock) to->clock += value, ++to->with_clock;
+        if (metric == clock) {
+            to->clock += value;
+            ++to->with_clock;
+        }
         if (metric == heat) to->hottest = to->with_heat++ == 0 ? value : std::max(to->hottest, value);
         if (metric == reasons && value >= 0 && value < 0x1p63) {
             Throttle because = throttle_of(static_cast<std::uint64_t>(value));

@@ -37,17 +37,25 @@ struct Evenness {
     void add(std::int64_t step, const std::vector<Share>& shares) {
         std::vector<double> values;
         double sum = 0;
-        for (const Share& share : shares) sum += share.value, values.push_back(share.value);
+        for (const Share& share : shares) {
+            sum += share.value;
+            values.push_back(share.value);
+        }
         if (sum <= 0) return;
         auto most = std::max_element(shares.begin(), shares.end(),
                                      [](const Share& a, const Share& b) { return a.value < b.value; });
         double ratio = most->value * static_cast<double>(shares.size()) / sum;
-        if (ratio > worst) worst = ratio, worst_step = step;
+        if (ratio > worst) {
+            worst = ratio;
+            worst_step = step;
+        }
         max_over_mean += ratio;
         ++steps;
         ++largest[most->rank];
-        if (double median = median_of(values); median > 0)
-            tail += quantile_of(std::move(values), 0.95) / median, ++tails;
+        if (double median = median_of(values); median > 0) {
+            tail += quantile_of(std::move(values), 0.95) / median;
+            ++tails;
+        }
     }
 };
 

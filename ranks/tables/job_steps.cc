@@ -67,8 +67,10 @@ Result<ResultTable> job_steps_table(const Facts& facts) {
     }
     for (std::size_t i = 0; i < job.steps.size(); ++i) {
         JobStepsRow row{job, job.steps[i], slowest[job.steps[i]], {}, {}};
-        if (std::binary_search(prices.counted.begin(), prices.counted.end(), i))
-            row.recorded = prices.recorded[i], row.ideal = prices.ideal[i];
+        if (std::binary_search(prices.counted.begin(), prices.counted.end(), i)) {
+            row.recorded = prices.recorded[i];
+            row.ideal = prices.ideal[i];
+        }
         table.add(kJobStepsColumns, row);
     }
     return table;

@@ -109,7 +109,10 @@ Result<ResultTable> rank_collectives_table(const Facts& facts) {
         to.transfers.push_back(least_transfer(matched, instance, replay.recorded));
         to.complete += instance.complete;
         to.rule = std::max(to.rule, instance.rule);
-        if (waits.lateness[i]) to.lateness.add(*waits.lateness[i]), ++to.compared;
+        if (waits.lateness[i]) {
+            to.lateness.add(*waits.lateness[i]);
+            ++to.compared;
+        }
         if (waits.last[i] != kNone) ++to.last[job.ranks[job.collectives[waits.last[i]].rank].rank];
     }
     for (auto& [key, kind] : kinds) {

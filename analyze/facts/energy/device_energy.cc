@@ -58,8 +58,10 @@ EnergyCurve::EnergyCurve(const PowerSeries& series, const IntervalSet* busy) : s
 
 void EnergyCurve::find_limits() {
     double highest = 0, lowest = kMaxBoard_w;
-    for (const PowerSample& sample : series_->power)
-        highest = std::max(highest, sample.watts), lowest = std::min(lowest, sample.watts);
+    for (const PowerSample& sample : series_->power) {
+        highest = std::max(highest, sample.watts);
+        lowest = std::min(lowest, sample.watts);
+    }
     const std::vector<CounterReading>& counter = series_->counter;
     std::size_t from = 0;
     for (std::size_t i = 1; i < counter.size(); ++i) {
@@ -83,9 +85,11 @@ Interval EnergyCurve::sampled() const {
     Interval all{INT64_MAX, INT64_MIN};
     auto cover = [&](const auto& values) {
         if (values.empty()) return;
-        all.start = std::min(all.start, values.front().time), all.end = std::max(all.end, values.back().time);
+        all.start = std::min(all.start, values.front().time);
+        all.end = std::max(all.end, values.back().time);
     };
-    cover(series_->power), cover(series_->counter);
+    cover(series_->power);
+    cover(series_->counter);
     return all.start <= all.end ? all : Interval{};
 }
 
@@ -100,8 +104,10 @@ double EnergyCurve::visible_spread(TimeNs at) const {
     std::size_t first = power_before(at - kLookBack), last = power_before(at + kLookAhead);
     if (first > 0) --first;
     double low = INFINITY, high = 0;
-    for (std::size_t i = first; i < std::min(last + 1, series_->power.size()); ++i)
-        low = std::min(low, series_->power[i].watts), high = std::max(high, series_->power[i].watts);
+    for (std::size_t i = first; i < std::min(last + 1, series_->power.size()); ++i) {
+        low = std::min(low, series_->power[i].watts);
+        high = std::max(high, series_->power[i].watts);
+    }
     return std::max(0.0, high - low);
 }
 
@@ -156,7 +162,8 @@ EnergyCurve::Bounds EnergyCurve::counted(TimeNs at) const {
         TimeNs earliest = reading.time - reading.max_age;
         double high = reading.joules + seconds(at - earliest) * (at >= earliest ? most_w_ : least_w_);
         double low = reading.joules + seconds(at - reading.time) * (at >= reading.time ? least_w_ : most_w_);
-        bounds.low = std::max(bounds.low, low), bounds.high = std::min(bounds.high, high);
+        bounds.low = std::max(bounds.low, low);
+        bounds.high = std::min(bounds.high, high);
     };
     auto first = after;
     while (first != counter.begin()) {
@@ -196,9 +203,11 @@ EnergyEstimate EnergyCurve::by_counter(Interval within) const {
             double off = misplaced(at) + std::max(misplaced(before.time), misplaced(next.time)) + ages +
                          sampling_error({before.time, at}) + unseen_s({before.time, next.time}) * (most_w_ - least_w_);
             if (here - off > bounds.high || here + off < bounds.low) return;
-            bounds.low = std::max(bounds.low, here - off), bounds.high = std::min(bounds.high, here + off);
+            bounds.low = std::max(bounds.low, here - off);
+            bounds.high = std::min(bounds.high, here + off);
         };
-        narrow(within.start, start), narrow(within.end, end);
+        narrow(within.start, start);
+        narrow(within.end, end);
     }
     double low = end.low - start.high, high = end.high - start.low;
     return {EnergySource::counter, (low + high) / 2, (high - low) / 2 + kReading_s * most_w_, {}};

@@ -23,7 +23,8 @@ EnergyEstimate EnergyOfDevice::over(const IntervalSet& set) const {
         for (std::size_t i = 1; i < set.size() && measured; ++i) {
             EnergyEstimate next = curve_->raw(set[i]);
             if (!next) measured = next;
-            measured.joules += next.joules, measured.uncertainty_j += next.uncertainty_j;
+            measured.joules += next.joules;
+            measured.uncertainty_j += next.uncertainty_j;
             if (next.basis == EnergySource::power) measured.basis = EnergySource::power;
         }
         if (measured && measured.uncertainty_j <= kGood * measured.joules) return measured;

@@ -165,7 +165,10 @@ void PowerModel::find_groups(const Fitting& fitting, const WorkStates& states) {
         std::stable_sort(groups_[g].begin(), groups_[g].end(),
                          [&](std::uint32_t a, std::uint32_t b) { return seconds[a] > seconds[b]; });
         double sum = 0;
-        for (std::uint32_t state : groups_[g]) group_of_[state] = g, sum += seconds[state];
+        for (std::uint32_t state : groups_[g]) {
+            group_of_[state] = g;
+            sum += seconds[state];
+        }
         for (std::uint32_t state : groups_[g]) composition_[state] = sum > 0 ? seconds[state] / sum : 0;
     }
 }
@@ -227,7 +230,8 @@ void PowerModel::check_curves(const Fitting& fitting, const WorkStates& states) 
         auto curved = [&](const std::vector<double>& shares, std::vector<double>& to) {
             grouped(shares, to);
             to.back() = to[g] * to[g];
-            low = std::min(low, to[g]), high = std::max(high, to[g]);
+            low = std::min(low, to[g]);
+            high = std::max(high, to[g]);
         };
         std::vector<NormalEquations> parts = fitting.equations(rows, last + 1, curved);
         if (high - low < kMinCurvedSpread) continue;

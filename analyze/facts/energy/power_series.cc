@@ -58,7 +58,11 @@ bool cut_at_resets(std::vector<CounterReading>& counter) {
     for (std::size_t i = 1; i <= counter.size(); ++i) {
         if (i < counter.size() && counter[i].joules >= counter[i - 1].joules) continue;
         DurNs length = counter[i - 1].time - counter[begin].time;
-        if (length > best) best = length, best_begin = begin, best_end = i;
+        if (length > best) {
+            best = length;
+            best_begin = begin;
+            best_end = i;
+        }
         begin = i;
     }
     bool reset = best_end - best_begin < counter.size();
@@ -100,7 +104,8 @@ PowerSeriesOfDevices PowerSeriesOfDevices::make(const Facts& facts) {
     for (auto& [device, raw] : gather(facts)) {
         PowerSeries& series = all.devices.emplace_back();
         series.device = device;
-        sort_and_unique(raw.power), sort_and_unique(raw.counter);
+        sort_and_unique(raw.power);
+        sort_and_unique(raw.counter);
         series.power = std::move(raw.power);
         series.counter_readings = raw.counter.size();
         series.reset = cut_at_resets(raw.counter);
@@ -167,7 +172,10 @@ void keep_within(std::vector<PowerReading>& readings, Interval work, DurNs longe
 DurNs age_of_counter(const PowerSeries& series) {
     DurNs sum = 0, count = 0;
     for (const CounterReading& reading : series.counter)
-        if (reading.changed && reading.max_age <= kMaxAge) sum += reading.max_age, ++count;
+        if (reading.changed && reading.max_age <= kMaxAge) {
+            sum += reading.max_age;
+            ++count;
+        }
     return sum / std::max<DurNs>(count, 1);
 }
 

@@ -37,7 +37,10 @@ struct Moments {
         if (!inverse) return {n - 1, 0};
         for (std::size_t g = 0; g < n; ++g) {
             double own = std::sqrt(1 / ((*inverse)[g * n + g] * products.rows()));
-            if (g == 0 || own < least_own) least_own = own, least = g;
+            if (g == 0 || own < least_own) {
+                least_own = own;
+                least = g;
+            }
         }
         return {least, least_own};
     }
@@ -48,7 +51,10 @@ struct Moments {
         for (std::size_t g = 0; g < mean.size(); ++g) {
             double spread = covariance(g, g) * covariance(group, group);
             if (g == group || !(spread > 1e-12)) continue;
-            if (double with = covariance(g, group) / std::sqrt(spread); with > best) best = with, partner = g;
+            if (double with = covariance(g, group) / std::sqrt(spread); with > best) {
+                best = with;
+                partner = g;
+            }
         }
         if (partner != group) return partner;
         partner = group == 0 ? 1 : 0;

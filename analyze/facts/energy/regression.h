@@ -21,12 +21,14 @@ public:
             for (std::size_t j = 0; j < columns_; ++j) xx_[i * columns_ + j] += row[i] * row[j];
             xy_[i] += row[i] * y;
         }
-        yy_ += y * y, ++rows_;
+        yy_ += y * y;
+        ++rows_;
     }
     void add(const NormalEquations& other, double sign = 1) {
         for (std::size_t i = 0; i < xx_.size(); ++i) xx_[i] += sign * other.xx_[i];
         for (std::size_t i = 0; i < columns_; ++i) xy_[i] += sign * other.xy_[i];
-        yy_ += sign * other.yy_, rows_ += sign * other.rows_;
+        yy_ += sign * other.yy_;
+        rows_ += sign * other.rows_;
     }
     std::size_t columns() const { return columns_; }
     double rows() const { return rows_; }
@@ -36,21 +38,31 @@ public:
     std::optional<std::vector<double>> inverse(double ridge = 0) const {
         std::size_t n = columns_;
         std::vector<double> a = xx_, inverse(n * n, 0);
-        for (std::size_t i = 0; i < n; ++i) a[i * n + i] += ridge * rows_, inverse[i * n + i] = 1;
+        for (std::size_t i = 0; i < n; ++i) {
+            a[i * n + i] += ridge * rows_;
+            inverse[i * n + i] = 1;
+        }
         for (std::size_t at = 0; at < n; ++at) {
             std::size_t pivot = at;
             for (std::size_t i = at + 1; i < n; ++i)
                 if (std::abs(a[i * n + at]) > std::abs(a[pivot * n + at])) pivot = i;
             if (std::abs(a[pivot * n + at]) < 1e-12 * (rows_ + 1)) return std::nullopt;
-            for (std::size_t k = 0; k < n; ++k)
-                std::swap(a[at * n + k], a[pivot * n + k]), std::swap(inverse[at * n + k], inverse[pivot * n + k]);
+            for (std::size_t k = 0; k < n; ++k) {
+                std::swap(a[at * n + k], a[pivot * n + k]);
+                std::swap(inverse[at * n + k], inverse[pivot * n + k]);
+            }
             double scale = 1 / a[at * n + at];
-            for (std::size_t k = 0; k < n; ++k) a[at * n + k] *= scale, inverse[at * n + k] *= scale;
+            for (std::size_t k = 0; k < n; ++k) {
+                a[at * n + k] *= scale;
+                inverse[at * n + k] *= scale;
+            }
             for (std::size_t i = 0; i < n; ++i) {
                 double factor = a[i * n + at];
                 if (i == at || factor == 0) continue;
-                for (std::size_t k = 0; k < n; ++k)
-                    a[i * n + k] -= factor * a[at * n + k], inverse[i * n + k] -= factor * inverse[at * n + k];
+                for (std::size_t k = 0; k < n; ++k) {
+                    a[i * n + k] -= factor * a[at * n + k];
+                    inverse[i * n + k] -= factor * inverse[at * n + k];
+                }
             }
         }
         return inverse;

@@ -16,8 +16,10 @@ namespace gpuprof::inline facts {
 void FunctionCounts::add(const PythonFrame& frame, std::uint64_t amount, std::uint64_t recording) {
     Count& count = functions_[{frame.function, frame.file}];
     recording = std::min(recording, amount);
-    count.amount += amount, total_ += amount;
-    count.recording += recording, recording_ += recording;
+    count.amount += amount;
+    total_ += amount;
+    count.recording += recording;
+    recording_ += recording;
     if (frame.line >= 0) count.lines[frame.line] += amount;
 }
 

@@ -128,7 +128,8 @@ Part sum_of(const Trace& trace, std::string_view wanted) {
         const char* second = std::find_if(first.ptr, end, [](char c) { return c >= '0' && c <= '9'; });
         bool sound = first.ec == std::errc() && std::from_chars(second, end, one.whole).ec == std::errc();
         if (!sound || one.part < 0 || one.part > one.whole || one.whole > kMax - sum.whole) continue;
-        sum.part += one.part, sum.whole += one.whole;
+        sum.part += one.part;
+        sum.whole += one.whole;
     }
     return sum;
 }

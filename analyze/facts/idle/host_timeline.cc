@@ -99,7 +99,10 @@ public:
             Head head{rows.rows.data() + rows.begin[slot], rows.rows.data() + rows.begin[slot + 1], {}};
             head.span.kind = static_cast<HostKind>(i);
             left_ += static_cast<std::size_t>(head.end - head.next);
-            if (head.next != head.end) read(head), heads_[used_++] = head;
+            if (head.next != head.end) {
+                read(head);
+                heads_[used_++] = head;
+            }
         }
     }
     std::size_t left() const { return left_; }

@@ -67,8 +67,10 @@ LargeVector<Wait> find_waits(const Facts& facts, Waits& found) {
     for (Row call = 0; call < calls.rows; ++call) {
         StringId name = calls.name.value_or(call, kNoString), thread = calls.thread.value_or(call, kNoString);
         if (name == kNoString || !submitters.has(thread)) continue;
-        if (!known[index_of(name)])
-            kinds[index_of(name)] = kind_of_call(trace.text(name)), known[index_of(name)] = true;
+        if (!known[index_of(name)]) {
+            kinds[index_of(name)] = kind_of_call(trace.text(name));
+            known[index_of(name)] = true;
+        }
         CallKind kind = kinds[index_of(name)];
         Row copy = kind == CallKind::copy ? copies.of(call) : kNoRow;
         bool copying = waits_for_copy(trace, call, copy);

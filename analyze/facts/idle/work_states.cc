@@ -104,7 +104,10 @@ void WorkStates::name_states() {
     for (auto [dur, set] : order) {
         bool kept = other == 0 && names_.size() + 1 < kMaxStates &&
                     static_cast<double>(dur) >= kMinStateShare * static_cast<double>(work);
-        if (!kept && other == 0) other = static_cast<std::uint32_t>(names_.size()), names_.emplace_back("");
+        if (!kept && other == 0) {
+            other = static_cast<std::uint32_t>(names_.size());
+            names_.emplace_back("");
+        }
         if (kept) names_.push_back(name_of_set(set));
         number[set] = kept ? static_cast<std::uint32_t>(names_.size() - 1) : other;
     }
@@ -150,7 +153,8 @@ void WorkStates::add_seconds(Interval within, std::vector<double>& to) const {
         }
         return;
     }
-    add_until(end, 1, to), add_until(start, -1, to);
+    add_until(end, 1, to);
+    add_until(start, -1, to);
 }
 
 std::vector<double> WorkStates::seconds_in(Interval within) const {

@@ -70,7 +70,10 @@ std::size_t same_kernel(std::string_view name, const std::vector<std::string_vie
     for (std::size_t i = 0; i < candidates.size(); ++i) {
         double like = likeness(words, parts_of_name(candidates[i]));
         if (like == best) found = CounterMatch::kNone;
-        if (like > best) best = like, found = i;
+        if (like > best) {
+            best = like;
+            found = i;
+        }
     }
     return found;
 }

@@ -179,7 +179,10 @@ private:
         std::int32_t device = kernels_.device.value_or(row, -1);
         auto [found, first] = devices_.try_emplace(device);
         Running& running = found->second;
-        if (first) running.size = size_of(trace_, device), running.at = kernels_.start[row];
+        if (first) {
+            running.size = size_of(trace_, device);
+            running.at = kernels_.start[row];
+        }
         end_until(running, kernels_.start[row]);
         running.advance(kernels_.start[row]);
         double fill = 1 - unfilled_share(launch_shape(kernels_, row), running.size);

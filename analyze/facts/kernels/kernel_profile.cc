@@ -44,7 +44,8 @@ AccessPattern access_pattern(const MeasuredKernel& kernel) {
     for (const std::optional<AccessKind>& kind : {pattern.loads, pattern.stores}) {
         if (!kind) continue;
         if (!kind->excess_pct) return pattern;
-        sectors += kind->sectors, too_many += kind->sectors * *kind->excess_pct;
+        sectors += kind->sectors;
+        too_many += kind->sectors * *kind->excess_pct;
     }
     if (sectors > 0) pattern.excess_pct = too_many / sectors;
     return pattern;
@@ -85,7 +86,8 @@ void take_limits(const MeasuredKernel& kernel, LaunchFit& fit) {
     for (auto [metric, name] : kLimits) {
         std::optional<double> limit = kernel[metric];
         if (!limit || (fit.blocks_per_sm && *limit >= *fit.blocks_per_sm)) continue;
-        fit.blocks_per_sm = limit, fit.limiter = name;
+        fit.blocks_per_sm = limit;
+        fit.limiter = name;
     }
 }
 
@@ -95,7 +97,8 @@ LaunchFit launch_fit(const MeasuredKernel& kernel) {
     LaunchFit fit;
     fit.theoretical_pct = kernel[theoretical_pct];
     fit.achieved_pct = kernel[achieved_pct];
-    fit.blocks = kernel[grid_size], fit.sms = kernel[sms];
+    fit.blocks = kernel[grid_size];
+    fit.sms = kernel[sms];
     if (!fit.sms) fit.sms = kernel.sms;
     take_limits(kernel, fit);
     if (std::optional<Occupancy> occupancy; !fit.blocks_per_sm && (occupancy = calculated(kernel))) {

@@ -132,7 +132,8 @@ std::vector<MeasuredGroup> group(const Facts& facts, const std::vector<MeasuredK
         MeasuredGroup& group = groups[found->second];
         group.launches.push_back(i);
         double duration = launches[i].duration_ns().value_or(0);
-        group.total_ns += duration, by_name[name] += duration;
+        group.total_ns += duration;
+        by_name[name] += duration;
         if (duration > launches[group.longest].duration_ns().value_or(0)) group.longest = i;
     }
     std::stable_sort(groups.begin(), groups.end(), [&](const MeasuredGroup& a, const MeasuredGroup& b) {
@@ -190,7 +191,8 @@ MeasuredKernels MeasuredKernels::make(const Facts& facts) {
         add_dram_share(trace, table.device.value_or(row, -1), of);
         MeasuredKernel& kernel = result.launches.emplace_back(row, of.best());
         kernel.counters = of.counters;
-        kernel.cc_major = table.cc_major.get(row), kernel.cc_minor = table.cc_minor.get(row);
+        kernel.cc_major = table.cc_major.get(row);
+        kernel.cc_minor = table.cc_minor.get(row);
         kernel.shared_bytes = table.shared_bytes.get(row);
         for (Row device = 0; device < devices.rows; ++device)
             if (devices.device[device] == table.device.value_or(row, -1)) {

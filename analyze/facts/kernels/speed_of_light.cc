@@ -33,7 +33,10 @@ Throughput of_parts(const MeasuredKernel& kernel, std::span<const ThroughputPart
         if (!pct) continue;
         ++found.measured;
         if (*pct <= found.pct && !found.part.empty()) continue;
-        found.pct = *pct, found.part = part.name, found.metric = part.metric, found.level = part.level;
+        found.pct = *pct;
+        found.part = part.name;
+        found.metric = part.metric;
+        found.level = part.level;
     }
     return found;
 }

@@ -28,7 +28,10 @@ bool earlier(const std::pair<TimeNs, std::int64_t>& a, const std::pair<TimeNs, s
 // When a recorder was at work in a process.
 struct Coverage {
     TimeNs from = std::numeric_limits<TimeNs>::max(), to = std::numeric_limits<TimeNs>::min();
-    void add(TimeNs start, TimeNs end) { from = std::min(from, start), to = std::max(to, end); }
+    void add(TimeNs start, TimeNs end) {
+        from = std::min(from, start);
+        to = std::max(to, end);
+    }
 };
 using Coverages = std::map<StringId, Coverage>;  // by process
 
@@ -127,8 +130,10 @@ public:
                 for (auto [pid, bytes] : poll.bytes) listed.insert(pid);
             for (ProcessMemory& process : memory.processes) limit(process);
             for (ProcessMemory& process : memory.processes)
-                if (process.process == kNoString && listed.size() == 1 && memory.processes.size() == 1)
-                    process.pid = *listed.begin(), process.is_assumed = true;
+                if (process.process == kNoString && listed.size() == 1 && memory.processes.size() == 1) {
+                    process.pid = *listed.begin();
+                    process.is_assumed = true;
+                }
         }
         return std::move(found_);
     }
@@ -218,7 +223,10 @@ private:
                 active.add(known->second.from, known->second.to);
         for (const HeldBytes* each : {&process.allocated, &process.calls})
             if (!each->empty()) active.add(each->steps().front().first, each->steps().back().first);
-        if (active.from <= active.to) process.active_from = active.from, process.active_to = active.to;
+        if (active.from <= active.to) {
+            process.active_from = active.from;
+            process.active_to = active.to;
+        }
     }
 
     ProcessMemory& memory_of(std::int32_t device, StringId process) {

@@ -125,7 +125,10 @@ Attribution attribute(const DeviceMemory& memory, MemoryAccount account, const P
         expected_change += change;
         of_processes += listed->second + change;
     }
-    for (auto [pid, bytes] : others) of_processes += bytes, account.others.emplace_back(pid, bytes);
+    for (auto [pid, bytes] : others) {
+        of_processes += bytes;
+        account.others.emplace_back(pid, bytes);
+    }
     std::stable_sort(account.others.begin(), account.others.end(),
                      [](const auto& a, const auto& b) { return a.second > b.second; });
     account.device_rest = *account.used - of_processes;

@@ -77,8 +77,10 @@ Steps best_of(Families& families, std::size_t least) {
     Family* best = nullptr;
     const std::string* name = nullptr;
     for (auto& [key, family] : families)
-        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered))
-            best = &family, name = &key.second;
+        if (family.spans.size() >= least && (best == nullptr || family.covered > best->covered)) {
+            best = &family;
+            name = &key.second;
+        }
     if (best == nullptr) return {};
     auto others = std::count_if(families.begin(), families.end(),
                                 [&](auto& entry) { return entry.second.spans.size() >= least; });

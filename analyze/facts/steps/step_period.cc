@@ -85,7 +85,10 @@ std::vector<Marker> markers_of(const BusiestStream& stream, std::size_t strings)
     std::vector<Marker> by_name(strings + 1, Marker{kNoString});  // the last is "no name"
     for (std::size_t i = 0; i < stream.size(); ++i) {
         Marker& marker = by_name[stream.name(i) == kNoString ? strings : index_of(stream.name(i))];
-        if (marker.count++ == 0) marker.name = stream.name(i), marker.first = static_cast<std::uint32_t>(i);
+        if (marker.count++ == 0) {
+            marker.name = stream.name(i);
+            marker.first = static_cast<std::uint32_t>(i);
+        }
     }
     auto useless = [&](const Marker& marker) {
         return marker.count < kMinPeriods || marker.count * kMinPeriod > stream.size() * kMaxMarkersPerStep;

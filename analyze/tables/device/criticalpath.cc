@@ -104,7 +104,8 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
     std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>> sums;
     for (const PathPart& part : path.parts) {
         auto& [time, count] = sums[{part.what, names.name(part)}];
-        time += part.dur, ++count;
+        time += part.dur;
+        ++count;
     }
     std::vector<std::pair<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>>> rows(sums.begin(),
                                                                                                   sums.end());

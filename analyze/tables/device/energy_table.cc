@@ -112,7 +112,10 @@ void add_work(EnergyRows& rows, const EnergyOfDevice& device) {
                     shown[at] = true;
                     DurNs time = 0;
                     std::uint64_t count = 0;
-                    for (std::uint32_t each : group) time += time_of(each), count += states.counts()[each];
+                    for (std::uint32_t each : group) {
+                        time += time_of(each);
+                        count += states.counts()[each];
+                    }
                     rows.add("work", names_of(states, group), count, time, useful(model.energy_of_group(at, seconds)));
                 }
                 found.because = fmt::format("its share of the time does not vary apart from the others of: {}",

@@ -57,7 +57,10 @@ QueueLength measure(std::vector<QueueChange>& changes) {
         if (length <= 0) empty += lasted;
     }
     auto span = static_cast<double>(lengths.back().first - lengths.front().first);
-    if (span > 0) found.mean = weighted / span, found.empty_pct = 100 * empty / span;
+    if (span > 0) {
+        found.mean = weighted / span;
+        found.empty_pct = 100 * empty / span;
+    }
     return found;
 }
 

@@ -58,7 +58,9 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
     if (!prediction.edits.empty()) {
         row.change = text_of(prediction.edits.back());
         row.assumes = rule_of(prediction.edits.back().change).assumes;
-        row.gain = prediction.gain, row.gain_low = prediction.gain_low, row.gain_high = prediction.gain_high;
+        row.gain = prediction.gain;
+        row.gain_low = prediction.gain_low;
+        row.gain_high = prediction.gain_high;
     }
     if (kind == "together") {
         row.change.clear();

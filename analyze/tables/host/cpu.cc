@@ -48,21 +48,26 @@ CpuUses gather_uses(const CpuSampleTable& samples) {
         if (!samples.process.has(row) || !samples.time.has(row)) continue;
         StringId process = samples.process[row], thread = samples.thread.value_or(row, kNoString);
         Use& use = uses.by_key[{process, thread}];
-        use.process = process, use.thread = thread;
+        use.process = process;
+        use.thread = thread;
         DurNs user = plausible(samples.user_ns.value_or(row, 0)),
               system = plausible(samples.system_ns.value_or(row, 0));
         DurNs dur = plausible(samples.dur.value_or(row, 0));
-        add_capped(use.user, user), add_capped(use.system, system), add_capped(use.seen, dur);
+        add_capped(use.user, user);
+        add_capped(use.system, system);
+        add_capped(use.seen, dur);
         if (dur >= kMinInterval)
             use.largest_pct =
                 std::max(use.largest_pct, 100 * static_cast<double>(user + system) / static_cast<double>(dur));
         if (samples.ready_ns.has(row)) {
             use.ready_known = true;
-            add_capped(use.ready, plausible(samples.ready_ns[row])), add_capped(use.ready_seen, dur);
+            add_capped(use.ready, plausible(samples.ready_ns[row]));
+            add_capped(use.ready_seen, dur);
         }
         use.resident = std::max(use.resident, samples.resident_bytes.value_or(row, -1));
         TimeNs begin = std::clamp(samples.time[row], -kMaxValue, kMaxValue);
-        uses.begin = std::min(uses.begin, begin), uses.end = std::max(uses.end, begin + dur);
+        uses.begin = std::min(uses.begin, begin);
+        uses.end = std::max(uses.end, begin + dur);
     }
     return uses;
 }

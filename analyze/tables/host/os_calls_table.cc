@@ -68,7 +68,8 @@ OsCallRecording recording_of(const Trace& trace) {
         key.remove_prefix(std::string_view(meta_key::kShortOsCalls).size());
         ShortCalls& calls = by_name[key];
         calls.name = key;
-        calls.count += take_number(value), calls.ns += take_number(value);
+        calls.count += take_number(value);
+        calls.ns += take_number(value);
     }
     for (const auto& [name, calls] : by_name) recording.short_calls.push_back(calls);
     std::stable_sort(recording.short_calls.begin(), recording.short_calls.end(),
@@ -84,7 +85,10 @@ std::string note_of(const OsCallRecording& recording) {
         text += fmt::format("{} {} {} ({})", i == 0 ? ":" : ",", readable_count(all[i].count), all[i].name,
                             readable_duration(all[i].ns));
     ShortCalls rest;
-    for (std::size_t i = kNamed; i < all.size(); ++i) rest.count += all[i].count, rest.ns += all[i].ns;
+    for (std::size_t i = kNamed; i < all.size(); ++i) {
+        rest.count += all[i].count;
+        rest.ns += all[i].ns;
+    }
     if (rest.count > 0)
         text += fmt::format(", {} of other functions ({})", readable_count(rest.count), readable_duration(rest.ns));
     return text + ".";

@@ -101,8 +101,10 @@ Result<ResultTable> scheduling_table(const Facts& facts) {
         auto name = names.find(thread.key);
         SchedulingRow row{trace, thread, name == names.end() ? kNoString : name->second, tells_ends};
         if (auto found = waits.find(thread.key); found != waits.end())
-            for (const Interval& wait : found->second)
-                row.waited += wait.length(), row.longest = std::max(row.longest, wait.length());
+            for (const Interval& wait : found->second) {
+                row.waited += wait.length();
+                row.longest = std::max(row.longest, wait.length());
+            }
         table.add(kSchedulingColumns, row);
     }
     if (table.rows() == 0)

@@ -47,9 +47,10 @@ void find_limits(const Facts& facts, const NameGroups& names, std::vector<Kernel
         if (names.of(row) == NameGroups::kLeftOut) continue;
         std::string_view& limit = groups[names.of(row)].limit;
         std::string_view here = match[row] == CounterMatch::kNone ? "" : name_of(profiles[match[row]].limit);
-        if (!seen[names.of(row)])
-            limit = here, seen[names.of(row)] = true;
-        else if (limit != here)
+        if (!seen[names.of(row)]) {
+            limit = here;
+            seen[names.of(row)] = true;
+        } else if (limit != here)
             limit = "";
     }
 }

@@ -37,8 +37,10 @@ std::map<std::int32_t, FragmentedDevice> gather_devices(const Trace& trace, std:
             ++device.free_blocks;
         } else if (state == "active_allocated") {
             device.allocated.add(bytes);
-            if (blocks.requested_bytes.has(row))
-                device.rounding.add(bytes), device.rounding.subtract(blocks.requested_bytes[row]);
+            if (blocks.requested_bytes.has(row)) {
+                device.rounding.add(bytes);
+                device.rounding.subtract(blocks.requested_bytes[row]);
+            }
         } else {
             device.pending.add(bytes);
         }
