@@ -100,9 +100,8 @@ Change change_of_values(std::optional<double> base, std::optional<double> next) 
     change.base = base;
     change.next = next;
     if (!base || !next) {
-        change.because = !base && !next ? "not recorded in BASE or NEW"
-                         : !base        ? "not recorded in BASE"
-                                        : "not recorded in NEW";
+        change.because = base ? "not recorded in NEW" : "not recorded in BASE";
+        if (!base && !next) change.because = "not recorded in BASE or NEW";
         return change;
     }
     if (*base == *next) return unchanged(change, "the values are equal");

@@ -69,11 +69,16 @@ Change allow_for_sensors(Change change, const EnergyOfRun& base, const EnergyOfR
     if (change.of_runs) sensors = 0;  // part of the noise from recording to recording
     if (!same_board) sensors += 200 * kSensorGain;
     for (std::optional<measure::Interval>* interval : {&change.interval, &change.strict})
-        if (*interval) (*interval)->low -= sensors, (*interval)->high += sensors;
+        if (*interval) {
+            (*interval)->low -= sensors;
+            (*interval)->high += sensors;
+        }
     if (change.word == Word::cannot_tell || sensors == 0) return change;
-    bool holds = change.word == Word::same ? !change.interval || word_of(change) == Word::same
-                 : change.strict           ? change.strict->low > 0 || change.strict->high < 0
-                                           : std::abs(*change.pct) > sensors;
+    bool holds = std::abs(*change.pct) > sensors;
+    if (change.word == Word::same)
+        holds = !change.interval || word_of(change) == Word::same;
+    else if (change.strict)
+        holds = change.strict->low > 0 || change.strict->high < 0;
     if (holds) {
         if (change.interval) change.because = because_of(change, change.of_runs ? "recordings" : kBlocks);
         return change;

@@ -130,6 +130,8 @@ ResultTable kernels_table(const Run& base, const KernelNames& base_names, const 
         bool old = pair.base != KernelPair::kUnpaired, now = pair.next != KernelPair::kUnpaired;
         std::string_view name = old ? base_names.names[pair.base] : new_names.names[pair.next];
         std::string shape = old && now ? shape_changes(before, after, pair) : "";
+        std::string_view verdict = old ? "vanished" : "new";
+        if (old && now) verdict = name_of_speed(line.change.word);
         table.add_row({
             Cell{name},
             Cell{line.difference()},
@@ -137,9 +139,7 @@ ResultTable kernels_table(const Run& base, const KernelNames& base_names, const 
             Cell{line.new_ns},
             old ? Cell{static_cast<double>(before.counts[pair.base]) / before.parts} : kAbsent,
             now ? Cell{static_cast<double>(after.counts[pair.next]) / after.parts} : kAbsent,
-            Cell{old && now ? name_of_speed(line.change.word)
-                 : old      ? "vanished"
-                            : "new"},
+            Cell{verdict},
             real(line.change.pct),
             real(line.change.base),
             real(line.change.next),

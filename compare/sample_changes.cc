@@ -88,7 +88,8 @@ DispersionPair::DispersionPair(std::span<const double> before, std::span<const d
     : base(before, clipped), next(after, clipped), one_process(within_one_process) {
     double all = base.count() + next.count();
     double lag1 = (base.count() * base.lag1() + next.count() * next.lag1()) / all;
-    double doubted = one_process ? kCautionInOneProcess : caution == Caution::standard ? kCaution : 0;
+    double doubted = caution == Caution::standard ? kCaution : 0;
+    if (one_process) doubted = kCautionInOneProcess;
     lag1 = std::clamp(lag1 + doubted / std::sqrt(all), 0.0, kMaxLag1);
     double worth = all >= kMinSamplesForDependence ? (1 - lag1) / (1 + lag1) : 1;
     base_effective = std::min(base.count() * worth, measure::effective_count_of(before));
@@ -169,9 +170,9 @@ Change change_of_few(Change change, const DispersionPair& both, std::string_view
     if (reported) change.interval = around(difference, *reported, kReported);
     if (strict) change.strict = around(difference, *strict, kStrict);
     bool large = std::abs(*change.pct) >= kMinChangeOfFew;
-    std::optional<double> needed_half = min_effective >= kCounted ? reported
-                                        : min_effective >= needed ? strict
-                                                                  : std::nullopt;
+    std::optional<double> needed_half;
+    if (min_effective >= needed) needed_half = strict;
+    if (min_effective >= kCounted) needed_half = reported;
     if (large && (far_beyond(difference, both) || (needed_half && std::abs(difference) > *needed_half)))
         change.word = difference > 0 ? Word::higher : Word::lower;
     else if (word_of(change) == Word::same)

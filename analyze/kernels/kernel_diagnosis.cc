@@ -19,7 +19,8 @@ bool explains(const KernelFinding& finding) {
 
 // Causes that explain the limit, the limit, other causes; each by gain.
 int place(const KernelFinding& finding) {
-    return explains(finding) ? 0 : finding.kind == KernelFindingKind::limit ? 1 : 2;
+    if (explains(finding)) return 0;
+    return finding.kind == KernelFindingKind::limit ? 1 : 2;
 }
 
 // A title within a sentence. Names like "L2" keep their capital.

@@ -121,7 +121,8 @@ BaseValue in_base_unit(double value, std::string_view unit) {
     auto [below, bottom] = scaled_unit(unit.substr(slash + 1));
     bool per_time = bottom == "ns";
     double scaled = value * above / below * (per_time ? 1e9 : 1);
-    if (top == "byte") return {scaled, per_time ? "byte/s" : bottom == "cycle" ? "byte/cycle" : unit};
+    if (top == "byte" && per_time) return {scaled, "byte/s"};
+    if (top == "byte") return {scaled, bottom == "cycle" ? "byte/cycle" : unit};
     if (top == "sector" && per_time) return {scaled, "sector/s"};
     return {value, unit};
 }

@@ -126,15 +126,15 @@ bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
 }
 
 bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
-    DurNs node = estimate == Estimate::low ? kMaxGraphNode : estimate == Estimate::high ? 0 : kGraphNode;
+    DurNs node = value_of<DurNs>(estimate, kMaxGraphNode, kGraphNode, 0);
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
         if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
         bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
-        DurNs most = launching                                                           ? 0
-                     : info.kind == PointKind::call_end && info.call == CallKind::launch ? node
-                                                                                         : scenario.length[p];
+        DurNs most = scenario.length[p];
+        if (info.kind == PointKind::call_end && info.call == CallKind::launch) most = node;
+        if (launching) most = 0;
         any |= most < scenario.length[p];
         scenario.length[p] = std::min(scenario.length[p], most);
     }
@@ -143,7 +143,7 @@ bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& sc
 }
 
 DurNs at(const EstimatedNs& price, Estimate estimate) {
-    return estimate == Estimate::low ? price.low : estimate == Estimate::high ? price.high : price.central;
+    return value_of(estimate, price.low, price.central, price.high);
 }
 
 // Takes `less` from a length that stays positive.

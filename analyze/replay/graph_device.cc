@@ -66,11 +66,9 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
         return;
     }
     std::uint32_t from = static_cast<std::uint32_t>(last->kind), to = static_cast<std::uint32_t>(op.kind);
-    std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to,
-                                    one_graph ? kWithinGraph
-                                    : graphs  ? kBetweenGraphs
-                                              : kBetweenCalls,
-                                    usual_gap(op.kind, one_graph, graphs));
+    std::uint32_t between = graphs ? kBetweenGraphs : kBetweenCalls;
+    if (one_graph) between = kWithinGraph;
+    std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to, between, usual_gap(op.kind, one_graph, graphs));
     if (alone && (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end)))
         classes_.add_sample(lag, op.start - last->end);
     bool copy = op.kind == DeviceOp::memcpy && paths_.to_device(op.row), after_copy = last->to_device;

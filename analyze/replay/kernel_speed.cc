@@ -69,7 +69,7 @@ bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& sc
 bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const OpRates& rates = facts.get<OpRates>();
     if (rates.rate_of_kernel.empty()) return false;
-    double reached = estimate == Estimate::low ? 60 : estimate == Estimate::high ? 100 : 80;  // percent of the peak
+    double reached = value_of<double>(estimate, 60, 80, 100);  // percent of the peak
     return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
         std::uint32_t at = rates.rate_of_kernel[row];
         if (at == kNoRow) return std::nullopt;

@@ -11,6 +11,16 @@ namespace gpuprof::inline replay {
 // Which value of an uncertain quantity is taken: the central estimate, or an end of the range.
 enum class Estimate : std::uint8_t { low, central, high };
 
+template <class Value>
+Value value_of(Estimate estimate, Value low, Value central, Value high) {
+    switch (estimate) {
+        case Estimate::low: return low;
+        case Estimate::central: return central;
+        case Estimate::high: return high;
+    }
+    return central;
+}
+
 // FP32 matrix products on CUDA cores that arithmetic limits run as TF32 on tensor cores: at half the ratio of the two peaks; at
 // Estimate::low twice as fast, at Estimate::high at the ratio. False without such kernels or without both peaks.
 bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);

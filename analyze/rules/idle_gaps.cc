@@ -18,10 +18,10 @@ constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_sub
 
 std::string remedy_for_idle_gaps(const Context& context) {
     std::string_view python = context.python ? "run less Python between launches, " : "";
-    std::string_view compile = context.pytorch()                          ? "warm up torch.compile and cuDNN"
-                               : context.framework == Framework::jax      ? "compile ahead of time (lower().compile())"
-                               : context.framework == Framework::tensorrt ? "build engines"
-                                                                          : "load modules";
+    std::string_view compile = "load modules";
+    if (context.framework == Framework::tensorrt) compile = "build engines";
+    if (context.framework == Framework::jax) compile = "compile ahead of time (lower().compile())";
+    if (context.pytorch()) compile = "warm up torch.compile and cuDNN";
     return fmt::format(
         "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}use CUDA graphs, "
         "and {} before the loop.",

@@ -53,15 +53,15 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);
-    finding.title = fmt::format("Kernels {} take {} % of the time",
-                                counted    ? "limited by memory or caches"
-                                : measured ? "limited by memory bandwidth"
-                                           : "that mostly move data",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    std::string_view which = measured ? "limited by memory bandwidth" : "that mostly move data";
+    if (counted) which = "limited by memory or caches";
+    finding.title =
+        fmt::format("Kernels {} take {} % of the time", which, readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>());
     finding.confidence = measured ? Rating::high : Rating::medium;
-    finding.basis = counted ? Basis::counters : measured ? Basis::shapes : Basis::names;
+    finding.basis = measured ? Basis::shapes : Basis::names;
+    if (counted) finding.basis = Basis::counters;
     if (!measured) finding.evidence.push_back("judged by kernel names and launch shapes; no counters were recorded");
     finding.would_change_if = counted
                                   ? "the kernels run at other clocks or with other data than when they were measured"

@@ -26,9 +26,9 @@ DurNs improvable(const KernelGroup& group, const Context& context) {
 }
 
 std::string remedy_for_slow_convolution(const Context& context) {
-    std::string precision = context.bf16           ? "mixed precision in bf16 or fp16"
-                            : context.tensor_cores ? "mixed precision in fp16 (this GPU has no bf16 or TF32)"
-                                                   : "";
+    std::string precision;
+    if (context.tensor_cores) precision = "mixed precision in fp16 (this GPU has no bf16 or TF32)";
+    if (context.bf16) precision = "mixed precision in bf16 or fp16";
     if (context.pytorch())
         return fmt::format(
             "{}Set torch.backends.cudnn.benchmark=True to let cuDNN choose the fastest algorithm for these shapes{}.",

@@ -70,11 +70,13 @@ Ruling look_for_synchronisation(const Facts& facts) {
     if (waits.count == 0 || (!costs && waits.per_step < kMinWaitsPerStep)) return Ruling::silent();
     std::string per_step = waits.per_step > 0 ? fmt::format("{:.1f} times per step", waits.per_step)
                                               : fmt::format("{} times", spoken_count(waits.count));
-    finding.title =
-        !costs ? fmt::format("The host waits for the GPU {}", per_step)
-        : gain.predicted
-            ? fmt::format("Waiting for the GPU costs {} % of a step", readable_percent(gain.pct))
-            : fmt::format("Waiting for the GPU leaves it idle {} % of the time", readable_percent(shares.pct(gain.ns)));
+    if (!costs)
+        finding.title = fmt::format("The host waits for the GPU {}", per_step);
+    else if (gain.predicted)
+        finding.title = fmt::format("Waiting for the GPU costs {} % of a step", readable_percent(gain.pct));
+    else
+        finding.title =
+            fmt::format("Waiting for the GPU leaves it idle {} % of the time", readable_percent(shares.pct(gain.ns)));
     set_cost(finding, gain);
     finding.evidence.push_back(fmt::format(
         "the host waits {}, {} in total; the GPU is idle for {} after running out of work during such a wait", per_step,

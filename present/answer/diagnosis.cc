@@ -112,7 +112,8 @@ Rating confidence_of(const Facts& facts, const Verdict& verdict, const Explanati
     doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
     doubts += !facts.trace().completeness().unknown_because().empty() && verdict.basis == Basis::timeline;
     doubts += verdict.basis == Basis::timeline && facts.get<Steps>().steps.empty();
-    return doubts == 0 ? Rating::high : doubts == 1 ? Rating::medium : Rating::low;
+    if (doubts == 0) return Rating::high;
+    return doubts == 1 ? Rating::medium : Rating::low;
 }
 
 // The limit that another estimate of the recorder's cost gives; `limit` if both agree.
@@ -195,9 +196,8 @@ constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of t
 
 void rate(const Shares& shares, Finding& finding) {
     finding.share_pct = finding.predicted ? finding.predicted->gain_pct : shares.pct(finding.cost_ns);
-    finding.severity = finding.share_pct >= kHighSeverityPct     ? Rating::high
-                       : finding.share_pct >= kMediumSeverityPct ? Rating::medium
-                                                                 : Rating::low;
+    finding.severity = finding.share_pct >= kMediumSeverityPct ? Rating::medium : Rating::low;
+    if (finding.share_pct >= kHighSeverityPct) finding.severity = Rating::high;
 }
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {

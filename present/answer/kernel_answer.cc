@@ -16,7 +16,8 @@ constexpr double kHigh = 20, kMedium = 5;  // percent, as for other findings
 
 Rating severity(const KernelFinding& finding, double gain_pct) {
     if (finding.kind == KernelFindingKind::limit && !finding.gain_pct) return Rating::medium;
-    return gain_pct >= kHigh ? Rating::high : gain_pct >= kMedium ? Rating::medium : Rating::low;
+    if (gain_pct >= kHigh) return Rating::high;
+    return gain_pct >= kMedium ? Rating::medium : Rating::low;
 }
 
 // `duration`: that the gain is a part of; `whole`: that the share is of.

@@ -39,11 +39,10 @@ Verdict hang_verdict(const Facts& facts) {
     Verdict verdict;
     verdict.conclude(Limit::unknown);
     verdict.because = hang_sentence(hangs);
-    verdict.name = hangs.rows.empty()                             ? "no open collective"
-                   : hangs.rows.front().cause == HangCause::cycle ? "deadlock"
-                                                                  : "hang";
+    verdict.name = "no open collective";
     if (hangs.rows.empty()) return verdict;
     const Hang& first = hangs.rows.front();
+    verdict.name = first.cause == HangCause::cycle ? "deadlock" : "hang";
     std::size_t same_rank = 0, others = 0;
     for (std::size_t i = 1; i < hangs.rows.size(); ++i) {
         const Hang& hang = hangs.rows[i];
@@ -97,6 +96,14 @@ Trust hang_trust(const Facts& facts) {
 struct Measured {
     double compute = 0, memory = 0, latency = 0, unknown = 0;
     double all() const { return compute + memory + latency + unknown; }
+    double& of(KernelLimit limit) {
+        switch (limit) {
+            case KernelLimit::unknown: return unknown;
+            case KernelLimit::latency: return latency;
+            case KernelLimit::compute: return compute;
+            default: return memory;
+        }
+    }
 };
 
 Measured measured_of(const Facts& facts) {
@@ -105,10 +112,7 @@ Measured measured_of(const Facts& facts) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
         double time = std::max(groups[i].total_ns, 1.0);
         const KernelProfile& profile = facts.get<KernelProfiles>().profiles[i];
-        (profile.limit == KernelLimit::unknown   ? found.unknown
-         : profile.limit == KernelLimit::latency ? found.latency
-         : profile.limit == KernelLimit::compute ? found.compute
-                                                 : found.memory) += time;
+        found.of(profile.limit) += time;
     }
     return found;
 }
@@ -132,10 +136,10 @@ Verdict by_counters(const Facts& facts) {
         return verdict;
     }
     bool clear = 2 * most > all;
-    verdict.conclude(!clear                  ? Limit::mixed
-                     : most == found.memory  ? Limit::memory_bandwidth
-                     : most == found.compute ? Limit::compute
-                                             : Limit::unknown);
+    Limit limit = Limit::unknown;
+    if (most == found.compute) limit = Limit::compute;
+    if (most == found.memory) limit = Limit::memory_bandwidth;
+    verdict.conclude(clear ? limit : Limit::mixed);
     if (verdict.limit == Limit::unknown)
         verdict.because += "; the findings say what they wait for";
     else {
@@ -245,6 +249,18 @@ std::vector<const Shown*> what_is_there(const Facts& facts) {
     return there;
 }
 
+Verdict verdict_without_timeline(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const Tables& tables = trace.tables();
+    if (facts.get<Hangs>().calls.any()) return hang_verdict(facts);
+    if (tables.rank.rows > 0) return job_verdict(facts);
+    if (tables.profiled_kernel.rows > 0) return by_counters(facts);
+    if (tables.sample.rows > 0) return by_samples(facts);
+    if (tables.memory_event.rows > 0 || tables.memory_block.rows > 0) return by_memory();
+    if (tables.collective.rows > 0) return by_collectives(trace);
+    return by_tree(trace);
+}
+
 // ExitCode::empty when the trace holds none of that either.
 Result<Answer> answer_without_timeline(const Facts& facts) {
     const Trace& trace = facts.trace();
@@ -256,14 +272,13 @@ Result<Answer> answer_without_timeline(const Facts& facts) {
     answer.window = trace.window();
     const Tables& tables = trace.tables();
     bool dumps = facts.get<Hangs>().calls.any();
-    answer.trust = dumps ? hang_trust(facts) : tables.rank.rows > 0 ? job_trust(facts) : trust_without_timeline(trace);
-    answer.verdict = dumps                                                          ? hang_verdict(facts)
-                     : tables.rank.rows > 0                                         ? job_verdict(facts)
-                     : tables.profiled_kernel.rows > 0                              ? by_counters(facts)
-                     : tables.sample.rows > 0                                       ? by_samples(facts)
-                     : tables.memory_event.rows > 0 || tables.memory_block.rows > 0 ? by_memory()
-                     : tables.collective.rows > 0                                   ? by_collectives(trace)
-                                                                                    : by_tree(trace);
+    if (dumps)
+        answer.trust = hang_trust(facts);
+    else if (tables.rank.rows > 0)
+        answer.trust = job_trust(facts);
+    else
+        answer.trust = trust_without_timeline(trace);
+    answer.verdict = verdict_without_timeline(facts);
     std::string analyses;
     for (const Shown* shown : there) {
         if (shown->analysis.empty() || analyses.find(shown->analysis) != std::string::npos) continue;

@@ -23,8 +23,11 @@ void add_wrapped(std::vector<std::string>& lines, std::string_view head, std::st
 }
 
 std::string_view mark(Rating severity, bool unicode) {
-    if (!unicode) return severity == Rating::high ? "!" : severity == Rating::medium ? "*" : "-";
-    return severity == Rating::high ? "●" : severity == Rating::medium ? "◐" : "○";
+    switch (severity) {
+        case Rating::high: return unicode ? "●" : "!";
+        case Rating::medium: return unicode ? "◐" : "*";
+        default: return unicode ? "○" : "-";
+    }
 }
 
 // The mark of the severity, the title, and on the right what it costs.

@@ -46,7 +46,8 @@ std::string_view without_signature(std::string_view name) {
     if (name.empty() || name.back() != ')') return name;
     int depth = 0;
     for (std::size_t at = name.size(); at-- > 0;) {
-        depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+        if (name[at] == ')') ++depth;
+        if (name[at] == '(') --depth;
         if (depth == 0) return at > 0 ? name.substr(0, at) : name;
     }
     return name;

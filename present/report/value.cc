@@ -20,7 +20,9 @@ std::string plain(double value) {
     double size = std::fabs(value);
     if (size >= 1000)
         return readable_count(static_cast<std::int64_t>(std::llround(std::min(size, 1e18)) * (value < 0 ? -1 : 1)));
-    return fmt::format("{:.{}f}", value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    int digits = size >= 9.995 ? 1 : 2;
+    if (size >= 99.95) digits = 0;
+    return fmt::format("{:.{}f}", value, digits);
 }
 
 std::string format_real(double value, Unit unit) {

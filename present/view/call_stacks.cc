@@ -267,10 +267,10 @@ private:
         const Links& links = trace_.links();
         for (std::uint32_t at = 0; at < scene_.lanes.size(); ++at) {
             const Lane& lane = scene_.lanes[at];
-            const PodVector<Row>* launches = lane.table == SliceTable::kernel   ? &links.kernel_launch
-                                             : lane.table == SliceTable::memcpy ? &links.memcpy_launch
-                                             : lane.table == SliceTable::memset ? &links.memset_launch
-                                                                                : nullptr;
+            const PodVector<Row>* launches = nullptr;
+            if (lane.table == SliceTable::kernel) launches = &links.kernel_launch;
+            if (lane.table == SliceTable::memcpy) launches = &links.memcpy_launch;
+            if (lane.table == SliceTable::memset) launches = &links.memset_launch;
             if (launches == nullptr && lane.table != SliceTable::device_range) continue;
             for (std::size_t i = 0; i < lane.slices.size(); ++i) {
                 Row call = launches == nullptr ? kNoRow : (*launches)[lane.slices[i].row];

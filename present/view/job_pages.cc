@@ -203,7 +203,8 @@ private:
         for (Row row = 0; row < rows.rows; ++row) nameless += !rows.rank.has(row);
         json_.member("nameless_files", nameless);
         write_list(json_, "hosts", hosts.hosts, [&](const JobHost& host) {
-            text_or_null(!host.inferred ? host.name : host.ranks.size() < 2 ? std::string() : "host " + host.name);
+            std::string name = host.inferred ? "host " + host.name : host.name;
+            text_or_null(host.inferred && host.ranks.size() < 2 ? std::string() : name);
         });
         json_.key("ranks");
         json_.begin_object();

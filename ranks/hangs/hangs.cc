@@ -210,17 +210,16 @@ private:
         auto about = calls_.ranks.find(rank);
         if (about == calls_.ranks.end() || !about->second.dump) return row.no_dump.push_back(rank);
         auto range = calls_.ranges.find({row.group, rank});
-        if (range != calls_.ranges.end())
-            return (row.seq > range->second.last    ? row.missing
-                    : row.seq < range->second.first ? row.unknown
-                                                    : row.completed)
-                .push_back(rank);
-        (about->second.lost > 0 ? row.unknown : row.missing).push_back(rank);
+        if (range == calls_.ranges.end())
+            (about->second.lost > 0 ? row.unknown : row.missing).push_back(rank);
+        else if (row.seq > range->second.last)
+            row.missing.push_back(rank);
+        else
+            (row.seq < range->second.first ? row.unknown : row.completed).push_back(rank);
     }
     static RankList& list_for(Hang& row, CallState state) {
-        return state == CallState::completed   ? row.completed
-               : state == CallState::scheduled ? row.not_begun
-                                               : row.waiting;
+        if (state == CallState::completed) return row.completed;
+        return state == CallState::scheduled ? row.not_begun : row.waiting;
     }
 
     static void describe(Hang& row, const std::vector<const RankCall*>& calls) {
@@ -295,11 +294,14 @@ private:
                 if (std::optional<std::size_t> seat = sits_in(rank, call_of(rank, at)); seat && *seat != at)
                     edges.insert(*seat);
         row.waits_for.assign(edges.begin(), edges.end());
-        row.cause = !row.mismatch.empty()   ? HangCause::mismatch
-                    : !row.culprits.empty() ? HangCause::missing
-                    : !edges.empty()        ? HangCause::waits
-                    : is_undecided(row)     ? HangCause::undecided
-                                            : HangCause::nobody;
+        if (!row.mismatch.empty())
+            row.cause = HangCause::mismatch;
+        else if (!row.culprits.empty())
+            row.cause = HangCause::missing;
+        else if (!edges.empty())
+            row.cause = HangCause::waits;
+        else
+            row.cause = is_undecided(row) ? HangCause::undecided : HangCause::nobody;
     }
 
     // Nobody is known to be missing, but that is not everything.

@@ -48,15 +48,20 @@ private:
     std::vector<BarSpan> spans_;
 };
 
+DurNs* own_part(OwnTime& time, BarPart part) {
+    switch (part) {
+        case BarPart::input: return &time.input;
+        case BarPart::host: return &time.host;
+        case BarPart::unknown: return &time.unknown;
+        case BarPart::copy: return &time.copy;
+        case BarPart::compute: return &time.compute;
+        default: return nullptr;
+    }
+}
+
 OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
     for (const BarSpan& span : spans) {
-        DurNs* part = span.part == BarPart::input     ? &from.input
-                      : span.part == BarPart::host    ? &from.host
-                      : span.part == BarPart::unknown ? &from.unknown
-                      : span.part == BarPart::copy    ? &from.copy
-                      : span.part == BarPart::compute ? &from.compute
-                                                      : nullptr;
-        if (part != nullptr) *part = std::max<DurNs>(*part - span.dur, 0);
+        if (DurNs* part = own_part(from, span.part)) *part = std::max<DurNs>(*part - span.dur, 0);
     }
     return from;
 }

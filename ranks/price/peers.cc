@@ -232,7 +232,8 @@ private:
         for (std::uint32_t collective : equals) {
             std::uint32_t own = after.from[collective];
             bool none = most == kNoBase;
-            std::uint32_t from = none ? kNone : base_of(collective, own) == most ? own : find_base(collective, most);
+            std::uint32_t from = kNone;
+            if (!none) from = base_of(collective, own) == most ? own : find_base(collective, most);
             std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(collective, from);
             if (!time) continue;
             settled.emplace_back(collective, from);

@@ -217,7 +217,8 @@ std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by)
             if (node.what != What::end) arrive(i);
             last = std::max(last, arrival[i]);
         }
-        std::uint32_t ending = node.what == What::collective ? node.count : node.what == What::end ? 1 : 0;
+        std::uint32_t ending = node.what == What::end ? 1 : 0;
+        if (node.what == What::collective) ending = node.count;
         for (std::uint32_t k = node.first; k < node.first + ending; ++k) {
             std::uint32_t i = by.members[k];
             end[i] = (waits[i] ? last : arrival[i]) + times.transfer[i];

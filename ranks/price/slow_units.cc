@@ -155,7 +155,10 @@ private:
     std::vector<std::uint32_t> with_most(const std::map<std::uint32_t, double>& times) const {
         double all = 0;
         std::map<std::uint32_t, double> by_host;
-        for (const auto& [rank, sum] : times) all += sum, by_host[hosts_.of_rank[rank]] += sum;
+        for (const auto& [rank, sum] : times) {
+            all += sum;
+            by_host[hosts_.of_rank[rank]] += sum;
+        }
         std::vector<std::uint32_t> ranks;
         for (const auto& [rank, sum] : times)
             if (sum >= kNearlyAll * all) return {rank};
@@ -176,10 +179,10 @@ private:
     }
     SlowUnit passing_unit(Part part, const std::vector<std::uint32_t>& ranks) const {
         std::uint32_t first = ranks.front(), host = hosts_.of_rank[first];
-        SlowUnit unit =
-            is_host(ranks)      ? unit_of(UnitKind::host, host, fmt::format("host {}", hosts_.hosts[host].name), {})
-            : ranks.size() == 1 ? unit_of(UnitKind::rank, first, fmt::format("rank {}", job_.ranks[first].rank), {})
-                                : unit_of(UnitKind::job, 0, "changing ranks", {});
+        SlowUnit unit = unit_of(UnitKind::job, 0, "changing ranks", {});
+        if (ranks.size() == 1)
+            unit = unit_of(UnitKind::rank, first, fmt::format("rank {}", job_.ranks[first].rank), {});
+        if (is_host(ranks)) unit = unit_of(UnitKind::host, host, fmt::format("host {}", hosts_.hosts[host].name), {});
         std::set<std::int64_t> steps;
         for (std::uint32_t rank : ranks)
             for (std::uint32_t i = job_.ranks[rank].first; i < job_.ranks[rank].first + job_.ranks[rank].collectives;
@@ -188,10 +191,10 @@ private:
                     unit.own.push_back(i);
                     steps.insert(job_.collectives[i].step);
                 }
-        unit.unit.cause = part == part_compute ? DelayCause::more_work
-                          : part == part_input ? DelayCause::late_data
-                          : part == part_copy  ? DelayCause::copies
-                                               : DelayCause::pause;
+        unit.unit.cause = DelayCause::pause;
+        if (part == part_compute) unit.unit.cause = DelayCause::more_work;
+        if (part == part_input) unit.unit.cause = DelayCause::late_data;
+        if (part == part_copy) unit.unit.cause = DelayCause::copies;
         unit.unit.evidence = fmt::format("{} on {} rank{}, in {} of {} steps", words_of(part), ranks.size(),
                                          ranks.size() == 1 ? "" : "s", steps.size(), steps_);
         return unit;

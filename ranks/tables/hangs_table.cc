@@ -78,9 +78,9 @@ constexpr auto kHangsColumns = columns_of<HangsRow>({
 });
 
 void add_row(ResultTable& table, const Hangs& hangs, const Hang& hang) {
-    std::int32_t absent_rank = !hang.culprits.empty()  ? hang.culprits.front()
-                               : !hang.missing.empty() ? hang.missing.front()
-                                                       : kUnknownRank;
+    std::int32_t absent_rank = kUnknownRank;
+    if (!hang.missing.empty()) absent_rank = hang.missing.front();
+    if (!hang.culprits.empty()) absent_rank = hang.culprits.front();
     const RankCall* last = hang.missing.empty() ? nullptr : hangs.last_of(absent_rank);
     table.add(kHangsColumns, {hangs, hang, last});
 }

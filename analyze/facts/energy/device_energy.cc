@@ -217,9 +217,9 @@ EnergyEstimate EnergyCurve::raw(Interval within) const {
     EnergyEstimate best = by_counter(within), other = by_power(within);
     if (!best || (other && other.uncertainty_j < best.uncertainty_j)) best = other;
     if (!best) {
-        best.because = series_->reset             ? "the energy counter was reset"
-                       : series_->counter.empty() ? "the energy counter did not change twice"
-                                                  : "the energy counter was not read around the interval";
+        best.because = "the energy counter was not read around the interval";
+        if (series_->counter.empty()) best.because = "the energy counter did not change twice";
+        if (series_->reset) best.because = "the energy counter was reset";
         if (series_->counter_readings == 0) best.because = "a single power sample is not enough";
         return best;
     }

@@ -168,9 +168,8 @@ private:
         if (submit > part.start) explain_host(thread, {part.start, std::min(submit, part.end)});
         Interval within{std::max(part.start, submit), std::min(part.end, submitted)};
         StringId call_name = trace_.api_call().name[call];
-        IdleCause calling = crosses_bus(gap)                          ? IdleCause::host_memcpy
-                            : submitted - submit > kMaxLaunchDuration ? IdleCause::compilation
-                                                                      : IdleCause::launch;
+        IdleCause calling = submitted - submit > kMaxLaunchDuration ? IdleCause::compilation : IdleCause::launch;
+        if (crosses_bus(gap)) calling = IdleCause::host_memcpy;
         pieces_.add(calling, call_name, thread, within);
         Interval queued{std::max(part.start, submitted), part.end};
         if (queued.length() > 0) explain_queue(gap, thread, queued, call_name);

@@ -104,10 +104,11 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
     if (meaning != Meaning::unknown_yet) return meaning;
     std::string_view name = trace_.text(span.name);
     if (!is_call) {
-        return meaning = names_loader(name)               ? Meaning::input
-                         : names_communication_wait(name) ? Meaning::communication
-                         : names_compilation(name)        ? Meaning::compilation
-                                                          : Meaning::inherit;
+        meaning = Meaning::inherit;
+        if (names_compilation(name)) meaning = Meaning::compilation;
+        if (names_communication_wait(name)) meaning = Meaning::communication;
+        if (names_loader(name)) meaning = Meaning::input;
+        return meaning;
     }
     switch (kind_of_call(name)) {
         case CallKind::launch: return meaning = Meaning::launch_call;

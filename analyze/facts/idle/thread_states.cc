@@ -32,7 +32,8 @@ std::optional<ThreadState> state_in(const CpuSampleTable& samples, Row row) {
     double used =
         static_cast<double>(samples.user_ns.value_or(row, 0)) + static_cast<double>(samples.system_ns.value_or(row, 0));
     double share = used / static_cast<double>(samples.dur[row]);
-    return share >= kRuns ? ThreadState::runs : share > kSleeps ? ThreadState::runs_partly : ThreadState::sleeps;
+    if (share >= kRuns) return ThreadState::runs;
+    return share > kSleeps ? ThreadState::runs_partly : ThreadState::sleeps;
 }
 
 // Threads whose scheduling was recorded: all of their time from the first stretch on a CPU to the last is known.

@@ -26,7 +26,12 @@ std::string name_of_set(std::uint32_t set) {
     for (std::uint32_t bit = 0; bit < 32; ++bit) {
         if ((set >> bit & 1u) == 0) continue;
         if (!name.empty()) name += " + ";
-        name += bit == kMemcpy ? "memcpy" : bit == kMemset ? "memset" : to_string(static_cast<KernelClass>(bit));
+        if (bit == kMemcpy)
+            name += "memcpy";
+        else if (bit == kMemset)
+            name += "memset";
+        else
+            name += to_string(static_cast<KernelClass>(bit));
     }
     return name;
 }
@@ -67,9 +72,8 @@ WorkStates::WorkStates(const Facts& facts, std::int32_t device) : window_(facts.
     while (ops.next()) {
         if (ops.span().length() <= 0) continue;
         end_until(ops.span().start);
-        std::uint32_t bit = ops.kind() == DeviceOp::kernel   ? class_of(ops.row())
-                            : ops.kind() == DeviceOp::memcpy ? kMemcpy
-                                                             : kMemset;
+        std::uint32_t bit = ops.kind() == DeviceOp::memcpy ? kMemcpy : kMemset;
+        if (ops.kind() == DeviceOp::kernel) bit = class_of(ops.row());
         if (running[bit]++ == 0) append(ops.span().start, set |= 1u << bit);
         ends.emplace(ops.span().end, bit);
     }

@@ -46,7 +46,8 @@ DeviceSize size_of(const Trace& trace, std::int32_t device) {
 }
 
 Bound by_reuse(Reuse reuse) {
-    return reuse == Reuse::high ? Bound::compute : reuse == Reuse::low ? Bound::memory : Bound::unknown;
+    if (reuse == Reuse::high) return Bound::compute;
+    return reuse == Reuse::low ? Bound::memory : Bound::unknown;
 }
 
 Bound by_name(const KernelTraits& traits, Reuse reuse) {
@@ -67,9 +68,10 @@ Bound by_name(const KernelTraits& traits, Reuse reuse) {
         case KernelClass::optimizer:
         case KernelClass::embedding_index: return Bound::memory;
         case KernelClass::triton:
-            return traits.triton_kind == TritonKind::matmul_template                                   ? by_reuse(reuse)
-                   : traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none ? Bound::unknown
-                                                                                                       : Bound::memory;
+            if (traits.triton_kind == TritonKind::matmul_template) return by_reuse(reuse);
+            if (traits.triton_kind == TritonKind::other || traits.triton_kind == TritonKind::none)
+                return Bound::unknown;
+            return Bound::memory;
         case KernelClass::sort_scan:
         case KernelClass::random:
         case KernelClass::other: return Bound::unknown;
@@ -214,10 +216,11 @@ const OpRate* rate_of(const OpRates& rates, Row kernel) {
 // By measured group: what its counters say; absent if they name no resource.
 std::vector<std::optional<Bound>> measured_bounds(const Facts& facts) {
     std::vector<std::optional<Bound>> bounds;
-    for (const KernelProfile& profile : facts.get<KernelProfiles>().profiles)
-        bounds.push_back(profile.memory_bound()                  ? std::optional(Bound::memory)
-                         : profile.limit == KernelLimit::compute ? std::optional(Bound::compute)
-                                                                 : std::nullopt);
+    for (const KernelProfile& profile : facts.get<KernelProfiles>().profiles) {
+        std::optional<Bound>& bound = bounds.emplace_back();
+        if (profile.memory_bound()) bound = Bound::memory;
+        if (profile.limit == KernelLimit::compute) bound = Bound::compute;
+    }
     return bounds;
 }
 

@@ -45,11 +45,10 @@ struct Resources {
 
 // Bytes of a metric in byte/block, Kbyte/block, ... (powers of 1000); absent for other units.
 std::optional<double> bytes_of(double value, std::string_view unit) {
-    double factor = unit.starts_with("byte")    ? 1
-                    : unit.starts_with("Kbyte") ? 1e3
-                    : unit.starts_with("Mbyte") ? 1e6
-                                                : 0;
-    return factor == 0 ? std::nullopt : std::optional(std::round(value * factor));
+    if (unit.starts_with("byte")) return std::round(value);
+    if (unit.starts_with("Kbyte")) return std::round(value * 1e3);
+    if (unit.starts_with("Mbyte")) return std::round(value * 1e6);
+    return std::nullopt;
 }
 
 std::unordered_map<std::int64_t, Resources> resources_by_launch(const Trace& trace) {

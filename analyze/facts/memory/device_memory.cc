@@ -201,7 +201,8 @@ private:
         std::vector<Step> steps;
         Coverage covered = calls_[to.process];
         for (const CudaAllocation* each : made) {
-            HeldBytes* of = each->managed ? &to.managed : each->is_segment ? &to.segments : &to.calls;
+            HeldBytes* of = each->is_segment ? &to.segments : &to.calls;
+            if (each->managed) of = &to.managed;
             bool is_released = each->to != std::numeric_limits<TimeNs>::max();
             covered.add(each->from, is_released ? each->to : each->from);
             steps.push_back({each->from, of, each->bytes});

@@ -34,7 +34,8 @@ KernelRuling look_for_latency_bound(const KernelProfile& profile) {
     if (finding.remedy.empty()) finding.remedy = "Have more warps resident, or more independent instructions in each.";
     finding.gain_pct = top == nullptr ? std::optional<double>() : std::min(top->pct, 100 - busiest);
     sure &= !profile.compute->lower_bound && !profile.memory->lower_bound;
-    finding.confidence = sure ? Rating::high : top != nullptr ? Rating::medium : Rating::low;
+    finding.confidence = top != nullptr ? Rating::medium : Rating::low;
+    if (sure) finding.confidence = Rating::high;
     if (profile.stalls && !profile.stalls->doubt.empty()) finding.confidence = Rating::low;
     finding.would_change_if = "a part of the GPU that was not collected is near its peak";
     KernelRuling ruling = KernelRuling::fires(std::move(finding));

@@ -18,9 +18,8 @@ double cost(const KernelProfile& profile, const AccessKind& kind, bool loads) {
     for (const std::optional<AccessKind>& each : {profile.accesses.loads, profile.accesses.stores})
         if (each) sectors += each->sectors;
     bool absorbed = loads && profile[KernelMetric::l1_hit_pct].value_or(0) >= 0.75 * excess;
-    double busy = absorbed         ? level_pct(profile.kernel, MemoryLevel::l1).value_or(0)
-                  : profile.memory ? profile.memory->pct
-                                   : 0;
+    double busy = profile.memory ? profile.memory->pct : 0;
+    if (absorbed) busy = level_pct(profile.kernel, MemoryLevel::l1).value_or(0);
     return excess * kind.sectors / sectors * busy / 100;
 }
 
@@ -46,7 +45,9 @@ KernelRuling look_for_uncoalesced_access(const KernelProfile& profile) {
     if (loads + stores < kMinAccessGainPct) return KernelRuling::silent();
     // What a compute-bound kernel would gain by less traffic cannot be estimated.
     if (profile.limit != KernelLimit::compute) finding.gain_pct = std::min(100.0, loads + stores);
-    std::string_view which = loads > 4 * stores ? "loads" : stores > 4 * loads ? "stores" : "loads and stores";
+    std::string_view which = "loads and stores";
+    if (loads > 4 * stores) which = "loads";
+    if (stores > 4 * loads) which = "stores";
     finding.title = fmt::format("{:.0f} % of the sectors of global memory moved are not needed: {} are not coalesced",
                                 *accesses.excess_pct, which);
     if (accesses.loads && loads > 0) finding.evidence.push_back(line("loads", *accesses.loads));
