@@ -47,21 +47,21 @@ void Exchanges::each(const Visit& visit) {
 namespace {
 
 struct Keyed {
-    OrderKey key;  // of a numbered collective: group, -1, -1, -1, number, 0
+    OrderKey key;
     std::uint32_t collective;
     MatchRule rule;
     std::uint16_t part = kWhole;  // as in OrderedCollective
-    bool is_transfer() const { return key[3] == static_cast<std::int64_t>(CollectiveKind::send_recv); }
+    bool is_transfer() const { return key.kind == CollectiveKind::send_recv; }
 };
 
 // By key, then by collective. First by group, because most keys differ there.
 std::vector<Keyed> sorted(const std::vector<Keyed>& keyed, std::size_t groups) {
     std::vector<std::size_t> begin(groups + 1, 0);
-    for (const Keyed& each : keyed) ++begin[static_cast<std::size_t>(each.key[0]) + 1];
+    for (const Keyed& each : keyed) ++begin[each.key.group + 1];
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
     std::vector<Keyed> found(keyed.size());
     std::vector<std::size_t> next(begin.begin(), begin.end() - 1);
-    for (const Keyed& each : keyed) found[next[static_cast<std::size_t>(each.key[0])]++] = each;
+    for (const Keyed& each : keyed) found[next[each.key.group]++] = each;
     run_parallel(groups, default_threads(), [&](std::size_t group, unsigned) {
         std::sort(found.begin() + static_cast<std::ptrdiff_t>(begin[group]),
                   found.begin() + static_cast<std::ptrdiff_t>(begin[group + 1]), [](const Keyed& a, const Keyed& b) {
@@ -114,24 +114,26 @@ std::vector<Keyed> keys_of(const Job& job, MatchedJob& matched) {
             bool numbered = collective.seq && !collective.is_pair(),
                  repeated = numbered && repeats[collective.group].contains(*collective.seq);
             if (numbered && !repeated) {
-                keyed.push_back({{collective.group, -1, -1, -1, *collective.seq, 0}, i, MatchRule::exact});
+                keyed.push_back({{.group = collective.group, .seq = *collective.seq}, i, MatchRule::exact});
                 continue;
             }
             bool assumed = job.groups[collective.group].assumed;
             if (collective.step < 0 || (assumed && collective.is_pair())) continue;
             auto add = [&](OrderKey key, MatchRule rule, std::uint16_t part) {
-                std::int64_t place = places[key]++;
-                key.back() = place;
+                key.place = places[key]++;
                 keyed.push_back({key, i, rule, part});
             };
-            auto kind = static_cast<std::int64_t>(collective.kind);
-            if (!collective.is_pair())
-                add({collective.group, assumed ? collective.bytes : -1, repeated ? *collective.seq : -1, kind,
-                     collective.step, 0},
-                    assumed ? MatchRule::guessed : MatchRule::order, kWhole);
+            OrderKey key{.group = collective.group,
+                         .by_order = true,
+                         .bytes = assumed ? collective.bytes : -1,
+                         .seq = repeated ? *collective.seq : -1,
+                         .kind = collective.kind,
+                         .step = collective.step};
+            if (!collective.is_pair()) add(key, assumed ? MatchRule::guessed : MatchRule::order, kWhole);
             std::uint16_t part = 0;
             for (const Job::Transfer& transfer : job.transfers_of(collective)) {
-                OrderKey key{collective.group, transfer.from_rank, transfer.to_rank, kind, collective.step, 0};
+                key.from = transfer.from_rank;
+                key.to = transfer.to_rank;
                 if (transfer.from_rank >= 0 && transfer.to_rank >= 0)
                     add(key, MatchRule::order, part);
                 else

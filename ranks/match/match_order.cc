@@ -31,10 +31,6 @@ constexpr double kOtherSteps = 0.1;
 constexpr double kMostUsual = 3;  // times the median size: a checkpoint alone must not decide
 constexpr std::size_t kMostReferences = 3;
 
-bool equal_until(const OrderKey& a, const OrderKey& b, std::size_t fields) {
-    return std::equal(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(fields), b.begin());
-}
-
 // Records of one group, kind and direction in one step.
 struct Bucket {
     std::size_t begin = 0, end = 0;
@@ -182,8 +178,8 @@ public:
            std::vector<bool>& trusted)
         : job_(job), records_(records), trusted_(trusted) {
         for (std::size_t i = begin; i < end; ++i) {
-            if (buckets_.empty() || !equal_until(records[i].key, records[buckets_.back().begin].key, 5))
-                buckets_.push_back({i, i, records[i].key[4], {}});
+            if (buckets_.empty() || records[i].key.step != buckets_.back().step)
+                buckets_.push_back({i, i, records[i].key.step, {}});
             buckets_.back().end = i + 1;
             ++buckets_.back().counts[job.collectives[records[i].collective].rank];
         }
@@ -207,7 +203,7 @@ public:
         }
     }
 
-    std::int64_t group() const { return records_[buckets_.front().begin].key[0]; }
+    std::uint32_t group() const { return records_[buckets_.front().begin].key.group; }
 
     // Ranks whose records are other collectives than those of most others; absent if nothing can be compared.
     std::optional<std::set<std::uint32_t>> strangers(const std::vector<bool>& whole) const {
@@ -221,7 +217,7 @@ public:
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
                 const Job::Collective& collective = job_.collectives[records_[i].collective];
                 if (trusted_[i])
-                    sequences[collective.rank].push_back({bucket.step, records_[i].key[5], collective.span});
+                    sequences[collective.rank].push_back({bucket.step, records_[i].key.place, collective.span});
             }
         std::optional<std::set<std::uint32_t>> fewest;
         std::size_t tried = 0;
@@ -263,7 +259,7 @@ private:
         for (std::size_t i = bucket.begin; i < bucket.end; ++i) {
             std::int64_t message = bytes_of(job_, records_[i]);
             if (!gpuprof::has_equal_messages(job_.collectives[records_[i].collective].kind) || message < 0) continue;
-            if (bytes.try_emplace(records_[i].key[5], message).first->second != message) return false;
+            if (bytes.try_emplace(records_[i].key.place, message).first->second != message) return false;
         }
         return true;
     }
@@ -301,13 +297,13 @@ std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollecti
     std::vector<bool> trusted(records.size(), true);
     std::vector<Series> all;
     for (std::size_t begin = 0, end = 0; begin < records.size(); begin = end) {
-        while (end < records.size() && equal_until(records[end].key, records[begin].key, 4)) ++end;
+        while (end < records.size() && records[end].key.series() == records[begin].key.series()) ++end;
         all.emplace_back(job, records, begin, end, trusted);
     }
     std::set<std::uint32_t> losers;
     for (const Series& series : all) series.find_losers(losers);
-    std::set<std::pair<std::int64_t, std::uint32_t>> strangers;  // group and rank
-    std::set<std::int64_t> judged;                               // groups
+    std::set<std::pair<std::uint32_t, std::uint32_t>> strangers;  // group and rank
+    std::set<std::uint32_t> judged;                               // groups
     for (Series& series : all) {
         series.judge_counts(losers);
         std::optional<std::set<std::uint32_t>> found = series.strangers(whole);
@@ -317,8 +313,8 @@ std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollecti
     }
     // A rank that counts other steps does so in all of its collectives.
     for (std::size_t i = 0; i < records.size(); ++i) {
-        std::int64_t group = records[i].key[0];
-        bool unproven = job.groups[static_cast<std::size_t>(group)].assumed && !judged.contains(group);
+        std::uint32_t group = records[i].key.group;
+        bool unproven = job.groups[group].assumed && !judged.contains(group);
         if (unproven || strangers.contains({group, job.collectives[records[i].collective].rank})) trusted[i] = false;
     }
     return trusted;
@@ -334,7 +330,8 @@ std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollec
         return next != unread.end() && *next < to;
     };
     struct Seen {
-        std::int64_t group = -1, last = 0, step = 0;
+        std::uint32_t group = kNone;
+        std::int64_t last = 0, step = 0;
         std::size_t count = 0, gaps = 0, other_steps = 0;
     };
     std::vector<Seen> ranks(job.ranks.size());
@@ -342,8 +339,8 @@ std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollec
         std::vector<std::int64_t> steps;
         for (; end < numbered.size() && numbered[end].key == numbered[begin].key; ++end)
             steps.push_back(job.collectives[numbered[end].collective].step);
-        std::int64_t usual = median_of(std::move(steps)), group = numbered[begin].key[0],
-                     number = numbered[begin].key[4];
+        std::int64_t usual = median_of(std::move(steps)), number = numbered[begin].key.seq;
+        std::uint32_t group = numbered[begin].key.group;
         for (std::size_t i = begin; i < end; ++i) {
             const Job::Collective& collective = job.collectives[numbered[i].collective];
             Seen& seen = ranks[collective.rank];

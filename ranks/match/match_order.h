@@ -4,17 +4,33 @@
 // offset. So the order counts only where nothing contradicts it. Private to match.cc and its tests.
 #pragma once
 
-#include <array>
+#include <compare>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "ranks/job/job.h"
 
 namespace gpuprof::inline ranks {
 
-// Equal for the members of one collective: group, the two ends or -1, kind, step, and place in the step.
-using OrderKey = std::array<std::int64_t, 6>;
+// Equal for the members of one collective, which a sequence number identifies, or else its place among the records of a rank
+// that look alike.
+struct OrderKey {
+    std::uint32_t group = 0;                        // index in Job::groups
+    bool by_order = false;                          // `seq` is not enough
+    std::int32_t from = -1;                         // rank, of a send or receive
+    std::int32_t to = -1;                           // rank, of a send or receive
+    std::int64_t bytes = -1;                        // of a message whose group is only assumed
+    std::int64_t seq = -1;                          // by order: a number that its rank has more than once
+    CollectiveKind kind = CollectiveKind::unknown;  // by order
+    std::int64_t step = -1;                         // by order
+    std::int64_t place = 0;                         // by order: in the step
+
+    // Equal in all steps.
+    auto series() const { return std::tie(group, by_order, from, to, bytes, seq, kind); }
+    auto operator<=>(const OrderKey&) const = default;
+};
 
 inline constexpr std::uint16_t kWhole = UINT16_MAX;
 
@@ -38,7 +54,7 @@ std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollecti
                                  const std::vector<bool>& whole);
 
 // Whether the numbered records of each rank, by index in Job::ranks, show that it lost nothing of the steps that were
-// read and counts steps as the others do. `numbered`: with keys {group, -1, -1, -1, number, 0}, sorted.
+// read and counts steps as the others do. `numbered`: with keys of group and number, sorted.
 std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollective> numbered);
 
 // Clocks of the GPUs of one machine differ by a few microseconds.

@@ -1,11 +1,12 @@
 #include "ranks/price/peers.h"
 
 #include <algorithm>
-#include <array>
+#include <compare>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 
 #include "analyze/facts/facts.h"
 #include "core/base/parallel.h"
@@ -16,9 +17,16 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-// How a collective looks to its rank: kind of group, kind, and of sends and receives whom they are with, and the place in the group,
-// unless it is a ring.
-using Shape = std::array<std::int64_t, 5>;
+// How a collective looks to its rank.
+struct Shape {
+    std::int64_t description = -1;  // number of its group's; -1: it has no group
+    std::int64_t ranks = 0;         // in its group
+    CollectiveKind kind = CollectiveKind::unknown;
+    std::int64_t pattern = -1;  // of sends and receives: whom they are with
+    std::int64_t place = 0;     // of sends and receives: in the group, unless it is a ring
+    std::int64_t bytes = 0;     // without a group
+    auto operator<=>(const Shape&) const = default;
+};
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
 // Collectives that a thread settles at once.
 constexpr std::size_t kEntriesPerTask = 4096;
@@ -85,12 +93,13 @@ private:
     }
 
     Shape shape_of(const Job::Collective& collective) {
-        if (collective.group == kNone) return {-1, static_cast<std::int64_t>(collective.kind), 0, 0, collective.bytes};
+        if (collective.group == kNone) return {.kind = collective.kind, .bytes = collective.bytes};
         const Job::Group& group = job_.groups[collective.group];
-        std::int32_t own = job_.ranks[collective.rank].rank;
-        std::int64_t pattern = collective.is_pair() ? pattern_of(collective) : -1;
-        std::int64_t stage = collective.is_pair() && !stages_.ring[collective.group] ? place_in(group, own) : 0;
-        return {description_[collective.group], group.size, static_cast<std::int64_t>(collective.kind), pattern, stage};
+        Shape shape{.description = description_[collective.group], .ranks = group.size, .kind = collective.kind};
+        if (collective.is_pair()) shape.pattern = pattern_of(collective);
+        if (collective.is_pair() && !stages_.ring[collective.group])
+            shape.place = place_in(group, job_.ranks[collective.rank].rank);
+        return shape;
     }
 
     void place_all() {
@@ -185,19 +194,25 @@ private:
         std::function<std::optional<DurNs>(std::uint32_t collective, std::uint32_t from)> recorded;
     };
 
-    // Where a time counts from, in terms that hold for every rank: shape and turn, and how many steps before.
-    using Base = std::array<std::int64_t, 3>;
-    static constexpr Base kNoBase{-1, -1, INT64_MAX};
+    // Where a time counts from, in terms that hold for every rank.
+    struct Base {
+        std::int64_t shape = -1, turn = -1;
+        std::int64_t steps_before = INT64_MAX;
+        bool operator==(const Base&) const = default;
+        bool is_known() const { return shape >= 0; }
+        // The fewest steps back first, and the latest in its step.
+        auto order() const { return std::tuple(steps_before, -turn, shape); }
+    };
     Base base_of(std::uint32_t i, std::uint32_t from) const {
-        if (from == kNone) return kNoBase;
+        if (from == kNone) return {};
         return {places_[from].shape, places_[from].turn, places_[i].step - places_[from].step};
     }
     std::uint32_t find_base(std::uint32_t i, const Base& what) const {
         const Job::Rank& rank = job_.ranks[job_.collectives[i].rank];
         for (std::uint32_t k = i + 1; k-- > rank.first;) {
-            if (places_[i].step - places_[k].step > what[2]) return kNone;
-            if (k != i && places_[k].shape == what[0] && places_[k].turn == what[1] &&
-                places_[i].step - places_[k].step == what[2])
+            if (places_[i].step - places_[k].step > what.steps_before) return kNone;
+            if (k != i && places_[k].shape == what.shape && places_[k].turn == what.turn &&
+                places_[i].step - places_[k].step == what.steps_before)
                 return k;
         }
         return kNone;
@@ -215,9 +230,8 @@ private:
         }
         return std::min_element(counts.begin(), counts.end(),
                                 [](const auto& a, const auto& b) {
-                                    auto nearest = [](const Base& base) { return Base{base[2], -base[1], base[0]}; };
                                     return a.second != b.second ? a.second > b.second
-                                                                : nearest(a.first) < nearest(b.first);
+                                                                : a.first.order() < b.first.order();
                                 })
             ->first;
     }
@@ -231,7 +245,7 @@ private:
         std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // collective, from where
         for (std::uint32_t collective : equals) {
             std::uint32_t own = after.from[collective];
-            bool none = most == kNoBase;
+            bool none = !most.is_known();
             std::uint32_t from = kNone;
             if (!none) from = base_of(collective, own) == most ? own : find_base(collective, most);
             std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(collective, from);
@@ -328,7 +342,14 @@ private:
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
     // ranks, a transfer may be a wait for one of the others.
     void settle_transfers() {
-        std::map<std::array<std::int64_t, 4>, std::vector<std::uint32_t>> equal;
+        struct Transfer {
+            CollectiveKind kind;
+            std::uint32_t ranks;
+            std::int64_t bytes;
+            bool between_hosts;
+            auto operator<=>(const Transfer&) const = default;
+        };
+        std::map<Transfer, std::vector<std::uint32_t>> equal;
         for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
             const Instance& instance = matched_.instances[i];
             if (instance.count < 2 || !instance.complete) continue;
@@ -339,7 +360,7 @@ private:
                 between |= job_.ranks[job_.collectives[collective].rank].clock != job_.ranks[first.rank].clock;
                 bytes = std::max(bytes, job_.collectives[collective].bytes);
             }
-            equal[{static_cast<std::int64_t>(first.kind), instance.count, bytes, between}].push_back(i);
+            equal[{first.kind, instance.count, bytes, between}].push_back(i);
         }
         peers_.equal_transfers.assign(matched_.instances.size(), kNone);
         std::uint32_t number = 0;
