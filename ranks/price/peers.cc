@@ -28,7 +28,7 @@ struct Shape {
     auto operator<=>(const Shape&) const = default;
 };
 constexpr std::size_t kKinds = static_cast<std::size_t>(CollectiveKind::send_recv) + 1;
-// Collectives that a thread settles at once.
+// Collectives that a thread handles at once.
 constexpr std::size_t kEntriesPerTask = 4096;
 
 class PeerFinder {
@@ -42,10 +42,10 @@ public:
         peers_.role.assign(job_.collectives.size(), 0);
         place_all();
         find_cells();
-        settle_own();
-        settle_transfers();
-        settle_steps();
-        settle_lateness();
+        find_own_times();
+        find_transfer_times();
+        compare_steps();
+        find_lateness();
         peers_.order = replay_.order_with(job_, matched_, peers_.times);
         return std::move(peers_);
     }
@@ -120,7 +120,7 @@ private:
             }
     }
 
-    void settle_own() {
+    void find_own_times() {
         JobTimes& times = peers_.times;
         const RankWork work(job_, replay_.recorded);
         After own{replay_.recorded.follows, times.own, times.follows, &times.overlapped_compute,
@@ -133,12 +133,12 @@ private:
             sorted[i] = {pack(job_.collectives[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
         for (const Job::Rank& rank : job_.ranks)
             std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.collectives);
-        settle(sorted, own, lead, 3, false);
+        set_usual_times(sorted, own, lead, 3, false);
         std::vector<std::uint32_t> steps = numbered_steps();
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
             sorted[i] = {pack(places_[i].role, places_[i].shape), pack(steps[i], places_[i].turn), i};
         std::sort(sorted.begin(), sorted.end());
-        settle(sorted, own, lead, kFewestPeers, true);
+        set_usual_times(sorted, own, lead, kFewestPeers, true);
     }
 
     // Collectives with equal keys are adjacent.
@@ -164,8 +164,8 @@ private:
     }
 
     struct After;
-    void settle(const std::vector<Sorted>& sorted, const After& own, const After& lead, std::size_t fewest,
-                bool by_peers) {
+    void set_usual_times(const std::vector<Sorted>& sorted, const After& own, const After& lead, std::size_t fewest,
+                         bool by_peers) {
         std::vector<std::size_t> tasks{0};  // where they begin: never between equals
         for (std::size_t i = 1; i < sorted.size(); ++i)
             if (i - tasks.back() >= kEntriesPerTask && !sorted[i].equals(sorted[i - 1])) tasks.push_back(i);
@@ -177,8 +177,8 @@ private:
                 while (end < sorted.size() && sorted[end].equals(sorted[begin]))
                     equals.push_back(sorted[end++].collective);
                 if (equals.size() < fewest) continue;
-                settle_equals(own, equals, by_peers);
-                settle_equals(lead, equals, by_peers);
+                set_usual_time(own, equals, by_peers);
+                set_usual_time(lead, equals, by_peers);
             }
         });
     }
@@ -188,7 +188,7 @@ private:
     struct After {
         const std::vector<std::uint32_t>& from;  // as recorded
         std::vector<DurNs>& time;                // to set: as most equals have it, and from where
-        std::vector<std::uint32_t>& settled;
+        std::vector<std::uint32_t>& usual_from;
         std::vector<std::uint32_t>*
             overlapped_compute;  // part of `recorded` that is not of `time`; null: there is none
         std::function<std::optional<DurNs>(std::uint32_t collective, std::uint32_t from)> recorded;
@@ -238,11 +238,11 @@ private:
 
     // Where the times of most equals count from, and the median of these times. One that counts from another collective,
     // because it is late or early, would count from there as they do.
-    void settle_equals(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
+    void set_usual_time(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
         const Base most = most_frequent_base(after, equals);
         std::vector<DurNs> times;
-        std::vector<std::uint32_t> overlapped;                         // of those that count from there
-        std::vector<std::pair<std::uint32_t, std::uint32_t>> settled;  // collective, from where
+        std::vector<std::uint32_t> overlapped;                       // of those that count from there
+        std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // collective, from where
         for (std::uint32_t collective : equals) {
             std::uint32_t own = after.from[collective];
             bool none = !most.is_known();
@@ -250,17 +250,17 @@ private:
             if (!none) from = base_of(collective, own) == most ? own : find_base(collective, most);
             std::optional<DurNs> time = from == kNone && !none ? std::nullopt : after.recorded(collective, from);
             if (!time) continue;
-            settled.emplace_back(collective, from);
+            found.emplace_back(collective, from);
             times.push_back(*time);
             if (from == own) overlapped.push_back(job_.collectives[collective].overlapped_compute);
         }
         if (times.empty()) return;
         std::uint32_t overlap = after.overlapped_compute != nullptr ? median_of(overlapped) : 0;
         DurNs median = std::max<DurNs>(median_of(times) - overlap, 0);
-        for (auto [collective, from] : settled) {
+        for (auto [collective, from] : found) {
             after.time[collective] = median;
             if (after.overlapped_compute != nullptr) (*after.overlapped_compute)[collective] = overlap;
-            after.settled[collective] = from;
+            after.usual_from[collective] = from;
             if (by_peers) peers_.by_peers[collective] = true;
         }
     }
@@ -273,7 +273,7 @@ private:
     }
 
     // The parts of whole steps: they do not depend on what followed what.
-    void settle_steps() {
+    void compare_steps() {
         std::vector<std::uint32_t> roles(job_.rank_steps.size(), kNone);
         for (std::uint32_t i = 0; i < job_.collectives.size(); ++i)
             if (cells_[i] != kNone) roles[cells_[i]] = peers_.role[i];
@@ -302,7 +302,7 @@ private:
 
     // The longest delay of a launch in each step. It counts as input as far as the host waited for that longer than its
     // peers.
-    void settle_lateness() {
+    void find_lateness() {
         peers_.late.resize(job_.rank_steps.size());
         std::vector<DurNs> input(job_.rank_steps.size(), 0);
         for (std::uint32_t i = 0; i < job_.collectives.size(); ++i) {
@@ -341,7 +341,7 @@ private:
 
     // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
     // ranks, a transfer may be a wait for one of the others.
-    void settle_transfers() {
+    void find_transfer_times() {
         struct Transfer {
             CollectiveKind kind;
             std::uint32_t ranks;
