@@ -19,6 +19,7 @@
 #include "ranks/price/rank_waits.h"
 #include "ranks/price/stages.h"
 #include "ranks/price/stragglers.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline answer {
 namespace {

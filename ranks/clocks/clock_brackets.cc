@@ -7,14 +7,10 @@
 #include <tuple>
 
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-// Wider bounds are of no use.
-constexpr double kMostSlackNs = 250'000;
-// Of the usual slack of a pair of ranks: in some steps, one of them waited for others in every message.
-constexpr double kMostOfUsual = 2;
 
 // From one side: what a clock shows more than another one is at most `value`.
 struct Bound {

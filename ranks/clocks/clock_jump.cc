@@ -6,12 +6,10 @@
 #include <utility>
 
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-constexpr std::size_t kFewestLeads = 8;  // leads on each side
-constexpr double kClear = 4;             // times the spread of the sides
 
 // The slope of the leads on both sides of a split: least squares, each side about its own mean.
 double common_rate(const std::vector<ClockLead>& leads, std::size_t split) {
@@ -69,7 +67,7 @@ std::optional<ClockJump> find_jump(std::vector<ClockLead>& leads) {
     double rate = common_rate(leads, split);
     Side before(leads, rate, 0, split), after(leads, rate, split, leads.size());
     double size = after.lead - before.lead;
-    if (std::abs(size) < kClear * (before.spread + after.spread)) return std::nullopt;
+    if (std::abs(size) < kClearJump * (before.spread + after.spread)) return std::nullopt;
     return ClockJump{(leads[split - 1].time + leads[split].time) / 2, size};
 }
 

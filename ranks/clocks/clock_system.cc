@@ -5,11 +5,11 @@
 #include <numeric>
 
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr double kPriorRate = 20e-6;  // of a clock that a time system steers
 constexpr int kRounds = 5;            // of reweighting
 constexpr int kMaxIterations = 400;   // of conjugate gradients; a chain of hosts needs about its length
 constexpr double kEnough = 1e-18;     // of the squared size: offsets of milliseconds to picoseconds

@@ -13,16 +13,11 @@
 #include "ranks/clocks/clock_system.h"
 #include "ranks/match/match_order.h"
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr std::uint32_t kFewestInstances = 8;
-constexpr double kMaxResidualNs = 1e6;
-// No time system steers a clock faster.
-constexpr double kMaxRate = 600e-6;
-// Clocks of one host, each of a rank, are wrong alike.
-constexpr double kAlmostWorst = 0.9;
 constexpr int kMostRounds = 16;  // of excluding clocks: if most contradict each other, nothing tells who is right
 // Collectives of one group, and of all groups: more only take time. They are spread over the recording.
 constexpr std::size_t kMostOfGroup = 400, kFewestOfGroup = 32, kMostOfAll = 60'000;

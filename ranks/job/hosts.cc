@@ -16,17 +16,13 @@
 #include "ranks/match/match_order.h"
 #include "ranks/price/peers.h"
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-// Fewer ends may agree by chance.
-constexpr std::size_t kFewestEnds = 3;
-constexpr double kAgreeing = 0.9;
 // More only take time.
 constexpr std::size_t kMostEnds = 1'000;
-// Where ends are dense, each has another one near it. Of the time, so much may be near an end of the other rank.
-constexpr double kMostNear = 0.1;
 
 // Of a rank's collectives whose members end together, by time.
 struct End {
@@ -108,14 +104,6 @@ std::string name_of_machine(const Job& job, const std::vector<std::uint32_t>& ra
     return one_range ? fmt::format("of ranks {}-{}", numbers.front(), numbers.back())
                      : fmt::format("of ranks {}", format_ranks(numbers));
 }
-
-namespace {
-
-// Clocks of the GPUs of one host differ by a few microseconds; those of two hosts nearly never by so little.
-constexpr double kSameHostNs = 10'000;
-constexpr double kSameHostPpm = 3;
-
-}  // namespace
 
 JobHosts JobHosts::make(const Facts& facts) {
     const Job& job = facts.get<Job>();

@@ -8,16 +8,10 @@
 #include "analyze/facts/activity.h"
 #include "ranks/reduce/collective_launches.h"
 #include "ranks/reduce/host_input.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-// A collective held the device up if nothing was computed in its last part of this length.
-constexpr DurNs kLastPart = 20'000;
-// Of two collectives that follow each other, by inexact clocks.
-constexpr DurNs kMostOverlap = 1'000'000;
-// Between two kernels of one stream, when the second was already there.
-constexpr DurNs kBackToBack = 10'000;
 
 class Points {
 public:

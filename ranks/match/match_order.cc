@@ -9,26 +9,11 @@
 #include <utility>
 
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-// Too few pauses tell nothing.
-constexpr std::size_t kFewestPauses = 8;
-// Of a place in the step, so that its usual pause is known.
-constexpr std::size_t kFewestOfPlace = 4;
-// Correlation of the pauses of two ranks. If each recorded every k-th collective only, but not the same ones, it is at most
-// 1 - 1/k; noise of the ends takes some away.
-constexpr double kSameCollectives = 0.9;
-// By one clock, records of one collective overlap, because nobody leaves it before all have come, and those of two
-// collectives of a group overlap less, if at all: some run side by side. Ends come late, and clocks of GPUs are inexact: of
-// the places, so many have to overlap; of the shorter record, so much; and with the next place it may be at most so much of that.
-constexpr double kOverlapping = 0.9;
-constexpr double kOfShorter = 1.0 / 3;
-constexpr double kWithNext = 0.8;
-// Of its numbered collectives, the part that a rank may count to other steps than most ranks.
-constexpr double kOtherSteps = 0.1;
-constexpr double kMostUsual = 3;  // times the median size: a checkpoint alone must not decide
 constexpr std::size_t kMostReferences = 3;
 
 // Records of one group, kind and direction in one step.

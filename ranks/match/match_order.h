@@ -57,9 +57,6 @@ std::vector<bool> trusted_orders(const Job& job, std::span<const OrderedCollecti
 // read and counts steps as the others do. `numbered`: with keys of group and number, sorted.
 std::vector<bool> whole_recordings(const Job& job, std::span<const OrderedCollective> numbered);
 
-// Clocks of the GPUs of one machine differ by a few microseconds.
-inline constexpr DurNs kSameEnd = 20'000;
-
 // Kinds whose members have messages of the same size.
 bool has_equal_messages(CollectiveKind kind);
 // Kinds whose ends agree. The ends of others may differ by milliseconds, another way in each step.

@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "ranks/price/quantile.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-constexpr double kSlower = 1.03;
-constexpr std::size_t kFewestRanks = 3;  // that run a kernel, for a median
 
 struct Weighted {
     double ratio, time;
@@ -55,7 +53,7 @@ KernelRatios KernelRatios::make(const Facts& facts) {
         double compared = 0, slower = 0;
         for (const Weighted& value : values) {
             compared += value.time;
-            if (value.ratio >= kSlower) slower += value.time;
+            if (value.ratio >= kSlowerKernel) slower += value.time;
         }
         to.compared = compared / whole[rank];
         to.slower = slower / compared;

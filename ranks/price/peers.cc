@@ -13,6 +13,7 @@
 #include "ranks/price/quantile.h"
 #include "ranks/price/stages.h"
 #include "ranks/reduce/rank_work.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {

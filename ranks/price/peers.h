@@ -14,8 +14,6 @@
 
 namespace gpuprof::inline ranks {
 
-inline constexpr std::size_t kFewestPeers = 4;
-
 struct Peers {
     JobTimes times;                      // by collective: as its peers are; what it follows there, in most of them
     ReplayOrder order;                   // of replays with any mixture of these times and the recorded ones

@@ -8,11 +8,10 @@
 #include "ranks/clocks/clocks.h"
 #include "ranks/match/match.h"
 #include "ranks/price/replay.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-constexpr double kTimesError = 3;
 
 // The members of an instance whose times can be compared are a part: those of all aligned clocks of an island, and those
 // of each other clock.
@@ -108,7 +107,7 @@ RankWaits RankWaits::make(const Facts& facts) {
         auto is_certain = [&](DurNs difference, std::uint32_t collective) {
             std::uint32_t own = parts.clock_of(collective), other = parts.clock_of(last);
             double error = own == other ? 0.0 : clocks.clocks[own].error_ns + clocks.clocks[other].error_ns;
-            return static_cast<double>(difference) > kTimesError * error;
+            return static_cast<double>(difference) > kCertainWait * error;
         };
         if (instance.exchange) members = {members.front()};
         for (std::uint32_t collective : members) {

@@ -14,19 +14,11 @@
 #include "ranks/price/kernel_ratios.h"
 #include "ranks/price/peers.h"
 #include "ranks/price/replay.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-// Of a step: an excess that is worth a replay, and one that counts as a delay of that step.
-constexpr double kWorthwhile = 0.004, kDelay = 0.01;
-// A delay that is a part of its mean in fewer steps than this share comes and goes.
-constexpr double kSteady = 0.5, kOfMean = 0.25;
-// Of all delays that come and go.
-constexpr double kNearlyAll = 0.8;
-constexpr double kSlowerTransfer = 1.2;
-constexpr double kMostKernels = 0.8;
-constexpr double kSlowerKernel = 1.03;
 constexpr std::size_t kMostUnits = 48;
 
 enum Part : std::size_t { part_compute, part_copy, part_input, part_host, kParts };
@@ -161,9 +153,9 @@ private:
         }
         std::vector<std::uint32_t> ranks;
         for (const auto& [rank, sum] : times)
-            if (sum >= kNearlyAll * all) return {rank};
+            if (sum >= kNearlyAllDelays * all) return {rank};
         for (const auto& [rank, sum] : times)
-            if (by_host[hosts_.of_rank[rank]] >= kNearlyAll * all) ranks.push_back(rank);
+            if (by_host[hosts_.of_rank[rank]] >= kNearlyAllDelays * all) ranks.push_back(rank);
         if (is_host(ranks)) return ranks;
         ranks.clear();
         for (const auto& [rank, sum] : times) ranks.push_back(rank);

@@ -11,13 +11,10 @@
 #include "ranks/price/quantile.h"
 #include "ranks/price/replay.h"
 #include "ranks/price/slow_units.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-constexpr double kMaterial = 0.01;  // of the step: what is worth naming
-constexpr double kCertain = 3;      // times its error
-constexpr double kShareOfSteps = 0.2;
 
 // The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
 std::optional<double> error_of(const std::vector<double>& values) {

@@ -14,9 +14,6 @@
 
 namespace gpuprof::inline ranks {
 
-// In fewer steps nothing tells chance from habit, and nobody is named.
-inline constexpr std::size_t kFewestSteps = 3;
-
 struct Stragglers {
     std::vector<Straggler> units;        // by cost, then by alone; named ones first
     double step_ns = 0;                  // mean length of a step in the replay of the recording

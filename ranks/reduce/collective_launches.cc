@@ -12,6 +12,7 @@
 #include "analyze/facts/facts.h"
 #include "analyze/knowledge/call_kind.h"
 #include "ranks/reduce/host_input.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
@@ -116,10 +117,6 @@ void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, s
 }
 
 namespace {
-
-// A synchronisation that returns at once did not wait. A launch or copy that takes this long waited for room in the
-// queue.
-constexpr DurNs kWaited = 20'000, kQueueFull = 100'000;
 
 // Ends of the host's waits for the device, ascending.
 LargeVector<TimeNs> waits_of(const Trace& trace) {

@@ -11,14 +11,10 @@
 #include "ranks/price/quantile.h"
 #include "ranks/tables/job_analyses.h"
 #include "ranks/tables/rank_row_cells.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
-
-// Below this ratio, what differs is noise or rounding; messages are bytes, and differ or do not.
-constexpr double kEven = 1.02, kEvenBytes = 1.0005;
-// The same rank has most in this share of the steps.
-constexpr double kSteadyShare = 0.6;
 
 struct Share {
     std::int32_t rank;

@@ -15,11 +15,11 @@
 #include "ranks/price/quantile.h"
 #include "ranks/tables/job_analyses.h"
 #include "ranks/tables/rank_row_cells.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
 
-constexpr double kSlow = 1.2;
 constexpr std::size_t kMostNames = 4;  // of hosts that are written out
 
 struct Link {
@@ -28,7 +28,7 @@ struct Link {
     std::set<std::uint32_t> hosts;
 
     double ratio() const { return median_of(ratios); }
-    bool slow() const { return ratio() >= kSlow; }
+    bool slow() const { return ratio() >= kSlowerTransfer; }
 };
 
 std::string names_of(const std::set<std::uint32_t>& hosts, const JobHosts& known) {
@@ -81,7 +81,7 @@ struct LinksRow {
     double ratio;
     std::string_view connected, common;  // hosts: of the group; in all slow groups
 
-    bool slow() const { return ratio >= kSlow; }
+    bool slow() const { return ratio >= kSlowerTransfer; }
 };
 
 constexpr auto kLinksColumns = columns_of<LinksRow>({
