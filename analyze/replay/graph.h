@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "analyze/facts/device_op.h"
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "analyze/replay/recorded_work.h"
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"

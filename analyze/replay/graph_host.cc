@@ -1,7 +1,7 @@
 // The edges of calls that wait for the device.
 #include <algorithm>
 
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "analyze/replay/graph_builder.h"
 
 namespace gpuprof::inline replay {

@@ -7,8 +7,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/idle/submitters.h"
-#include "analyze/knowledge/call_kind.h"
-#include "analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/host_names.h"
 #include "analyze/replay/recorded_work.h"
 
 namespace gpuprof::inline replay {

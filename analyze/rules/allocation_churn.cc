@@ -5,7 +5,7 @@
 #include "analyze/facts/name_groups.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/steady_part.h"
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"

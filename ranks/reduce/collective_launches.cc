@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "ranks/reduce/host_input.h"
 #include "ranks/thresholds.h"
 

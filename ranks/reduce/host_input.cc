@@ -4,7 +4,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/steps/step_finder.h"
-#include "analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/host_names.h"
 
 namespace gpuprof::inline ranks {
 

@@ -3,7 +3,6 @@
 #include "analyze/tables/cells.h"
 #include "ranks/clocks/clocks.h"
 #include "ranks/tables/job_analyses.h"
-#include "ranks/tables/rank_row_cells.h"
 
 namespace gpuprof::inline ranks {
 namespace {

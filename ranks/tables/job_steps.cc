@@ -9,7 +9,6 @@
 #include "ranks/price/peers.h"
 #include "ranks/price/stragglers.h"
 #include "ranks/tables/job_analyses.h"
-#include "ranks/tables/rank_row_cells.h"
 
 namespace gpuprof::inline ranks {
 namespace {

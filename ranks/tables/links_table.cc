@@ -14,7 +14,6 @@
 #include "ranks/price/peers.h"
 #include "ranks/price/quantile.h"
 #include "ranks/tables/job_analyses.h"
-#include "ranks/tables/rank_row_cells.h"
 #include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {

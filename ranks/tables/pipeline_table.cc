@@ -8,7 +8,6 @@
 #include "core/base/text/readable.h"
 #include "ranks/price/stages.h"
 #include "ranks/tables/job_analyses.h"
-#include "ranks/tables/rank_row_cells.h"
 
 namespace gpuprof::inline ranks {
 namespace {

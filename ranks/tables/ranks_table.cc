@@ -10,7 +10,6 @@
 #include "ranks/price/rank_waits.h"
 #include "ranks/price/stragglers.h"
 #include "ranks/tables/job_analyses.h"
-#include "ranks/tables/rank_row_cells.h"
 
 namespace gpuprof::inline ranks {
 namespace {

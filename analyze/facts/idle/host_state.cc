@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyze/knowledge/call_kind.h"
-#include "analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/host_names.h"
 #include "core/base/parallel.h"
 #include "core/base/text/ascii.h"
 

@@ -10,7 +10,7 @@
 #include "analyze/facts/idle/host_timeline.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/facts/steps/step_finder.h"
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "core/base/large_vector.h"
 #include "core/schema/library_frames.def"
 

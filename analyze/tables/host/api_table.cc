@@ -1,8 +1,8 @@
 // `api`: how much host time went into CUDA or HIP calls? One row per function name, over all threads.
-// `blocking` is derived from the name: whether the call itself waits for the device (call_kind.h). Calls belong to no
+// `blocking` is derived from the name: whether the call itself waits for the device (host_names.h). Calls belong to no
 // device, so the device option does not apply.
 #include "analyze/facts/name_groups.h"
-#include "analyze/knowledge/call_kind.h"
+#include "analyze/knowledge/host_names.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 

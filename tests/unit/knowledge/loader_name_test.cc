@@ -1,4 +1,4 @@
-#include "analyze/knowledge/loader_name.h"
+#include "analyze/knowledge/host_names.h"
 
 #include <gtest/gtest.h>
 

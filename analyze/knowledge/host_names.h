@@ -1,5 +1,6 @@
-// What a CUDA or HIP call does, by its name; used for "blocking", launch cost and the causes of idle time.
-// Names are those of the runtime and driver APIs (CUDA Runtime API and CUDA Driver API references; HIP API reference);
+// What the host does, by the names of its calls, ranges and frames; used for "blocking", launch cost and the causes of idle time.
+//
+// Names of CUDA and HIP calls are those of the runtime and driver APIs (CUDA Runtime API and CUDA Driver API references; HIP API reference);
 // version suffixes (_v2, _ptsz, _v7000) are ignored.
 #pragma once
 
@@ -25,5 +26,10 @@ bool call_blocks(std::string_view name);
 
 // Whether an allocation call releases memory.
 bool call_frees(std::string_view name);
+
+// Whether a range or frame fetches input, by its name: PyTorch's range
+// (enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__), its Python frames, and common names of NVTX ranges.
+// Only whole words match: "modality_encoder" is not DALI. FSDP prefetches parameters, not input.
+bool names_loader(std::string_view name);
 
 }  // namespace gpuprof::knowledge
