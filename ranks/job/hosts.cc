@@ -75,8 +75,8 @@ void join_clocks(Job& job) {
         Job::Rank& rank = job.ranks[i];
         const Job::Clock& clock = job.clocks[rank.clock];
         std::uint32_t& joined = of_clock[rank.clock];
-        bool unnamed = !clock.host && rank.device >= 0;
-        std::vector<std::uint32_t>* known = unnamed ? &machines[rank.rank - rank.device] : nullptr;
+        bool unnamed = !clock.host && rank.device;
+        std::vector<std::uint32_t>* known = unnamed ? &machines[rank.rank - *rank.device] : nullptr;
         if (unnamed) {
             ends[i] = ends_of(job, rank);
             for (std::uint32_t other : *known) {

@@ -30,9 +30,9 @@ struct Job {
         std::uint32_t clock = 0;  // index in Job::clocks: its host, or itself where that is unknown (hosts.h)
         std::uint32_t first = 0;  // its collectives: first, first + 1, ... in time order
         std::uint32_t collectives = 0;
-        std::int32_t device = -1;  // its GPU, as the machine counts them; -1: none, several or unknown
-        bool present = false;      // its recording counts
-        bool excluded = false;     // it does not, because it is cut, and most others are whole
+        std::optional<std::int32_t> device;  // its only GPU, as the machine counts them
+        bool present = false;                // its recording counts
+        bool excluded = false;               // it does not, because it is cut, and most others are whole
     };
 
     struct Clock {

@@ -192,12 +192,12 @@ private:
         collective.transfers = static_cast<std::uint16_t>(job_.transfers.size() - collective.first_transfer);
     }
 
-    std::int32_t device_of(const std::vector<Row>& collectives) const {
+    std::optional<std::int32_t> device_of(const std::vector<Row>& collectives) const {
         const Column<std::int32_t>& devices = trace_.tables().rank_collective.device;
         std::int32_t device = collectives.empty() ? -1 : devices.value_or(collectives.front(), -1);
         bool one = std::all_of(collectives.begin(), collectives.end(),
                                [&](Row row) { return devices.value_or(row, -1) == device; });
-        return one ? device : -1;
+        return one && device >= 0 ? std::optional(device) : std::nullopt;
     }
 
     void add(std::uint32_t rank, Row row, std::map<std::int64_t, std::uint32_t>& last_on) {

@@ -8,11 +8,11 @@
 
 namespace gpuprof::inline ranks {
 
-std::int64_t number_of_step(std::string_view name) {
+std::optional<std::int64_t> number_of_step(std::string_view name) {
     std::size_t digits = name.find_last_not_of("0123456789") + 1;  // npos + 1 == 0
-    std::int64_t number = -1;
-    std::from_chars(name.data() + digits, name.data() + name.size(), number);
-    return number;
+    std::int64_t number = 0;
+    std::errc error = std::from_chars(name.data() + digits, name.data() + name.size(), number).ec;
+    return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
 // The last step that began before `time`: what runs between two steps belongs to the first.
@@ -73,13 +73,14 @@ RankSteps RankSteps::make(const Facts& facts) {
         made.take_whole();
         return made;
     }
-    std::set<std::int64_t> numbers;
+    std::set<std::optional<std::int64_t>> numbers;
     for (const Step& step : made.found_.steps) {
-        made.steps_.push_back({number_of_step(step.name), {step.start, step.start}});
-        numbers.insert(made.steps_.back().number);
+        std::optional<std::int64_t> number = number_of_step(step.name);
+        made.steps_.push_back({number.value_or(0), {step.start, step.start}});
+        numbers.insert(number);
     }
     // Names without numbers, or all with the same one.
-    made.by_place_ = numbers.contains(-1) || numbers.size() < made.steps_.size();
+    made.by_place_ = numbers.contains(std::nullopt) || numbers.size() < made.steps_.size();
     if (made.by_place_)
         for (std::size_t i = 0; i < made.steps_.size(); ++i) made.steps_[i].number = static_cast<std::int64_t>(i);
     const Trace& trace = facts.trace();

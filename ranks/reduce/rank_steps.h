@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,8 +49,8 @@ private:
     bool by_place_ = false, whole_ = false;
 };
 
-// The number at the end of "ProfilerStep#12" or "step 7"; -1 if there is none.
-std::int64_t number_of_step(std::string_view name);
+// The number at the end of "ProfilerStep#12" or "step 7".
+std::optional<std::int64_t> number_of_step(std::string_view name);
 
 // What a GPU was sampled for during a step: clock, temperature, throttling. The counts are numbers of samples.
 struct StepSamples {

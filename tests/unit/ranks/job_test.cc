@@ -66,10 +66,10 @@ TEST(Job, ImpossibleRowsAreSkippedAndCounted) {
 
 TEST(Job, NumbersOfSteps) {
     EXPECT_EQ(number_of_step("ProfilerStep#12"), 12);
-    EXPECT_EQ(number_of_step("step"), -1);
-    EXPECT_EQ(number_of_step(""), -1);
+    EXPECT_EQ(number_of_step("step"), std::nullopt);
+    EXPECT_EQ(number_of_step(""), std::nullopt);
     EXPECT_EQ(number_of_step("7"), 7);
-    EXPECT_EQ(number_of_step("step 99999999999999999999"), -1);
+    EXPECT_EQ(number_of_step("step 99999999999999999999"), std::nullopt);
 }
 
 TEST(Job, LengthsOfStepsThatOverlap) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct Machines {
     TimeNs pause = 10 * kMachineMs;
 
     Machines() { job.groups.emplace_back(); }
-    void add(std::int32_t rank, std::int32_t device, TimeNs later = 0,
+    void add(std::int32_t rank, std::optional<std::int32_t> device, TimeNs later = 0,
              CollectiveKind kind = CollectiveKind::all_reduce) {
         auto index = static_cast<std::uint32_t>(job.ranks.size());
         Job::Rank& added = job.ranks.emplace_back();
@@ -64,7 +65,7 @@ TEST(OneMachine, MayLackTheFileOfARank) {
 
 TEST(OneMachine, GpusInAnotherOrderThanRanksSayNothing) {
     Machines machines;
-    machines.add(0, 1), machines.add(1, 0), machines.add(2, 0), machines.add(3, -1);
+    machines.add(0, 1), machines.add(1, 0), machines.add(2, 0), machines.add(3, std::nullopt);
     EXPECT_EQ(machines.names(), (Names{"rank 0", "rank 1", "rank 2", "rank 3"}));
 }
 
