@@ -10,7 +10,6 @@
 
 #include "core/model/build/device_numbers.h"
 #include "core/model/processes.h"
-#include "core/model/time_of_day.h"
 #include "core/schema/losses.h"
 #include "core/schema/meta_keys.h"
 
@@ -147,8 +146,12 @@ void adopt_strays(Batch& rows, std::string_view file) {
         table.process = std::move(filled);
     };
     Tables& tables = rows.tables;
-    adopt(tables.kernel), adopt(tables.memcpy), adopt(tables.memset), adopt(tables.sync);
-    adopt(tables.api_call), adopt(tables.collective);
+    adopt(tables.kernel);
+    adopt(tables.memcpy);
+    adopt(tables.memset);
+    adopt(tables.sync);
+    adopt(tables.api_call);
+    adopt(tables.collective);
     if (!any) return;
     Row row = tables.process.add();
     tables.process.key.set(row, key);
