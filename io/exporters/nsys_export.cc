@@ -17,7 +17,6 @@
 
 #include "core/base/text/function_name.h"
 #include "io/exporters/exporter.h"
-#include "io/exporters/nsys/names.h"
 #include "io/exporters/nsys/nsys_database.h"
 
 namespace gpuprof::inline exporters {

@@ -1,5 +1,6 @@
-// An SQLite database being written: a temporary file, one transaction, statements prepared once. The number of values of a row,
-// and whether they are texts, are compared with the declared columns when compiling.
+// An SQLite database of Nsight Systems being written: a temporary file, one transaction, statements prepared once; and the
+// numbers by which it names threads and kinds. The number of values of a row, and whether they are texts, are compared with the
+// declared columns when compiling.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,16 @@
 #include "io/exporters/nsys/nsys_tables.def"
 
 namespace gpuprof::inline exporters::nsys {
+
+// A GlobalId: host, process id, thread id.
+constexpr std::int64_t global_id(std::int64_t pid, std::int64_t tid) {
+    return std::int64_t{1} << 48 | (pid & 0xFFFFFF) << 24 | (tid & 0xFFFFFF);
+}
+
+// Numbers of ENUM_CUDA_MEMCPY_OPER, ENUM_CUDA_MEM_KIND and ENUM_CUPTI_SYNC_TYPE.
+std::int64_t copy_kind(std::string_view word);
+std::int64_t memory_kind(std::string_view word);
+std::int64_t sync_type(std::string_view word);
 
 enum class Table {
 #define GPUPROF_NSYS_TABLE(name, columns) name,

@@ -5,7 +5,6 @@
 // Arguments: torch/csrc/profiler/util.cpp of pytorch/pytorch.
 #include "core/base/text/ascii.h"
 #include "core/base/text/rank_list.h"
-#include "io/importers/kineto/put.h"
 #include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {
@@ -57,12 +56,18 @@ std::optional<std::int64_t> elements_of(std::string_view shapes) {
             number = number * 10 + (c - '0');
             digits = true;
         } else if (c == '[') {
-            product = 1, any = false;
+            product = 1;
+            any = false;
         } else if (c == ',' || c == ']') {
-            if (digits) product = number == 0 ? 0 : product > kMost / number ? kMost : product * number;
+            bool fits = number == 0 || product <= kMost / number;
+            if (digits) product = fits ? product * number : kMost;
             any |= digits;
-            digits = false, number = 0;
-            if (c == ']' && any) all += product, any = false;
+            digits = false;
+            number = 0;
+            if (c == ']' && any) {
+                all += product;
+                any = false;
+            }
         } else if (c != ' ' && c != '\n' && c != '\t' && c != '\r') {
             return std::nullopt;
         }

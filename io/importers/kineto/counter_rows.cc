@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "io/importers/kineto/members.h"
-#include "io/importers/kineto/put.h"
 #include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {

@@ -4,7 +4,6 @@
 
 #include "core/base/text/ascii.h"
 #include "io/importers/kineto/kineto_number.h"
-#include "io/importers/kineto/put.h"
 #include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {

@@ -3,7 +3,6 @@
 
 #include "io/importers/kineto/key_table.h"
 #include "io/importers/kineto/kineto_number.h"
-#include "io/importers/kineto/put.h"
 #include "io/importers/kineto/row_writer.h"
 
 namespace gpuprof::inline importers::kineto {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -98,5 +99,16 @@ private:
     };
     std::array<CachedName, 512> names_{};
 };
+
+// Puts an integer field into a column; missing or out-of-range values stay absent.
+template <class T>
+[[gnu::always_inline]] inline void RowWriter::put(Column<T>& column, Row row, const Event& event, Field field) {
+    if (column.is_skipped()) return;
+    std::optional<std::int64_t> value = integer(event, field);
+    if (!value) return;
+    if (*value < std::numeric_limits<T>::min() || *value > std::numeric_limits<T>::max())
+        return lose(Loss::bad_number, offset_);
+    column.set(row, static_cast<T>(*value));
+}
 
 }  // namespace gpuprof::importers::kineto

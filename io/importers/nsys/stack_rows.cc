@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "io/importers/nsys/nsys_reader.h"
-#include "io/importers/spool/native_frame.h"
+#include "io/importers/spool/native_names.h"
 
 namespace gpuprof::inline importers::nsys {
 namespace {

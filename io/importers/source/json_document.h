@@ -5,17 +5,31 @@
 
 #include <simdjson.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "io/importers/source/source.h"
 
 namespace gpuprof::inline importers {
 
+// The intact part of a damaged or truncated JSON document: up to the last complete value, plus the missing closing
+// brackets.
+struct JsonPrefix {
+    std::size_t whole = 0;  // bytes up to the last complete value; 0 if there is none
+    std::size_t ends = 0;   // where the document becomes invalid: its size if it is truncated
+    std::string closing;    // what completes the document
+};
+
+// Values deeper than `deepest` are kept only within a complete value of that depth: in {"events": [{...}, {...}]}, 2
+// keeps whole events. A number is complete only if something follows it.
+JsonPrefix complete_prefix(std::string_view text, std::size_t deepest);
+
 class JsonDocument {
 public:
     static constexpr std::size_t kMaxDepth = 1024;
 
-    // Reads all of `source`. Values point into this object. `deepest` is that of json_prefix.h.
+    // Reads all of `source`. Values point into this object. `deepest` is that of complete_prefix.
     Result<simdjson::dom::element> read(Source& source, std::size_t deepest);
     // Where reading stopped in an incomplete document; "" if it is complete.
     const std::string& cut() const { return cut_; }

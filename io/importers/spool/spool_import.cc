@@ -90,7 +90,9 @@ void SpoolDecoder::take_process(std::string_view payload) {
     auto facts = facts_in(payload);
     std::uint64_t part = std::strtoull(std::string(facts["part"]).c_str(), nullptr, 10);
     if (is_continued_by(payload)) return continue_with(part);
-    pid_ = facts["pid"], first_part_ = facts["first_part"], part_ = part;
+    pid_ = facts["pid"];
+    first_part_ = facts["first_part"];
+    part_ = part;
     process_ = fmt::format("{}:{}", facts["host"], facts["pid"]);
     process_key_ = batch_.intern(process_);
     boot_id_ = facts["boot_id"];
@@ -265,7 +267,7 @@ void SpoolDecoder::finish() {
     for (auto [event, correlation] : allocations_) name_allocator(event, correlation);
     launch_stacks_.finish(batch_, first_.api_call, NativeNames(code_, boot_id_, last_time_));
     batch_.tables.close();  // a column is as long as its table, even if the last rows have no value
-    settle_clocks();
+    align_clocks();
     stream_calls_.finish(batch_, first_.sync, process_key_, [this](std::uint32_t call) { return call_of(call); });
     call_of_.clear();  // rows are dropped now
     leave_out_what_is_outside();

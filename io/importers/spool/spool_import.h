@@ -63,7 +63,7 @@ private:
     void add_graph(const cupti::Record& record);
     void add_threads();
     void add_facts();
-    void settle_clocks();
+    void align_clocks();
     std::optional<Row> call_of(std::uint32_t correlation);
     bool in_window(TimeNs start, DurNs dur) const;
     void leave_out_what_is_outside();

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <vector>
 
-#include "io/importers/spool/native_frame.h"
+#include "io/importers/spool/native_names.h"
 
 namespace gpuprof::inline importers {
 namespace {

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <set>
 
-#include "io/importers/source/json_prefix.h"
+#include "io/importers/source/json_document.h"
 #include "io/importers/source/pickle.h"
 #include "tests/unit/importers/read_text.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/base/boot_id.h"
-#include "io/importers/spool/native_frame.h"
+#include "io/importers/spool/native_names.h"
 
 namespace gpuprof {
 namespace {
