@@ -1,20 +1,23 @@
 // libgpuprof.so: the C interface over the C++ classes. No exception crosses into C.
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capi/capi_options.h"
 #include "capi/gpuprof.h"
 #include "capi/guard.h"
-#include "capi/summary_json.h"
 #include "collect/device/monitor.h"
 #include "collect/device/monitor_options.def"
 #include "collect/device/sample_capture.h"
+#include "core/base/json_error.h"
 #include "core/base/text/command_line.h"
 #include "core/base/text/json_writer.h"
 
@@ -25,10 +28,59 @@ using capi::guarded;
 
 thread_local std::string last_text;
 
+using Value = simdjson::dom::element;
+
+bool read(const Value& value, std::string& to) {
+    std::string_view text;
+    if (value.get(text) != simdjson::SUCCESS) return false;
+    to = text;
+    return true;
+}
+bool read(const Value& value, std::int64_t& to) { return value.get(to) == simdjson::SUCCESS; }
+bool read(const Value& value, std::optional<double>& to) {
+    if (value.is_null()) {
+        to.reset();
+        return true;
+    }
+    double number = 0;
+    if (value.get(number) != simdjson::SUCCESS) return false;
+    to = number;
+    return true;
+}
+bool read(const Value& value, std::vector<std::string>& to) {
+    simdjson::dom::array items;
+    if (value.get(items) != simdjson::SUCCESS) return false;
+    to.clear();
+    for (const Value& item : items)
+        if (!read(item, to.emplace_back())) return false;
+    return true;
+}
+
+// Parses a summary from its JSON form, the fields of core/schema/summary_fields.def. Unknown fields are ignored,
+// missing and null ones absent.
+Result<GpuSummary> summary_from_json(std::string_view json) {
+    simdjson::dom::parser parser;
+    simdjson::dom::object object;
+    if (parse_text(parser, json, object) != simdjson::SUCCESS)
+        return Error{ExitCode::usage, "invalid summary: not a JSON object"};
+    GpuSummary summary;
+    std::string_view wrong;
+#define GPUPROF_READ_FIELD(type, name, unit, doc)                                                                  \
+    if (Value value; object[#name].get(value) == simdjson::SUCCESS && !read(value, summary.name) && wrong.empty()) \
+        wrong = #name;
+    GPUPROF_SUMMARY_FIELDS(GPUPROF_READ_FIELD)
+#undef GPUPROF_READ_FIELD
+    if (!wrong.empty())
+        return Error{ExitCode::usage, fmt::format("invalid summary: field {} has the wrong type", wrong)};
+    return summary;
+}
+
 Result<MonitorOptions> options_of(const gpuprof_monitor_options& given) {
     constexpr std::int64_t kMinInterval = 1'000'000;
     MonitorOptions to;
+    Status taken;
     GPUPROF_MONITOR_OPTIONS(GPUPROF_TAKE_OPTION)
+    if (!taken) return taken.error();
     if (Status known = check_backend(to.request.backend); !known) return known.error();
     if (to.request.interval < kMinInterval)
         return Error{ExitCode::usage,
@@ -168,7 +220,7 @@ const char* gpuprof_monitor_summary_json(gpuprof_monitor* monitor, size_t index)
 
 const char* gpuprof_summary_text(const char* summary_json) {
     int failed = guarded([&]() -> Status {
-        Result<GpuSummary> summary = capi::summary_from_json(summary_json != nullptr ? summary_json : "");
+        Result<GpuSummary> summary = summary_from_json(summary_json != nullptr ? summary_json : "");
         if (!summary.ok()) return summary.error();
         last_text = to_text(*summary);
         return {};

@@ -14,6 +14,12 @@
 #include "core/base/text/json_writer.h"
 #include "measure/bench.h"
 #include "measure/bench_options.def"
+#include "measure/cuda_stopwatch.h"
+
+// The C interface of measure/cuda_stopwatch.h.
+struct gpuprof_stopwatch {
+    gpuprof::measure::CudaStopwatch watch;
+};
 
 namespace {
 
@@ -35,14 +41,17 @@ Result<gpuprof_bench_options> whole(const gpuprof_bench_options& given) {
 }
 
 Status take_stopping(const gpuprof_bench_options& given, measure::StoppingOptions& to) {
+    Status taken;
     GPUPROF_STOPPING_OPTIONS(GPUPROF_TAKE_OPTION)
-    return measure::check(to);
+    return taken ? measure::check(to) : taken;
 }
 
 Result<measure::BenchOptions> settings_of(const gpuprof_bench_options& given) {
     measure::BenchOptions to;
+    Status taken;
     GPUPROF_FUNCTION_OPTIONS(GPUPROF_TAKE_OPTION)
-    if (Status taken = take_stopping(given, to.run.stopping); !taken) return taken.error();
+    if (taken) taken = take_stopping(given, to.run.stopping);
+    if (!taken) return taken.error();
     // Even without warm-up, one call is made, because its duration must be known.
     if (given.min_warmup_ns < 0) to.run.warmup.max_time = 0;
     return to;
@@ -62,6 +71,14 @@ std::string json_of(const Value& value) {
     JsonWriter json(sink);
     write_json(value, json);
     return sink.text();
+}
+
+template <class Step>
+int with(gpuprof_stopwatch* stopwatch, Step&& step) {
+    return guarded([&]() -> Status {
+        if (stopwatch == nullptr) return Error{ExitCode::usage, "stopwatch must not be NULL"};
+        return step(stopwatch->watch);
+    });
 }
 
 }  // namespace
@@ -176,7 +193,8 @@ int gpuprof_bench_memory(gpuprof_bench* bench, uint64_t* free_bytes, uint64_t* t
             return Error{ExitCode::usage, "bench and the output must not be NULL"};
         Result<measure::DeviceMemory> memory = bench->bench.memory();
         if (!memory.ok()) return memory.error();
-        *free_bytes = memory->free_bytes, *total_bytes = memory->total_bytes;
+        *free_bytes = memory->free_bytes;
+        *total_bytes = memory->total_bytes;
         return {};
     });
 }
@@ -212,6 +230,44 @@ const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_c
         return {};
     });
     return failed != 0 ? nullptr : last_json.c_str();
+}
+
+int gpuprof_stopwatch_open(gpuprof_stopwatch** stopwatch) {
+    return guarded([&]() -> Status {
+        if (stopwatch == nullptr) return Error{ExitCode::usage, "stopwatch must not be NULL"};
+        *stopwatch = nullptr;
+        Result<measure::CudaStopwatch> opened = measure::CudaStopwatch::open(measure::real_clock());
+        if (!opened.ok()) return opened.error();
+        *stopwatch = new gpuprof_stopwatch{std::move(*opened)};
+        return {};
+    });
+}
+
+int gpuprof_stopwatch_start(gpuprof_stopwatch* stopwatch, uint64_t stream, int32_t hold) {
+    return with(stopwatch, [&](measure::CudaStopwatch& watch) { return watch.start(stream, hold != 0); });
+}
+
+int gpuprof_stopwatch_stop(gpuprof_stopwatch* stopwatch) {
+    return with(stopwatch, [](measure::CudaStopwatch& watch) { return watch.stop(); });
+}
+
+int gpuprof_stopwatch_read(gpuprof_stopwatch* stopwatch, gpuprof_lap* lap) {
+    return with(stopwatch, [&](measure::CudaStopwatch& watch) -> Status {
+        if (lap == nullptr || lap->size < sizeof(gpuprof_lap))
+            return Error{ExitCode::usage, "gpuprof_lap.size must be sizeof(gpuprof_lap)"};
+        Result<measure::Lap> found = watch.read();
+        if (!found.ok()) return found.error();
+        *lap = {lap->size, found->device_ns, found->beyond_ns, found->idle_wait_ns, found->held ? 1 : 0};
+        return {};
+    });
+}
+
+void gpuprof_stopwatch_free(gpuprof_stopwatch* stopwatch) {
+    guarded([&]() -> Status {
+        if (stopwatch != nullptr) stopwatch->watch.close();
+        delete stopwatch;
+        return {};
+    });
 }
 
 }  // extern "C"

@@ -15,20 +15,26 @@
 
 namespace gpuprof::capi {
 
-inline Status take_text(const char* given, std::string& to) { return to = given, Status(); }
+inline Status take_text(const char* given, std::string& to) {
+    to = given;
+    return {};
+}
 inline Status take_text(const char* given, measure::StopRule& to) {
     Result<measure::StopRule> rule = measure::find_stop_rule(given);
-    return rule.ok() ? (to = *rule, Status()) : rule.error();
+    if (!rule.ok()) return rule.error();
+    to = *rule;
+    return {};
 }
 inline Status take_text(const char* given, MathPath& to) {
     Result<MathPath> path = measure::find_math_path(given);
-    return path.ok() ? (to = *path, Status()) : path.error();
+    if (!path.ok()) return path.error();
+    to = *path;
+    return {};
 }
 
 // Errors name the field.
 template <class Member>
-Status take_option(std::string_view field, OptionKind kind, const char* given, Member& to) {
-    (void)field, (void)kind;
+Status take_option(std::string_view, OptionKind, const char* given, Member& to) {
     return given == nullptr ? Status() : take_text(given, to);
 }
 
@@ -37,7 +43,10 @@ Status take_option(std::string_view field, OptionKind kind, Given given,
                    Member& to) requires std::is_arithmetic_v<Given> {
     if (kind != OptionKind::ordinal && kind != OptionKind::span && kind != OptionKind::time && !(given >= 0))
         return Error{ExitCode::usage, fmt::format("{} must be a non-negative number, got {}", field, given)};
-    if (kind == OptionKind::time && given < 0) return to = Member{}, Status();
+    if (kind == OptionKind::time && given < 0) {
+        to = Member{};
+        return {};
+    }
     if constexpr (std::is_same_v<Member, bool>) {
         to = (given != 0) == (kind == OptionKind::on);
     } else if (given != 0) {
@@ -46,10 +55,8 @@ Status take_option(std::string_view field, OptionKind kind, Given given,
     return {};
 }
 
-// Converts one option of the structure `given` into the object `to`; returns an error from the enclosing function.
-#define GPUPROF_TAKE_OPTION(field, member, kind, parameter, flag, value, doc)                                          \
-    if (gpuprof::Status taken = gpuprof::capi::take_option(#field, gpuprof::OptionKind::kind, given.field, to.member); \
-        !taken)                                                                                                        \
-        return taken.error();
+// Converts one option of the structure `given` into the object `to`, unless an earlier one has failed: `taken` is a Status.
+#define GPUPROF_TAKE_OPTION(field, member, kind, parameter, flag, value, doc) \
+    if (taken) taken = gpuprof::capi::take_option(#field, gpuprof::OptionKind::kind, given.field, to.member);
 
 }  // namespace gpuprof::capi

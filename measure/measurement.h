@@ -13,7 +13,6 @@
 #include "measure/device_state.h"
 #include "measure/statistics.h"
 #include "measure/stopping.h"
-#include "measure/warmup.h"
 
 namespace gpuprof::measure {
 

@@ -10,6 +10,37 @@
 #include "measure/statistics.h"
 
 namespace gpuprof::measure {
+
+void Warmup::close_window() {
+    std::sort(window_.begin(), window_.end());
+    double median = percentile_of(window_, 50), spread = percentile_of(window_, 75) - percentile_of(window_, 25);
+    if (has_previous_) {
+        // The smaller scatter, because falling times are scattered too.
+        double allowed = std::max(options_.tolerance * previous_, std::min(spread, previous_spread_));
+        agreements_ = std::abs(median - previous_) <= allowed ? agreements_ + 1 : 0;
+    }
+    previous_ = median;
+    previous_spread_ = spread;
+    has_previous_ = true;
+    seen_.last_ns = median;
+    window_.clear();
+}
+
+void Warmup::add(double ns, DurNs elapsed) {
+    constexpr int kRequiredAgreements = 2;
+    if (seen_.calls++ == 0) seen_.first_ns = seen_.last_ns = ns;
+    seen_.time = elapsed;
+    window_.push_back(ns);
+    if (window_.size() >= options_.window) close_window();
+    seen_.settled = agreements_ >= kRequiredAgreements;
+    over_ = elapsed >= options_.max_time || (seen_.settled && elapsed >= options_.min_time);
+    // Calls after the last full window are newer than its median.
+    if (over_ && !has_previous_) {
+        std::sort(window_.begin(), window_.end());
+        seen_.last_ns = percentile_of(window_, 50);
+    }
+}
+
 namespace {
 
 constexpr std::size_t kEntropyWindow = 299;  // nvbench's default
@@ -22,7 +53,8 @@ double slope_of(const std::deque<double>& values) {
     double middle = (count - 1) / 2, with = 0, own = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
         double x = static_cast<double>(i) - middle;
-        with += x * values[i], own += x * x;
+        with += x * values[i];
+        own += x * x;
     }
     return own > 0 ? with / own : 0;
 }

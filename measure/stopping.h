@@ -1,10 +1,4 @@
-// Decides when there are enough samples. A small state machine, fed one sample at a time, without a clock: the caller
-// passes the elapsed time. Rules: `median` ends when the 95 % interval of the median is narrow enough; `entropy` when
-// another sample adds no information about the distribution, the idea of nvbench's entropy criterion
-// (nvbench/detail/entropy_criterion: slope of the entropy over a window); `samples` and `time` end at their minimum.
-// The other two need both minima, and every rule yields to the timeout and to the maximum number of samples. The
-// interval is checked after every tenth more samples, not after each:
-// frequent checks would stop by chance.
+// Decides when a function has warmed up, and when there are enough samples.
 #pragma once
 
 #include <cstddef>
@@ -19,6 +13,50 @@
 
 namespace gpuprof::measure {
 
+// Decides when a function has warmed up. Compilers, autotuners, allocators and clocks slow the first calls, and their
+// number is unknown in advance. A small state machine, fed the time of one call at a time: it forms windows of a few
+// calls, and the warm-up ends when the medians of two consecutive windows agree, twice in a row. It ends unsettled at
+// the maximum time.
+struct WarmupOptions {
+    DurNs min_time = 25'000'000, max_time = 3'000'000'000;
+    std::size_t window = 5;
+    double tolerance = 0.02;  // medians agree within this share, or within the scatter inside the windows
+};
+
+struct WarmupResult {
+    std::size_t calls = 0;
+    DurNs time = 0;
+    double first_ns = 0;  // the first call
+    double last_ns = 0;   // median of the last window: the estimate of later calls
+    bool settled = false;
+};
+
+class Warmup {
+public:
+    explicit Warmup(const WarmupOptions& options) : options_(options) {}
+    // One call took `ns`; `elapsed` is the time since the warm-up began.
+    void add(double ns, DurNs elapsed);
+    bool over() const { return over_; }
+    const WarmupResult& seen() const { return seen_; }
+
+private:
+    void close_window();
+
+    WarmupOptions options_;
+    WarmupResult seen_;
+    std::vector<double> window_;
+    double previous_ = 0, previous_spread_ = 0;  // median and interquartile range of the previous window
+    int agreements_ = 0;
+    bool has_previous_ = false, over_ = false;
+};
+
+// Decides when there are enough samples. A small state machine, fed one sample at a time, without a clock: the caller
+// passes the elapsed time. Rules: `median` ends when the 95 % interval of the median is narrow enough; `entropy` when
+// another sample adds no information about the distribution, the idea of nvbench's entropy criterion
+// (nvbench/detail/entropy_criterion: slope of the entropy over a window); `samples` and `time` end at their minimum.
+// The other two need both minima, and every rule yields to the timeout and to the maximum number of samples. The
+// interval is checked after every tenth more samples, not after each:
+// frequent checks would stop by chance.
 enum class StopRule { median, entropy, samples, time };
 inline constexpr StopRule kStopRules[] = {StopRule::median, StopRule::entropy, StopRule::samples, StopRule::time};
 enum class StopReason { precise, entropy, enough_samples, enough_time, timeout, max_samples };

@@ -6,7 +6,6 @@
 
 #include "measure/bench_comparison.h"
 #include "measure/stopping.h"
-#include "measure/warmup.h"
 #include "tests/unit/measure/noise.h"
 
 namespace gpuprof::measure {
