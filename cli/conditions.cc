@@ -1,6 +1,7 @@
 #include "cli/conditions.h"
 #include "cli/command_options.h"
 
+#include "cli/choice.h"
 #include "cli/output.h"
 
 namespace gpuprof::inline cli {

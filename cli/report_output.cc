@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "cli/pager.h"
 #include "cli/terminal.h"
 
 namespace gpuprof::inline cli {

@@ -2,7 +2,6 @@
 // different things (another timer, another cache state, a graph on one side only) are not compared: the verdict is
 // `cannot tell`. A different machine or device does not prevent a comparison; a note says so.
 #include "cli/bench/bench_compare.h"
-#include "cli/bench/bench_energy.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +11,41 @@
 #include "core/base/text/close_match.h"
 
 namespace gpuprof::inline cli {
+
+std::optional<BenchEnergy> energy_of(const measure::Benchmark& benchmark) {
+    const measure::Measurement& m = benchmark.measurement;
+    if (!benchmark.program) {
+        if (!m.energy_per_call_j || !m.energy_per_call_uncertainty_j || !(*m.energy_per_call_j > 0))
+            return std::nullopt;
+        return BenchEnergy{*m.energy_per_call_j, *m.energy_per_call_uncertainty_j};
+    }
+    BenchEnergy sum;
+    for (const measure::ProgramDevice& device : benchmark.program->devices) {
+        if (!device.energy_j || !device.energy_uncertainty_j) return std::nullopt;
+        sum.joules += *device.energy_j;
+        sum.off += *device.energy_uncertainty_j;
+    }
+    return sum.joules > 0 ? std::optional(sum) : std::nullopt;
+}
+
+EnergyChange change_of(const BenchEnergy& baseline, const BenchEnergy& candidate) {
+    auto pct = [](double next, double base) { return 100 * (next / base - 1); };
+    EnergyChange change{.pct = pct(candidate.joules, baseline.joules), .low_pct = {}, .high_pct = {}};
+    if (baseline.off < baseline.joules) {
+        change.low_pct = pct(candidate.joules - candidate.off, baseline.joules + baseline.off);
+        change.high_pct = pct(candidate.joules + candidate.off, baseline.joules - baseline.off);
+    }
+    return change;
+}
+
+std::string to_text(const BenchEnergy& baseline, const BenchEnergy& candidate, std::string_view per) {
+    EnergyChange change = change_of(baseline, candidate);
+    std::string text = fmt::format("{:.3g} J instead of {:.3g} J per {} ({:+.1f} %", candidate.joules, baseline.joules,
+                                   per, change.pct);
+    if (change.low_pct) text += fmt::format(", {:+.1f} to {:+.1f} %", *change.low_pct, *change.high_pct);
+    return text + (change.is_open() ? "; the uncertainty of the sensors leaves open which needs less)" : ")");
+}
+
 namespace {
 
 constexpr ResultColumn kColumns[] = {
@@ -40,7 +74,8 @@ const measure::Benchmark* find(const measure::BenchDocument& document, const std
 
 std::string_view kind_of(const measure::Measurement& m) {
     if (m.device < 0) return "";
-    return m.graph ? ", as a graph" : m.cold ? ", cold" : ", hot";
+    if (m.graph) return ", as a graph";
+    return m.cold ? ", cold" : ", hot";
 }
 
 // Why two times cannot be compared; "" if they can.

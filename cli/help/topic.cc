@@ -11,7 +11,6 @@
 #include "cli/help/help_markdown.h"
 #include "cli/help/page_text.h"
 #include "cli/help/pages.h"
-#include "cli/pager.h"
 #include "cli/terminal.h"
 #include "present/report/paint.h"
 

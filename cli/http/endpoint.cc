@@ -2,10 +2,12 @@
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
+#include <event2/util.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/queue.h>
@@ -17,7 +19,10 @@
 #include <charconv>
 #include <cstring>
 
+#include "core/base/clock.h"
+
 namespace gpuprof::inline cli {
+
 namespace {
 
 constexpr ev_ssize_t kMaxHeadBytes = 8 * 1024;

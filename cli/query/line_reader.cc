@@ -1,5 +1,6 @@
 #include "cli/query/line_reader.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,10 +16,68 @@
 #include <sstream>
 
 #include "cli/output.h"
-#include "cli/query/libedit.h"
 
 namespace gpuprof::inline cli {
 namespace {
+
+// The part of libedit's interface that the shell uses (editline(3), history in editline(3)), resolved at run time.
+namespace libedit {
+
+struct EditLine;
+struct History;
+struct LineInfo {
+    const char *buffer, *cursor, *lastchar;
+};
+struct HistoryEvent {
+    int number;
+    const char* text;
+};
+
+// Operations of el_set() and history(), and what a bound function returns.
+constexpr int kPrompt = 0, kEditor = 2, kSignal = 3, kBind = 4, kAddFunction = 9, kHistory = 10, kGetCharacter = 13,
+              kClientData = 14;
+constexpr int kSetSize = 1, kEnter = 10, kLoad = 17, kSave = 18, kSetUnique = 20;
+constexpr unsigned char kRefresh = 4, kRedisplay = 8, kError = 6;
+
+struct Functions {
+    EditLine* (*init)(const char* program, void* in, void* out, void* error) = nullptr;
+    void (*end)(EditLine*) = nullptr;
+    int (*set)(EditLine*, int operation, ...) = nullptr;
+    int (*get)(EditLine*, int operation, ...) = nullptr;
+    const char* (*gets)(EditLine*, int* count) = nullptr;
+    const LineInfo* (*line)(EditLine*) = nullptr;
+    int (*insert)(EditLine*, const char* text) = nullptr;
+    void (*remove)(EditLine*, int count) = nullptr;
+    void (*resize)(EditLine*) = nullptr;
+    History* (*history_init)() = nullptr;
+    void (*history_end)(History*) = nullptr;
+    int (*history)(History*, HistoryEvent*, int operation, ...) = nullptr;
+};
+
+template <class Function>
+bool find(void* library, const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    return function != nullptr;
+}
+
+bool load_all(Functions& f) {
+    void* library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+    return library != nullptr && find(library, "el_init", f.init) && find(library, "el_end", f.end) &&
+           find(library, "el_set", f.set) && find(library, "el_get", f.get) && find(library, "el_gets", f.gets) &&
+           find(library, "el_line", f.line) && find(library, "el_insertstr", f.insert) &&
+           find(library, "el_deletestr", f.remove) && find(library, "el_resize", f.resize) &&
+           find(library, "history_init", f.history_init) && find(library, "history_end", f.history_end) &&
+           find(library, "history", f.history);
+}
+
+// Null where the system has no libedit. The library stays loaded.
+const Functions* load() {
+    static Functions functions;
+    static const bool loaded = load_all(functions);
+    return loaded ? &functions : nullptr;
+}
+
+}  // namespace libedit
 
 using libedit::EditLine;
 
@@ -95,7 +154,10 @@ public:
         unsigned char byte = 0;
         while (true) {
             int got = input.read_byte(byte);
-            if (got < 0) return std::fputs("\n", stdout), Line{Ending::interrupted, ""};
+            if (got < 0) {
+                std::fputs("\n", stdout);
+                return Line{Ending::interrupted, ""};
+            }
             if (got == 0) return line.text.empty() ? Line{} : line;
             if (byte == '\n') return line;
             line.text += static_cast<char>(byte);
@@ -142,14 +204,18 @@ public:
     }
 
     Line read(const std::string& prompt, std::string_view before) override {
-        prompt_ = prompt, before_ = before;
+        prompt_ = prompt;
+        before_ = before;
         ScopedSigintHandler input;
         input_ = &input;
         edit_.resize(line_);
         int count = 0;
         const char* text = edit_.gets(line_, &count);
         input_ = nullptr;
-        if (interrupted != 0) return std::fputs("^C\n", stdout), Line{Ending::interrupted, ""};
+        if (interrupted != 0) {
+            std::fputs("^C\n", stdout);
+            return Line{Ending::interrupted, ""};
+        }
         if (text == nullptr || count <= 0) return {};
         std::string line(text, static_cast<std::size_t>(count));
         if (line.ends_with('\n')) line.pop_back();
@@ -182,7 +248,7 @@ private:
         const ScopedSigintHandler& input = *of(line).input_;
         unsigned char byte = 0;
         if (int got = input.read_byte(byte); got <= 0) return got;
-        int more = byte >= 0xF0 ? 3 : byte >= 0xE0 ? 2 : byte >= 0xC0 ? 1 : 0;
+        int more = (byte >= 0xC0) + (byte >= 0xE0) + (byte >= 0xF0);  // bytes that follow
         std::uint32_t code = more == 0 ? byte : byte & (0x3Fu >> more);
         for (; more > 0; --more) {
             if (int got = input.read_byte(byte); got <= 0) return got;

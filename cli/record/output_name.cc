@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 #include <vector>
 
 #include "core/base/caught.h"
@@ -47,18 +48,21 @@ std::string known_names(const NameVariables& variables) {
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The variables of the environment that would have told it.
+// The variables of the environment that would have said it.
 std::string asked_for(const std::string& name) {
+    constexpr std::pair<std::string_view, const char * Launcher::*> kNumbers[] = {
+        {"rank", &Launcher::rank},
+        {"local_rank", &Launcher::local_rank},
+        {"world_size", &Launcher::world_size},
+        {"node_rank", &Launcher::node_rank},
+        {"restart", &Launcher::restart},
+    };
+    const char* Launcher::*variable = &Launcher::job;
+    for (const auto& [known, of_launcher] : kNumbers)
+        if (name == known) variable = of_launcher;
     std::vector<std::string> asked;
-    for (const Launcher& launcher : kLaunchers) {
-        std::string variable = name == "rank"         ? launcher.rank
-                               : name == "local_rank" ? launcher.local_rank
-                               : name == "world_size" ? launcher.world_size
-                               : name == "node_rank"  ? launcher.node_rank
-                               : name == "restart"    ? launcher.restart
-                                                      : launcher.job;
-        if (!variable.empty()) asked.push_back(variable);
-    }
+    for (const Launcher& launcher : kLaunchers)
+        if (*(launcher.*variable) != '\0') asked.push_back(launcher.*variable);
     return fmt::format("{}", fmt::join(asked, ", "));
 }
 

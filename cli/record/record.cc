@@ -24,7 +24,7 @@
 #include "cli/record/recording_parts.h"
 #include "cli/record/run_recording.h"
 #include "cli/record/warp_samples.h"
-#include "cli/report/print_first_answer.h"
+#include "cli/report/report_command.h"
 #include "collect/launch/injection.h"
 #include "collect/launch/target.h"
 #include "core/base/caught.h"

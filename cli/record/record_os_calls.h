@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "cli/command_options.h"
-#include "collect/launch/preload_path.h"
+#include "collect/launch/injection.h"
 #include "core/base/result.h"
 #include "core/schema/recorder_settings.h"
 

@@ -17,11 +17,9 @@
 #include "cli/output.h"
 #include "cli/record/companions.h"
 #include "cli/record/debug_environment.h"
-#include "cli/record/parts_folder.h"
 #include "cli/record/record_os_calls.h"
 #include "cli/record/recording_parts.h"
 #include "collect/launch/injection.h"
-#include "collect/launch/preload_path.h"
 #include "core/base/boot_id.h"
 #include "core/base/caught.h"
 #include "core/base/clock.h"
@@ -137,7 +135,7 @@ void RecordingWatch::stop() {
     if (drawn_) write_to_terminal("\r\033[K");
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
+std::string with_commas(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ",")); }
 
 // The companions that could be prepared.
 class Companions {
@@ -187,7 +185,7 @@ void prepare(Companions& companions, const RecordingRequest& request, const Spoo
     if (request.cpu_use) companions.prepare(record_cpu_use(folder.path(), !request.injection.recorder.no_command_line));
     if (request.python > 0) companions.prepare(record_python(folder.path(), request.python));
     if (sample.device_interval > 0) companions.prepare(record_devices(sample.device_interval));
-    if (debug_env::wants_logs(joined(request.debug_groups))) companions.prepare(record_logs(folder.path()));
+    if (debug_env::wants_logs(with_commas(request.debug_groups))) companions.prepare(record_logs(folder.path()));
     if (sample.counters) companions.prepare(record_counters(sample, request.command.front()));
     if (request.scheduling) companions.prepare(record_scheduling());
 }
@@ -202,9 +200,10 @@ std::optional<PreloadPath> preload_path(const std::string& library, const Inject
 }
 
 // Several libraries for LD_PRELOAD.
-std::string joined(const std::optional<PreloadPath>& first, const std::optional<PreloadPath>& second) {
-    if (!first || !second) return first ? first->path() : second ? second->path() : "";
-    return first->path() + ":" + second->path();
+std::string preload_list(const std::optional<PreloadPath>& first, const std::optional<PreloadPath>& second) {
+    if (first && second) return first->path() + ":" + second->path();
+    if (first) return first->path();
+    return second ? second->path() : "";
 }
 
 Status write_plan(const SpoolFolder& folder, const std::string& plan) {
@@ -246,7 +245,7 @@ Batch own_facts(const RecordedRun& run) {
         meta.value.set(fact, facts.intern(value));
     };
     if (run.full_after) add("record.full_after_ns", std::to_string(*run.full_after));
-    if (!run.debug_groups.empty()) add(debug_env::kGroups, joined(run.debug_groups));
+    if (!run.debug_groups.empty()) add(debug_env::kGroups, with_commas(run.debug_groups));
     if (run.launches_block) add(debug_env::kLaunchBlocking, "1");
     each_setting(run.settings, [&](const SettingSpec& setting, auto value) {
         if (setting.option.kind != SettingOption::none && is_given(setting, value))
@@ -293,7 +292,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
         else
             note(made.error().message + "; calls of the operating system that cannot be recorded are not counted");
     }
-    std::string preloaded = joined(os_calls, preload);
+    std::string preloaded = preload_list(os_calls, preload);
     for (const std::string& remark : set_injection(environment, library, preloaded, *folder, options)) note(remark);
     for (const std::string& remark : set_debug_env(environment, request.debug_groups, folder->path())) note(remark);
     Companions companions(*folder);

@@ -10,7 +10,6 @@
 #include "cli/record/clock_state.h"
 #include "cli/record/sample_option.h"
 #include "collect/launch/injection.h"
-#include "collect/launch/preload_path.h"
 #include "collect/launch/target.h"
 #include "core/model/build/trace_builder.h"
 
@@ -18,7 +17,7 @@ namespace gpuprof::inline cli {
 
 struct RecordingRequest {
     std::string output;
-    std::string parts = {};  // a folder for the parts; "": parts_folder.h chooses
+    std::string parts = {};  // a folder for the parts; "": parts_folder() chooses
     InjectionOptions injection;
     SampleOption sample;
     double python = 0;  // Hz; 0: no stacks

@@ -29,4 +29,7 @@ Result<ExitCode> report_analyses(const AnalysisRequest& request);
 Result<ExitCode> report_trace(Trace trace, const AnalysisRequest& request,
                               const std::function<void(const Facts&)>& judge = {});
 
+// The first answer of a trace as text, for commands that end with it.
+Result<std::string> first_answer_text(Trace trace);
+
 }  // namespace gpuprof::cli

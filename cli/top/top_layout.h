@@ -4,12 +4,19 @@
 #pragma once
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/live/live_state.h"
 
 namespace gpuprof::inline cli {
+
+// A series as block characters, several rows high. A blank is an unknown value, a dot is exactly 0, and any other value
+// shows at least the lowest block, so the three cannot be confused.
+// Returns `rows` lines, top first, with one cell per value. `top` (> 0) is the full height; larger values are cut off.
+std::vector<std::string> plot(std::span<const std::optional<double>> values, double top, int rows, bool unicode);
 
 enum class Tone { plain, strong, faint, good, warning };
 

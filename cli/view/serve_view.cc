@@ -5,23 +5,116 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <thread>
 
 #include "cli/http/endpoint.h"
 #include "cli/output.h"
+#include "cli/view/content.h"
 #include "cli/view/page.h"
 #include "cli/view/service.h"
 #include "cli/view/sql_session.h"
+#include "core/base/caught.h"
 #include "core/base/clock.h"
 #include "core/base/files/path_search.h"
+#include "core/base/ids.h"
+#include "core/base/result.h"
 #include "core/base/spawn_actions.h"
 #include "core/base/text/json_writer.h"
+#include "io/importers/source/reading_progress.h"
 
 namespace gpuprof::inline cli {
 namespace {
+
+// What a page shows, prepared on a separate thread, so that the server answers from the start: a large recording takes
+// many seconds to read and analyse. The owner asks for the result when it wants to; nothing is called back.
+class Preparation {
+public:
+    explicit Preparation(MakeContent make);
+    ~Preparation();
+    Preparation(const Preparation&) = delete;
+    Preparation& operator=(const Preparation&) = delete;
+
+    // Waits until the content is made, but no longer than `limit`; whether it is.
+    bool wait(std::chrono::milliseconds limit);
+    // The content, or why there is none; absent while it is being made, and after it was taken.
+    std::optional<Result<ViewContent>> take();
+    bool running() const;
+    // {"stage", "share", "elapsed_s"}, as the page receives it.
+    std::string progress_json() const;
+
+private:
+    struct State;
+    std::shared_ptr<State> state_;
+    TimeNs started_;
+    std::thread thread_;
+};
+
+struct Preparation::State {
+    std::atomic<ViewStage> stage = ViewStage::reading;
+    mutable std::mutex mutex;  // guards what follows
+    std::condition_variable made;
+    std::optional<Result<ViewContent>> content;
+    bool done = false;
+};
+
+Preparation::Preparation(MakeContent make) : state_(std::make_shared<State>()), started_(monotonic_ns()) {
+    thread_ = std::thread([state = state_, make = std::move(make)] {
+        std::optional<Result<ViewContent>> content;
+        Status ran = caught([&] { content.emplace(make([&](ViewStage stage) { state->stage = stage; })); });
+        if (!ran) content.emplace(ran.error());
+        std::lock_guard lock(state->mutex);
+        state->content.emplace(std::move(*content));
+        state->done = true;
+        state->made.notify_all();
+    });
+}
+
+Preparation::~Preparation() { thread_.join(); }
+
+bool Preparation::wait(std::chrono::milliseconds limit) {
+    std::unique_lock lock(state_->mutex);
+    return state_->made.wait_for(lock, limit, [this] { return state_->done; });
+}
+
+std::optional<Result<ViewContent>> Preparation::take() {
+    std::lock_guard lock(state_->mutex);
+    return std::exchange(state_->content, std::nullopt);
+}
+
+bool Preparation::running() const {
+    std::lock_guard lock(state_->mutex);
+    return !state_->done;
+}
+
+std::string Preparation::progress_json() const {
+    const ReadingProgress& files = reading();
+    ViewStage stage = state_->stage;
+    std::uint64_t size = files.size, read = files.read;
+    StringSink sink;
+    JsonWriter json(sink);
+    json.begin_object();
+    json.member("stage", name_of(stage));
+    json.key("share");
+    if (stage == ViewStage::reading && files.open > 0 && size > 0)
+        json.real(std::min(1.0, static_cast<double>(read) / static_cast<double>(size)));
+    else
+        json.null();
+    json.key("elapsed_s");
+    json.real(static_cast<double>(monotonic_ns() - started_) / 1e9);
+    json.end_object();
+    return sink.text();
+}
 
 // The server exits after this time without a request: the viewer is then considered closed.
 constexpr DurNs kIdleTimeout = DurNs{8} * 3600 * 1'000'000'000;

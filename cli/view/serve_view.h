@@ -3,9 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
-#include "cli/view/preparation.h"
+#include "cli/view/content.h"
 #include "core/base/exit_code.h"
 #include "core/base/result.h"
 
@@ -18,6 +19,8 @@ struct ServeChoice {
     std::uint16_t port = 0;
     bool open_browser = true;
 };
+
+using MakeContent = std::function<Result<ViewContent>(const StageReport&)>;
 
 // `name`: of what is shown, for people.
 Result<ExitCode> serve_view(MakeContent make, const std::string& name, const ServeChoice& choice);

@@ -1,14 +1,57 @@
 #include "collect/counters/metric_plan.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <random>
+#include <utility>
 
 #include "collect/counters/source_set.h"
+#include "collect/dl/library.h"
+#include "collect/pm/cupti_candidates.h"
 
 namespace gpuprof::counters {
+namespace {
+
+// CUPTI looks for these by bare name, which works only if the loader searches their folder; otherwise every call
+// answers 15. What is loaded already is found.
+void load_beside(const std::string& cupti) {
+    std::string folder = cupti.substr(0, cupti.rfind('/'));
+    for (const char* name : {"/libnvperf_host.so", "/libnvperf_target.so"})
+        dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_GLOBAL);
+}
+
+// The first missing function; null if complete.
+const char* bind(const Library& library, Api& api) {
+    const char* missing = nullptr;
+    api.path = library.path();
+#define GPUPROF_COUNTERS_BIND(member, function, Parameters)                                      \
+    api.member = {reinterpret_cast<int (*)(Parameters*)>(library.symbol(#function)), #function}; \
+    if (api.member.pointer == nullptr && missing == nullptr) missing = #function;
+    GPUPROF_COUNTERS_HOST(GPUPROF_COUNTERS_BIND)
+    GPUPROF_COUNTERS_DEVICE(GPUPROF_COUNTERS_BIND)
+#undef GPUPROF_COUNTERS_BIND
+#define GPUPROF_COUNTERS_OPTION(member, function, Parameters) \
+    api.member = {reinterpret_cast<int (*)(Parameters*)>(library.symbol(#function)), #function};
+    GPUPROF_COUNTERS_OPTIONAL(GPUPROF_COUNTERS_OPTION)
+#undef GPUPROF_COUNTERS_OPTION
+    auto version = reinterpret_cast<int (*)(std::uint32_t*)>(library.symbol("cuptiGetVersion"));
+    if (version == nullptr || version(&api.version) != pm::kSuccess) api.version = 0;
+    return missing;
+}
+
+}  // namespace
+
+Result<Api> load_host_api(const std::string& program) {
+    Api api;
+    Result<Library> library =
+        pm::find_cupti(program, "kernel counters", [&api](const Library& each) { return bind(each, api); });
+    if (!library.ok()) return library.error();
+    load_beside(api.path);
+    return api;
+}
 
 Result<std::unique_ptr<MetricHost>> MetricHost::open(const Api& api, const Chip& chip) {
     pm::HostInitialize parameters;
@@ -192,6 +235,52 @@ Result<MetricPlan> plan_source_metrics(const Api& api, const Chip& chip, const s
             if (metric.name == name) plan.units.emplace_back(metric.unit);
     plan.passes = 1;
     return plan;
+}
+
+namespace {
+
+// Units of metrics. CUPTI's dimensions name the unit of the hardware too (gpc_cycle, dram_cycle); Nsight Compute prints
+// the plain word. Compared on the 1,847 metrics of its raw page that CUPTI knows.
+
+using Entry = std::pair<std::string_view, std::string_view>;
+constexpr Entry kWords[] = {
+    {"percent", "%"},           {"nanosecond", "ns"},          {"byte", "byte"},         {"instruction", "inst"},
+    {"warp", "warp"},           {"l2_sector", "sector"},       {"lrc_sector", "sector"}, {"l2_request", "request"},
+    {"gcc_request", "request"}, {"branch_target", "branches"}, {"cta", "block"},
+};
+
+std::string plain(std::string_view word) {
+    if (word.ends_with("_cycle")) return "cycle";
+    for (const auto& [theirs, ours] : kWords)
+        if (word == theirs) return std::string(ours);
+    return "";
+}
+
+}  // namespace
+
+std::string unit_of_dimension(std::string_view dimension) {
+    std::size_t slash = dimension.find('/');
+    std::string above = plain(dimension.substr(0, slash));
+    if (slash == std::string_view::npos || above.empty()) return above;
+    std::string_view below = dimension.substr(slash + 1);
+    if (below == "second") return above == "cycle" ? "hz" : above + "/s";
+    std::string under = plain(below);
+    return under.empty() ? "" : above + "/" + under;
+}
+
+std::string unit_of_name(std::string_view name) {
+    std::string_view base = name.substr(0, name.find('.')), sub = name.substr(base.size());
+    if (sub.find("pct") != std::string_view::npos) return "%";
+    if (sub.find(".per_") != std::string_view::npos || sub.find(".peak_") != std::string_view::npos ||
+        sub.find(".ratio") != std::string_view::npos)
+        return sub.ends_with(".per_second") && base.find("__cycles") != std::string_view::npos ? "hz" : "";
+    for (auto [part, unit] : {Entry{"__time_duration", "ns"},
+                              {"__cycles", "cycle"},
+                              {"bytes", "byte"},
+                              {"sectors", "sector"},
+                              {"__inst_", "inst"}})
+        if (base.find(part) != std::string_view::npos) return std::string(unit);
+    return "";
 }
 
 }  // namespace gpuprof::counters

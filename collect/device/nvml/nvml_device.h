@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "collect/device/backoff.h"
-#include "collect/device/nvml/gpm.h"
 #include "collect/device/nvml/inventory.h"
 #include "collect/device/nvml/nvml_processes.h"
 #include "collect/device/nvml/nvml_source.h"
+#include "collect/device/nvml/queries.h"
 #include "collect/device/unreported_metrics.h"
 
 namespace gpuprof::inline device::nvml {

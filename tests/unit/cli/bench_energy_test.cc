@@ -1,5 +1,4 @@
 // Energy of two benchmarks: what is compared, and how sure the change is.
-#include "cli/bench/bench_energy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Where the parts of a recording are, by the file systems of the folders.
-#include "cli/record/parts_folder.h"
+#include "cli/record/recording_parts.h"
 
 #include <gtest/gtest.h>
 

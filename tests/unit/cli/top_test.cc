@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "cli/top/plot.h"
 #include "cli/top/top_layout.h"
 #include "present/report/text_lines.h"
 #include "tests/unit/cli/sample_states.h"
