@@ -87,10 +87,10 @@ void drain(Collector& c, std::int64_t until) noexcept {
 // it never returns, the program hangs, and this message says why.
 void note_slow_start(Collector& c, std::int64_t now) noexcept {
     std::int64_t since = c.starting_since.load(std::memory_order_relaxed);
-    if (since == 0 || now - since < kSlowStart || c.slow_start_told) return;
-    c.slow_start_told = c.file.write(ChunkKind::spool_refused,
-                                     "GPU work: starting CUPTI blocked the program for more than 5 s; "
-                                     "record without it: --trace nvtx,cpu");
+    if (since == 0 || now - since < kSlowStart || c.slow_start_written) return;
+    c.slow_start_written = c.file.write(ChunkKind::spool_refused,
+                                        "GPU work: starting CUPTI blocked the program for more than 5 s; "
+                                        "record without it: --trace nvtx,cpu");
 }
 
 void begin_part(Collector& c) noexcept {
@@ -161,7 +161,10 @@ void* spool(void*) {
         std::int64_t now = monotonic_ns();
         c.window.tick(now);
         follow_window(c, now);
-        if (now - flushed >= kFlushInterval) flush(c, false), flushed = now;
+        if (now - flushed >= kFlushInterval) {
+            flush(c, false);
+            flushed = now;
+        }
         if (flushed == now && full()) c.window.shut();
         write_windows(c);
         drain(c, now + kMaxDrain);
@@ -169,9 +172,16 @@ void* spool(void*) {
         note_slow_start(c, now);
         watch_counters(now);
         drain_stalls(now);
-        if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim)
-            EventRing::reclaim(), reclaimed = now;
-        if (now - clocked >= kClockInterval) write_clock(c), write_losses(c, false), write_facts(c), clocked = now;
+        if (now - reclaimed >= kReclaimInterval || EventRing::count() > kMinRingsToReclaim) {
+            EventRing::reclaim();
+            reclaimed = now;
+        }
+        if (now - clocked >= kClockInterval) {
+            write_clock(c);
+            write_losses(c, false);
+            write_facts(c);
+            clocked = now;
+        }
         if (settings().keep_last_ns > 0 && now - c.part_began >= settings().keep_last_ns) next_part(c);
         if (c.keeper != nullptr) follow_steps(c, now, clocked == now);
     }

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "collect/inject/activity_switch.h"
-#include "collect/inject/host/event_count.h"
 #include "collect/inject/spool/activity_spool.h"
 #include "collect/inject/spool/scratch.h"
 #include "collect/inject/spool/spool_file.h"
@@ -35,7 +34,7 @@ struct Collector {
     std::atomic<bool> yielded{false};
     std::int64_t part_began = 0;
     std::atomic<std::int64_t> starting_since{0};  // CUPTI is being started; 0: not
-    bool names_written = false, refusal_written = false, slow_start_told = false;
+    bool names_written = false, refusal_written = false, slow_start_written = false;
     std::uint64_t refused_memory = 0;  // pieces of annotations that could not be copied
     std::uint64_t counted = ~std::uint64_t{0};
 };

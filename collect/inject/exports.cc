@@ -170,8 +170,10 @@ EXPORT int cuptiActivityFlushPeriod(std::uint32_t ms) {
 EXPORT int cuptiActivityRegisterTimestampCallback(ClientClock::Function function) {
     if (cupti_multiplexer().cupti() == nullptr) return kCuptiNotInitialized;
     if (client_mode() == ClientMode::refused) return kMultipleSubscribers;
-    if (!cupti_multiplexer().separate() && will_record_device() && settings().cupti == CuptiPolicy::share)
-        return other_client().set_clock(function), kCuptiSuccess;
+    if (!cupti_multiplexer().separate() && will_record_device() && settings().cupti == CuptiPolicy::share) {
+        other_client().set_clock(function);
+        return kCuptiSuccess;
+    }
     return pass(&Cupti::cuptiActivityRegisterTimestampCallback, function);
 }
 

@@ -23,14 +23,13 @@ void add_command(Scratch& to) noexcept {
     ssize_t size = read(file, raw, sizeof raw);
     close(file);
     if (size < 0) return;
-    to.add_text("command");
-    to.add_text({command, write_command({raw, static_cast<std::size_t>(size)}, command, sizeof command)});
+    to.add_entry("command", {command, write_command({raw, static_cast<std::size_t>(size)}, command, sizeof command)});
 }
 
 void add_number(Scratch& to, std::string_view key, long long value) noexcept {
     char text[32];
     int size = std::snprintf(text, sizeof text, "%lld", value);
-    to.add_text(key), to.add_text({text, static_cast<std::size_t>(size)});
+    to.add_entry(key, {text, static_cast<std::size_t>(size)});
 }
 
 void add_place(Scratch& to) noexcept {
@@ -40,13 +39,13 @@ void add_place(Scratch& to) noexcept {
     if (place.local_rank) add_number(to, "local_rank", *place.local_rank);
     if (place.node_rank) add_number(to, "node_rank", *place.node_rank);
     if (place.restart) add_number(to, "restart", *place.restart);
-    if (!place.launcher.empty()) to.add_text("launcher"), to.add_text(place.launcher);
-    if (!place.job.empty()) to.add_text("job"), to.add_text(place.job);
+    if (!place.launcher.empty()) to.add_entry("launcher", place.launcher);
+    if (!place.job.empty()) to.add_entry("job", place.job);
 }
 
 void add_boot_id(Scratch& to) noexcept {
     char text[kBootIdSize];
-    if (std::size_t size = read_boot_id(text); size > 0) to.add_text("boot_id"), to.add_text({text, size});
+    if (std::size_t size = read_boot_id(text); size > 0) to.add_entry("boot_id", {text, size});
 }
 
 }  // namespace
@@ -58,10 +57,10 @@ void write_process_meta(SpoolFile& file, const PartNumber* part) noexcept {
     char text[4096];
     if (gethostname(text, sizeof text) == 0) {
         text[sizeof text - 1] = '\0';
-        facts.add_text("host"), facts.add_text(text);
+        facts.add_entry("host", text);
     }
     ssize_t size = readlink("/proc/self/exe", text, sizeof text);
-    if (size > 0) facts.add_text("program"), facts.add_text({text, static_cast<std::size_t>(size)});
+    if (size > 0) facts.add_entry("program", {text, static_cast<std::size_t>(size)});
     if (!settings().no_command_line) add_command(facts);
     add_place(facts);
     add_boot_id(facts);

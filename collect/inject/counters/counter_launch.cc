@@ -54,7 +54,7 @@ std::uint32_t cluster_of(const LaunchConfig& config) noexcept {
 }
 
 template <class Arguments>
-void copy(const Arguments& from, LaunchFacts& to) noexcept {
+void copy(const Arguments& from, LaunchArguments& to) noexcept {
     std::memcpy(to.grid, from.grid, sizeof to.grid);
     std::memcpy(to.block, from.block, sizeof to.block);
     to.dynamic_shared_bytes = from.dynamic_shared_bytes;
@@ -69,16 +69,16 @@ LaunchKind launch_kind(const char* function) noexcept {
     return LaunchKind::none;
 }
 
-bool read_launch(LaunchKind kind, const CallbackData& call, LaunchFacts& facts) noexcept {
+bool read_launch(LaunchKind kind, const CallbackData& call, LaunchArguments& arguments) noexcept {
     if (call.arguments == nullptr) return false;
     if (kind == LaunchKind::kernel) {
-        copy(*static_cast<const KernelArguments*>(call.arguments), facts);
+        copy(*static_cast<const KernelArguments*>(call.arguments), arguments);
         return true;
     }
     const LaunchConfig* config = *static_cast<const LaunchConfig* const*>(call.arguments);
     if (kind != LaunchKind::kernel_ex || config == nullptr) return false;
-    copy(*config, facts);
-    facts.cluster = cluster_of(*config);
+    copy(*config, arguments);
+    arguments.cluster = cluster_of(*config);
     return true;
 }
 

@@ -29,9 +29,9 @@ Entry* make_table(std::size_t size) noexcept {
     return static_cast<Entry*>(std::calloc(size, sizeof(Entry)));
 }
 
-bool same_shape(const PlannedKernel& kernel, const LaunchFacts& facts) noexcept {
-    return std::memcmp(kernel.grid, facts.grid, sizeof facts.grid) == 0 &&
-           std::memcmp(kernel.block, facts.block, sizeof facts.block) == 0;
+bool same_shape(const PlannedKernel& kernel, const LaunchArguments& arguments) noexcept {
+    return std::memcmp(kernel.grid, arguments.grid, sizeof arguments.grid) == 0 &&
+           std::memcmp(kernel.block, arguments.block, sizeof arguments.block) == 0;
 }
 
 }  // namespace
@@ -43,12 +43,15 @@ bool KernelChoice::start(const CounterPlan& plan) noexcept {
     if (plan.pattern.empty()) return names_ != nullptr && shapes_ != nullptr;
     std::string pattern(plan.pattern);
     int flags = REG_EXTENDED | REG_NOSUB;
-    if (pattern.rfind("(?i)", 0) == 0) pattern.erase(0, 4), flags |= REG_ICASE;
+    if (pattern.rfind("(?i)", 0) == 0) {
+        pattern.erase(0, 4);
+        flags |= REG_ICASE;
+    }
     by_pattern_ = regcomp(&pattern_, pattern.c_str(), flags) == 0;
     return by_pattern_ && names_ != nullptr && shapes_ != nullptr;
 }
 
-void KernelChoice::judge(const char* name, Name& entry) noexcept {
+void KernelChoice::judge_name(const char* name, Name& entry) noexcept {
     entry.collective = is_device_collective(name);
     std::string readable = demangled(name);
     if (!plan_->kernels.empty()) {
@@ -63,31 +66,35 @@ KernelChoice::Name* KernelChoice::name_of(const char* name) noexcept {
     Name* entry = find(names_, kNames, hash);
     if (entry != nullptr && entry->hash == 0) {
         entry->hash = hash;
-        judge(name, *entry);
+        judge_name(name, *entry);
     }
     return entry;
 }
 
-KernelChoice::Shape* KernelChoice::shape_of(const char* name, const Name& entry, const LaunchFacts& facts) noexcept {
-    std::uint64_t hash = hash_of(facts.block, sizeof facts.block, hash_of(facts.grid, sizeof facts.grid, entry.hash));
+KernelChoice::Shape* KernelChoice::shape_of(const char* name, const Name& entry,
+                                            const LaunchArguments& arguments) noexcept {
+    std::uint64_t hash =
+        hash_of(arguments.block, sizeof arguments.block, hash_of(arguments.grid, sizeof arguments.grid, entry.hash));
     Shape* shape = find(shapes_, kShapes, hash);
     if (shape == nullptr || shape->hash != 0) return shape;
     shape->hash = hash;
     shape->planned = plan_->kernels.empty();
     if (shape->planned) return shape;
     std::string readable = demangled(name);
-    for (const PlannedKernel& kernel : plan_->kernels)
-        if (kernel.name == readable && same_shape(kernel, facts))
-            shape->planned = true, shape->typical_ns = kernel.typical_ns;
+    for (const PlannedKernel& kernel : plan_->kernels) {
+        if (kernel.name != readable || !same_shape(kernel, arguments)) continue;
+        shape->planned = true;
+        shape->typical_ns = kernel.typical_ns;
+    }
     return shape;
 }
 
-KernelChoice::Answer KernelChoice::see(const char* name, const LaunchFacts& facts) noexcept {
+KernelChoice::Answer KernelChoice::judge_launch(const char* name, const LaunchArguments& arguments) noexcept {
     Name* entry = name_of(name);
     if (entry == nullptr) return {Verdict::no_room};
     Answer answer{Verdict::unwanted, entry->occurrences++};
     if (!entry->fits) return answer;
-    Shape* shape = shape_of(name, *entry, facts);
+    Shape* shape = shape_of(name, *entry, arguments);
     if (shape == nullptr) return {Verdict::no_room, answer.occurrence};
     if (!shape->planned || shape->seen++ < plan_->skip || shape->measured >= plan_->launches) return answer;
     answer.verdict = entry->collective ? Verdict::collective : Verdict::wanted;
@@ -96,8 +103,17 @@ KernelChoice::Answer KernelChoice::see(const char* name, const LaunchFacts& fact
     return answer;
 }
 
+KernelChoice::Answer KernelChoice::see(const char* name, const LaunchArguments& arguments) noexcept {
+    pthread_mutex_lock(&lock_);
+    Answer answer = judge_launch(name, arguments);
+    pthread_mutex_unlock(&lock_);
+    return answer;
+}
+
 void KernelChoice::count_measured() noexcept {
+    pthread_mutex_lock(&lock_);
     if (last_ != nullptr) ++last_->measured;
+    pthread_mutex_unlock(&lock_);
 }
 
 }  // namespace gpuprof::inject

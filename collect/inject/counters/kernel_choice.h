@@ -1,8 +1,9 @@
 // Which launches a plan wants: kernels by name and shape, after the first launches of each, a few of each. Remembers
 // every kernel that it has seen, in tables of fixed size. Kernels of collective libraries are recognised by name: they
-// wait for other GPUs, so that replaying one hangs. The caller serialises.
+// wait for other GPUs, so that replaying one hangs. Any thread.
 #pragma once
 
+#include <pthread.h>
 #include <regex.h>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ public:
         std::uint64_t typical_ns = 0;  // 0: unknown
     };
     // One launch of the kernel with this mangled name.
-    Answer see(const char* name, const LaunchFacts& facts) noexcept;
+    Answer see(const char* name, const LaunchArguments& arguments) noexcept;
     // The last wanted launch was measured.
     void count_measured() noexcept;
 
@@ -40,10 +41,13 @@ private:
     };
     static constexpr std::size_t kNames = 1 << 14, kShapes = 1 << 15;
     Name* name_of(const char* name) noexcept;
-    void judge(const char* name, Name& entry) noexcept;
-    Shape* shape_of(const char* name, const Name& entry, const LaunchFacts& facts) noexcept;
+    void judge_name(const char* name, Name& entry) noexcept;
+    Shape* shape_of(const char* name, const Name& entry, const LaunchArguments& arguments) noexcept;
+
+    Answer judge_launch(const char* name, const LaunchArguments& arguments) noexcept;
 
     const CounterPlan* plan_ = nullptr;
+    pthread_mutex_t lock_ = PTHREAD_MUTEX_INITIALIZER;  // of what follows
     bool by_pattern_ = false;
     regex_t pattern_{};
     Name* names_ = nullptr;

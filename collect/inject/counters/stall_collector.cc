@@ -9,10 +9,10 @@
 #include <new>
 
 #include "collect/inject/collector.h"
-#include "collect/inject/counters/counter_driver.h"
-#include "collect/inject/counters/range_session.h"
+#include "collect/inject/counters/counter_launch.h"
+#include "collect/inject/counters/counter_sessions.h"
+#include "collect/inject/counters/counter_spool.h"
 #include "collect/inject/counters/stall_session.h"
-#include "collect/inject/counters/stall_spool.h"
 #include "collect/inject/cupti/cupti_codes.h"
 #include "collect/inject/cupti/cupti_multiplexer.h"
 #include "collect/inject/overhead_timer.h"
@@ -43,10 +43,10 @@ struct StallState {
     Scratch payload;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 };
-std::atomic<StallState*> shared{nullptr};
+std::atomic<StallState*> stall_state{nullptr};
 
 StallState* active_state() noexcept {
-    StallState* s = shared.load(std::memory_order_acquire);
+    StallState* s = stall_state.load(std::memory_order_acquire);
     return s != nullptr && s->active.load(std::memory_order_acquire) ? s : nullptr;
 }
 
@@ -166,7 +166,7 @@ void start_stalls(bool callbacks) noexcept {
     s.driver.load();
     s.window_open = window().open();
     s.read_at.store(monotonic_ns(), std::memory_order_relaxed);
-    shared.store(made, std::memory_order_release);
+    stall_state.store(made, std::memory_order_release);
     s.active.store(true, std::memory_order_release);
 }
 
@@ -228,11 +228,11 @@ void finish_stalls() noexcept {
 }
 
 void forget_stalls() noexcept {
-    StallState* s = shared.load(std::memory_order_relaxed);
+    StallState* s = stall_state.load(std::memory_order_relaxed);
     if (s == nullptr) return;
     s->active.store(false, std::memory_order_relaxed);
     s->spool.forget();
-    shared.store(nullptr, std::memory_order_relaxed);
+    stall_state.store(nullptr, std::memory_order_relaxed);
 }
 
 }  // namespace gpuprof::inject

@@ -26,7 +26,7 @@ StallSession::Failure StallSession::open(const Cupti& cupti, std::uint32_t versi
     version_ = version;
     pcs::ContextParams enable;
     enable.context = context;
-    GPUPROF_CUPTI_CALL(cuptiPCSamplingEnable, enable);
+    if (CuptiFailure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingEnable, enable)) return failure;
     Failure failure = read_reasons(cupti);
     if (!failure && !make_room()) failure = {"calloc", kOutOfMemory};
     if (!failure) failure = configure(cupti);
@@ -42,7 +42,7 @@ StallSession::Failure StallSession::read_reasons(const Cupti& cupti) noexcept {
     pcs::GetReasonCount count;
     count.context = context_;
     count.count = &reason_count_;
-    GPUPROF_CUPTI_CALL(cuptiPCSamplingGetNumStallReasons, count);
+    if (CuptiFailure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingGetNumStallReasons, count)) return failure;
     if (reason_count_ == 0 || reason_count_ > kMaxReasons) return {"cuptiPCSamplingGetNumStallReasons", 0};
     indices_ = static_cast<std::uint32_t*>(std::calloc(reason_count_, sizeof *indices_));
     auto** names = static_cast<char**>(std::calloc(reason_count_, sizeof(char*) + pcs::kNameBytes));
@@ -131,7 +131,7 @@ StallSession::Failure StallSession::configure(const Cupti& cupti) noexcept {
 StallSession::Failure StallSession::start(const Cupti& cupti) noexcept {
     pcs::ContextParams parameters;
     parameters.context = context_;
-    GPUPROF_CUPTI_CALL(cuptiPCSamplingStart, parameters);
+    if (CuptiFailure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingStart, parameters)) return failure;
     running_ = true;
     ++span_;
     return {};
@@ -142,8 +142,7 @@ StallSession::Failure StallSession::stop(const Cupti& cupti) noexcept {
     parameters.context = context_;
     running_ = false;
     more_ = true;
-    GPUPROF_CUPTI_CALL(cuptiPCSamplingStop, parameters);
-    return {};
+    return GPUPROF_CUPTI_CALL(cuptiPCSamplingStop, parameters);
 }
 
 StallSession::Failure StallSession::read(const Cupti& cupti, Scratch& payload) noexcept {
@@ -197,7 +196,7 @@ StallSession::Failure StallSession::close(const Cupti& cupti, Scratch& payload) 
     empty_data();
     pcs::ContextParams parameters;
     parameters.context = context_;
-    GPUPROF_CUPTI_CALL(cuptiPCSamplingDisable, parameters);
+    if (CuptiFailure failure = GPUPROF_CUPTI_CALL(cuptiPCSamplingDisable, parameters)) return failure;
     if (data_->pcs > 0) add_records(payload, false);
     return {};
 }
@@ -207,7 +206,10 @@ void StallSession::forget() noexcept {
     std::free(data_);
     std::free(records_);
     std::free(counts_);
-    indices_ = nullptr, data_ = nullptr, records_ = nullptr, counts_ = nullptr;
+    indices_ = nullptr;
+    data_ = nullptr;
+    records_ = nullptr;
+    counts_ = nullptr;
     context_ = nullptr;
     open_ = running_ = more_ = false;
     span_ = 0;

@@ -130,7 +130,10 @@ void* find_library(const char* named, const RefusedLibraries& refused, bool& was
     MappedPaths mapped;
     dl_iterate_phdr(look_for_cupti, &mapped);
     if (refused.count == 0)
-        if (void* library = open_newest_mapped(mapped)) return was_mapped = true, library;
+        if (void* library = open_newest_mapped(mapped)) {
+            was_mapped = true;
+            return library;
+        }
     if (void* library = accept(open_library(named), refused)) return library;
     if (void* library = accept(open_in(std::getenv("TRITON_CUPTI_LIB_PATH"), "libcupti.so"), refused)) return library;
     if (void* library = open_in_toolkit(refused)) return library;

@@ -12,12 +12,14 @@ struct CuptiFailure {
 // As CUPTI would say it of a function that the library lacks (CUPTI_ERROR_API_NOT_IMPLEMENTED), and without memory.
 inline constexpr int kFunctionMissing = 11, kOutOfMemory = 8;
 
-// Calls a function of CUPTI with a structure of parameters; a failure is the result of the calling function. Needs
-// cupti_api.h, and `cupti` in scope.
-#define GPUPROF_CUPTI_CALL(name, parameters)                                             \
-    do {                                                                                 \
-        int code = cupti.name == nullptr ? kFunctionMissing : cupti.name(&(parameters)); \
-        if (code != kCuptiSuccess) return {#name, code};                                 \
-    } while (false)
+// Calls a function of CUPTI with a structure of parameters.
+template <class Parameters>
+CuptiFailure call_cupti(int (*function)(Parameters*), const char* name, Parameters& parameters) noexcept {
+    int code = function == nullptr ? kFunctionMissing : function(&parameters);
+    return code == 0 ? CuptiFailure() : CuptiFailure{name, code};
+}
+
+// The same of a function by its name; needs cupti_api.h, and `cupti` in scope.
+#define GPUPROF_CUPTI_CALL(name, parameters) call_cupti(cupti.name, #name, parameters)
 
 }  // namespace gpuprof::inject

@@ -12,9 +12,9 @@ namespace gpuprof::inject {
 // function, "_ptsz" for streams per thread, or both, in any order: cudaEventRecord_ptsz_v7000, cuStreamBeginCapture_v2_ptsz.
 // Returns the end of the name; null if it is another function.
 inline const char* end_of_function(const char* name, const char* function) noexcept {
-    std::size_t api = std::strncmp(name, "cuda", 4) == 0 ? 4 : std::strncmp(name, "cu", 2) == 0 ? 2 : 0;
+    std::size_t api = std::strncmp(name, "cuda", 4) == 0 ? 4 : 2;
     std::size_t length = std::strlen(function);
-    if (api == 0 || std::strncmp(name + api, function, length) != 0) return nullptr;
+    if (std::strncmp(name, "cu", 2) != 0 || std::strncmp(name + api, function, length) != 0) return nullptr;
     const char* rest = name + api + length;
     return *rest == '\0' || *rest == '_' ? rest : nullptr;
 }
@@ -27,7 +27,9 @@ struct OuterCall {
     // At the entry of a call; false if it is within another one.
     bool enter(const CallbackData& call, std::uint32_t in_domain, std::uint32_t at_opening) noexcept {
         if (in_domain == kDriverDomain && domain == kRuntimeDomain && opening == at_opening) return false;
-        domain = in_domain, opening = at_opening, correlation = call.correlation;
+        domain = in_domain;
+        opening = at_opening;
+        correlation = call.correlation;
         return true;
     }
     // At the exit of a call; false if it is not the one that was entered.

@@ -56,7 +56,10 @@ EventRing* EventRing::claim(pid_t thread) noexcept {
         pid_t unclaimed = 0;
         if (ring->thread_.load(std::memory_order_relaxed) != 0) continue;
         if (!ring->thread_.compare_exchange_strong(unclaimed, thread, std::memory_order_acquire)) continue;
-        ring->depth = 0, ring->window_depth = -1, ring->opening = 0, ring->calls = 0;
+        ring->depth = 0;
+        ring->window_depth = -1;
+        ring->opening = 0;
+        ring->calls = 0;
         ring->step = {};
         return ring;
     }

@@ -1,13 +1,16 @@
 #include "collect/inject/host/launch_stacks.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -16,14 +19,78 @@
 #include "collect/inject/collector.h"
 #include "collect/inject/host/api_call.h"
 #include "collect/inject/host/event_ring.h"
-#include "collect/inject/host/python_stack.h"
 #include "collect/inject/overhead_timer.h"
+#include "collect/inject/settings.h"
 #include "collect/inject/spool/name_log.h"
+#include "collect/python/debug_offsets.h"
+#include "collect/python/process_memory.h"
+#include "collect/python/stack_reader.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {
-
 namespace {
+
+constinit std::atomic<const char*> refusal{""};
+
+python::Address symbol(const char* name) noexcept {
+    return reinterpret_cast<python::Address>(dlsym(RTLD_DEFAULT, name));
+}
+
+// Of Python 3.minor; 0 if unknown. Py_Version exists since 3.11; 0x030B07F0 is 3.11.7.
+std::uint32_t minor_version() noexcept {
+    if (const auto* version = static_cast<const unsigned long*>(dlsym(RTLD_DEFAULT, "Py_Version")))
+        return *version >> 24 == 3 ? static_cast<std::uint32_t>(*version >> 16 & 0xFF) : 0;
+    auto* text = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+    const char* version = text != nullptr ? text() : "";
+    return std::strncmp(version, "3.", 2) == 0 ? static_cast<std::uint32_t>(std::strtoul(version + 2, nullptr, 10)) : 0;
+}
+
+// The Python stack of the calling thread, in a process with CPython: read from the process's own memory, with the same
+// reader and the same layouts as `record --python` uses from outside. It works whether or not the thread holds the GIL,
+// because a thread's frames do not change while it is in a call. Memory is read by process_vm_readv(2), which fails
+// where a load would end the program.
+//
+// One per thread; it caches names.
+class PythonStack {
+public:
+    // Null: the process has no CPython that can be read, or memory ran out.
+    static PythonStack* make() noexcept;
+    // Frames as in stack_sample, outermost first; "" if the thread runs no Python code. Valid until the next call.
+    std::string_view read() noexcept;
+
+private:
+    PythonStack(const python::Layout& layout, python::RuntimeAddresses addresses);
+
+    python::ProcessMemory memory_;
+    python::StackReader reader_;
+};
+
+PythonStack::PythonStack(const python::Layout& layout, python::RuntimeAddresses addresses)
+    : memory_(getpid()), reader_(memory_, layout, addresses, static_cast<int>(settings().stack_depth)) {}
+
+PythonStack* PythonStack::make() noexcept {
+    python::RuntimeAddresses addresses{symbol("_PyRuntime"), symbol("PyCode_Type"), symbol("PyUnicode_Type"),
+                                       symbol("PyBytes_Type")};
+    if (addresses.runtime == 0) return nullptr;
+    python::ProcessMemory memory(getpid());
+    if (!memory.pointer(addresses.runtime)) {
+        refusal.store("the system does not allow process_vm_readv", std::memory_order_relaxed);
+        return nullptr;
+    }
+    std::uint32_t minor = minor_version();
+    std::optional<python::Layout> layout =
+        minor >= 13 ? python::read_layout(memory, addresses.runtime) : python::layout_of(minor);
+    if (!layout) {
+        refusal.store("this version of Python is unknown", std::memory_order_relaxed);
+        return nullptr;
+    }
+    return new (std::nothrow) PythonStack(*layout, addresses);
+}
+
+std::string_view PythonStack::read() noexcept {
+    const python::ThreadStack* stack = reader_.read_thread(static_cast<std::uint64_t>(pthread_self()));
+    return stack == nullptr ? std::string_view() : std::string_view(stack->frames);
+}
 
 constexpr int kMaxNativeFrames = 64;  // the innermost ones
 constexpr std::size_t kMaxPythonBytes = 10 << 10, kMaxPathBytes = 1024;
@@ -147,6 +214,8 @@ spool::HostEvent event_of(spool::HostEventOp op, std::uint64_t stack) noexcept {
 }
 
 }  // namespace
+
+const char* python_refusal() noexcept { return refusal.load(std::memory_order_relaxed); }
 
 struct LaunchReader {
     PythonStack* python = nullptr;

@@ -12,6 +12,9 @@
 
 namespace gpuprof::inject {
 
+// Why Python frames are missing from stacks: "" if they are not, or if the process has no CPython.
+const char* python_refusal() noexcept;
+
 struct LaunchReader;  // what one thread needs to read its stacks
 
 // Whether the function of this name, as CUPTI spells it, launches.

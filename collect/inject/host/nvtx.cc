@@ -1,13 +1,88 @@
-// NVTX: fills the function tables of the header-only client (nvtx_abi.h) with functions that turn the client's data
+// NVTX: fills the function tables of the header-only client with functions that turn the client's data
 // into annotations (annotations.h).
+#include <cstddef>
+#include <cstdint>
 #include <cwchar>
 
 #include "collect/inject/collector.h"
 #include "collect/inject/host/annotations.h"
-#include "collect/inject/host/nvtx_abi.h"
 
 namespace gpuprof::inject {
 namespace {
+
+// The interface between NVTX's header-only client and an injected library: names of functions in its tables, event
+// attributes, and the two export tables. Source: nvtx3/nvToolsExt.h and nvtx3/nvtxDetail/nvtxTypes.h, nvToolsExtCuda.h,
+// nvToolsExtCudaRt.h, version 3.
+namespace nvtx {
+
+// Of the tables that are filled.
+enum Core : unsigned {
+    kMarkEx = 1,
+    kMarkA,
+    kMarkW,
+    kRangeStartEx,
+    kRangeStartA,
+    kRangeStartW,
+    kRangeEnd,
+    kRangePushEx,
+    kRangePushA,
+    kRangePushW,
+    kRangePop,
+    kNameCategoryA,
+    kNameCategoryW,
+    kNameOsThreadA,
+    kNameOsThreadW
+};
+enum Core2 : unsigned {
+    kDomainMarkEx = 1,
+    kDomainRangeStartEx,
+    kDomainRangeEnd,
+    kDomainRangePushEx,
+    kDomainRangePop,
+    kDomainResourceCreate,
+    kDomainResourceDestroy,
+    kDomainNameCategoryA,
+    kDomainNameCategoryW,
+    kDomainRegisterStringA,
+    kDomainRegisterStringW,
+    kDomainCreateA,
+    kDomainCreateW,
+    kDomainDestroy,
+    kInitialize
+};
+enum CudaDriver : unsigned { kNameCuStreamA = 5, kNameCuStreamW };
+enum CudaRuntime : unsigned { kNameCudaStreamA = 3, kNameCudaStreamW };
+enum Module : int { kModuleCore = 1, kModuleCuda = 2, kModuleCudaRuntime = 4, kModuleCore2 = 5 };
+
+enum MessageType : std::int32_t { kAscii = 1, kUnicode = 2, kRegistered = 3 };
+struct EventAttributes {
+    std::uint16_t version;
+    std::uint16_t size;
+    std::uint32_t category;
+    std::int32_t color_type;
+    std::uint32_t color;
+    std::int32_t payload_type;
+    std::int32_t reserved;
+    std::uint64_t payload;
+    std::int32_t message_type;
+    union {
+        const char* ascii;
+        const wchar_t* unicode;
+        const void* registered;
+    } message;
+};
+static_assert(offsetof(EventAttributes, message) == 40);
+
+// Pointers to the client's own function pointers.
+using FunctionTable = void***;
+struct CallbackTable {
+    std::size_t bytes;
+    int (*module_table)(int module, FunctionTable* table, unsigned* size);
+};
+using GetExportTable = const void* (*)(std::uint32_t id);
+constexpr std::uint32_t kCallbacksTable = 1;
+
+}  // namespace nvtx
 
 using namespace nvtx;
 
@@ -31,13 +106,30 @@ public:
 private:
     static std::size_t encode(std::uint32_t code, char* to) noexcept {
         auto put = [&](std::size_t i, std::uint32_t byte) { to[i] = static_cast<char>(byte); };
-        if (code < 0x80) return put(0, code), 1;
-        if (code < 0x800) return put(0, 0xC0 | code >> 6), put(1, 0x80 | (code & 0x3F)), 2;
-        if (code >= 0x110000 || (code >= 0xD800 && code < 0xE000)) return put(0, '?'), 1;
-        if (code < 0x10000)
-            return put(0, 0xE0 | code >> 12), put(1, 0x80 | (code >> 6 & 0x3F)), put(2, 0x80 | (code & 0x3F)), 3;
-        put(0, 0xF0 | code >> 18), put(1, 0x80 | (code >> 12 & 0x3F));
-        return put(2, 0x80 | (code >> 6 & 0x3F)), put(3, 0x80 | (code & 0x3F)), 4;
+        if (code < 0x80) {
+            put(0, code);
+            return 1;
+        }
+        if (code < 0x800) {
+            put(0, 0xC0 | code >> 6);
+            put(1, 0x80 | (code & 0x3F));
+            return 2;
+        }
+        if (code >= 0x110000 || (code >= 0xD800 && code < 0xE000)) {
+            put(0, '?');
+            return 1;
+        }
+        if (code < 0x10000) {
+            put(0, 0xE0 | code >> 12);
+            put(1, 0x80 | (code >> 6 & 0x3F));
+            put(2, 0x80 | (code & 0x3F));
+            return 3;
+        }
+        put(0, 0xF0 | code >> 18);
+        put(1, 0x80 | (code >> 12 & 0x3F));
+        put(2, 0x80 | (code >> 6 & 0x3F));
+        put(3, 0x80 | (code & 0x3F));
+        return 4;
     }
     char bytes_[4096];
     std::string_view view_;
@@ -168,6 +260,7 @@ void fill_streams(FunctionTable table, unsigned size, unsigned narrow, unsigned 
 }
 
 }  // namespace
+
 }  // namespace gpuprof::inject
 
 // Called at the first annotation by each library that uses NVTX. Returns 1: the tables were filled.
@@ -175,8 +268,8 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
     gpuprof::inject::nvtx::GetExportTable get_table) {
     using namespace gpuprof::inject;
     if (get_table == nullptr || !start_collector()) return 0;
-    auto* callbacks = static_cast<const nvtx::Callbacks*>(get_table(nvtx::kCallbacksTable));
-    if (callbacks == nullptr || callbacks->bytes < sizeof(nvtx::Callbacks)) return 0;
+    auto* callbacks = static_cast<const nvtx::CallbackTable*>(get_table(nvtx::kCallbacksTable));
+    if (callbacks == nullptr || callbacks->bytes < sizeof(nvtx::CallbackTable)) return 0;
     nvtx::FunctionTable table = nullptr;
     unsigned size = 0;
     if (callbacks->module_table(nvtx::kModuleCore, &table, &size) != 0) fill_core(table, size);

@@ -268,7 +268,10 @@ void Activity::write_buffer(SpoolFile& file, std::uint8_t* bytes, std::size_t va
     for (std::uint32_t length : lengths) kinds += length > 0;
     head_.add(kinds);
     for (std::uint32_t kind = 0; kind < kMaxKinds; ++kind)
-        if (lengths[kind] > 0) head_.add(kind), head_.add(lengths[kind]);
+        if (lengths[kind] > 0) {
+            head_.add(kind);
+            head_.add(lengths[kind]);
+        }
     delivered_ = true;
     file.write(ChunkKind::spool_activity, head_.view(), {reinterpret_cast<const char*>(bytes), valid});
 }

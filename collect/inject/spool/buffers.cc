@@ -11,7 +11,7 @@
 #include "collect/inject/cupti/cupti_api.h"
 #include "collect/inject/cupti/other_client.h"
 #include "collect/inject/overhead_timer.h"
-#include "collect/inject/spool/arena.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/base/fnv.h"
 #include "core/format/cupti_records.h"
 

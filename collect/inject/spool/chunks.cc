@@ -7,7 +7,6 @@
 #include "collect/inject/cupti/other_client.h"
 #include "collect/inject/host/event_ring.h"
 #include "collect/inject/host/launch_stacks.h"
-#include "collect/inject/host/python_stack.h"
 #include "collect/inject/overhead_timer.h"
 #include "collect/inject/spool/buffers.h"
 #include "collect/inject/spool/name_log.h"
@@ -36,8 +35,10 @@ void write_clock(Collector& c) noexcept {
 
 void write_losses(Collector& c, bool at_end) noexcept {
     std::uint64_t full = EventRing::dropped_without_ring(), cut = 0;
-    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next())
-        full += ring->dropped(), cut += ring->cut();
+    for (EventRing* ring = EventRing::first(); ring != nullptr; ring = ring->next()) {
+        full += ring->dropped();
+        cut += ring->cut();
+    }
     bool cuda = c.cuda_started.load(std::memory_order_acquire);
     std::uint64_t dropped = cuda ? c.activity.dropped() : 0, kept = at_end ? buffers().outstanding() : 0;
     std::uint64_t unwritten = c.file.unwritten() + c.refused_memory;
@@ -47,7 +48,10 @@ void write_losses(Collector& c, bool at_end) noexcept {
     if (sum == c.counted) return;
     c.counted = sum;
     c.counts.clear();
-    auto add = [&](spool::Lost reason, std::uint64_t count) { c.counts.add(reason), c.counts.add(count); };
+    auto add = [&](spool::Lost reason, std::uint64_t count) {
+        c.counts.add(reason);
+        c.counts.add(count);
+    };
     add(spool::Lost::cupti_dropped, dropped);
     add(spool::Lost::nvtx_full, full);
     add(spool::Lost::too_long, cut);
@@ -61,7 +65,7 @@ void write_losses(Collector& c, bool at_end) noexcept {
 // Facts for the trust line: who used CUPTI, and the cost of recording.
 void write_facts(Collector& c) noexcept {
     c.facts.clear();
-    auto text = [&](std::string_view key, std::string_view value) { c.facts.add_text(key), c.facts.add_text(value); };
+    auto text = [&](std::string_view key, std::string_view value) { c.facts.add_entry(key, value); };
     auto number = [&](std::string_view key, std::uint64_t value) {
         char digits[24];
         int size = std::snprintf(digits, sizeof digits, "%llu", static_cast<unsigned long long>(value));

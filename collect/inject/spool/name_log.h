@@ -6,7 +6,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "collect/inject/spool/arena.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/format/spool.h"
 
 namespace gpuprof::inject {

@@ -1,6 +1,8 @@
-// A growing byte buffer for the spool thread that cannot throw: if memory runs out it stays unchanged and reports it.
+// Memory of the collector, which cannot throw: a buffer of one thread, and an arena of all.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -8,6 +10,7 @@
 
 namespace gpuprof::inject {
 
+// A growing byte buffer: if memory runs out it stays unchanged and reports it.
 class Scratch {
 public:
     ~Scratch() { std::free(bytes_); }
@@ -39,6 +42,11 @@ public:
         size_ = before;
         return false;
     }
+    // Two texts: a key and its value.
+    void add_entry(std::string_view key, std::string_view value) noexcept {
+        add_text(key);
+        add_text(value);
+    }
 
 private:
     bool room(std::size_t more) noexcept {
@@ -52,6 +60,25 @@ private:
     }
     char* bytes_ = nullptr;
     std::size_t size_ = 0, capacity_ = 0;
+};
+
+// Memory that any thread takes without a lock and that is never freed, because it may be read as long as the process lives.
+// Constant-initialised; fresh memory is zero.
+class Arena {
+public:
+    static constexpr std::size_t kBlockBytes = std::size_t{64} << 10, kMaxBytes = kBlockBytes - 16;
+
+    // `bytes` is a multiple of 8. Null: more than kMaxBytes, or no memory.
+    void* room(std::size_t bytes) noexcept;
+
+private:
+    struct Block {
+        std::atomic<std::size_t> used;
+        alignas(8) char bytes[kMaxBytes];
+    };
+    static_assert(sizeof(Block) <= kBlockBytes);
+
+    std::atomic<Block*> block_{nullptr};
 };
 
 }  // namespace gpuprof::inject

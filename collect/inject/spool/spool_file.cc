@@ -79,19 +79,28 @@ bool SpoolFile::open(const char* folder) noexcept {
     int fd = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND, 0600);
     struct stat about {};
     if (fd < 0) return false;
-    if (fstat(fd, &about) != 0) return ::close(fd), false;
-    device_ = about.st_dev, inode_ = about.st_ino;
+    if (fstat(fd, &about) != 0) {
+        ::close(fd);
+        return false;
+    }
+    device_ = about.st_dev;
+    inode_ = about.st_ino;
     created_at_ = time;
     return adopt(fd);
 }
 
 bool SpoolFile::next(const char* folder, bool keep) noexcept {
     SpoolFile old;
-    old.fd_ = fd_, old.device_ = device_, old.inode_ = inode_;
-    old.sequence_ = sequence_, old.written_bytes_ = written_bytes_;
+    old.fd_ = fd_;
+    old.device_ = device_;
+    old.inode_ = inode_;
+    old.sequence_ = sequence_;
+    old.written_bytes_ = written_bytes_;
     std::memcpy(old.path_, path_, sizeof path_);
     if (!open(folder)) {
-        fd_ = old.fd_, device_ = old.device_, inode_ = old.inode_;
+        fd_ = old.fd_;
+        device_ = old.device_;
+        inode_ = old.inode_;
         std::memcpy(path_, old.path_, sizeof path_);
         return false;
     }
@@ -141,7 +150,8 @@ bool SpoolFile::write(ChunkKind kind, std::string_view head, std::string_view bo
         if (kind == ChunkKind::spool_lost) reported_ = unwritten_;
         return true;
     }
-    ++unwritten_, ++failures_;
+    ++unwritten_;
+    ++failures_;
     failed_at_ = monotonic_ns();
     // If a partial chunk cannot be removed, readers detect it by its missing number.
     if (!is_ours(fd_) || ftruncate(fd_, static_cast<off_t>(written_bytes_)) != 0) ++sequence_;
@@ -157,7 +167,10 @@ bool SpoolFile::put_all(const iovec* parts, int count, std::size_t whole) noexce
     for (std::size_t done = static_cast<std::size_t>(written); done < whole;) {
         std::size_t skip = done;
         const iovec* part = parts;
-        while (skip >= part->iov_len) skip -= part->iov_len, ++part;
+        while (skip >= part->iov_len) {
+            skip -= part->iov_len;
+            ++part;
+        }
         if (!put(static_cast<const char*>(part->iov_base) + skip, part->iov_len - skip)) return false;
         done += part->iov_len - skip;
     }

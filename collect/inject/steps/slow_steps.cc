@@ -80,8 +80,11 @@ void SlowSteps::judge(Series& series, std::uint64_t number, Moment begin, Moment
         series.longest_between = std::max(series.longest_between, begin.steady - series.last_end.steady);
     series.ended = number;
     bool warm_up = number <= kWarmUp;
-    if (!warm_up && duration > series.slowest_ns)
-        series.slowest = number, series.slowest_ns = duration, series.slowest_median = reference;
+    if (!warm_up && duration > series.slowest_ns) {
+        series.slowest = number;
+        series.slowest_ns = duration;
+        series.slowest_median = reference;
+    }
     bool fires = trigger_ > 0 && !warm_up && reference > 0 && exceeds(duration, trigger_, reference);
     fired_ += fires;
     if (trigger_ == 0 || fires) {
@@ -91,7 +94,8 @@ void SlowSteps::judge(Series& series, std::uint64_t number, Moment begin, Moment
               since.steady,
               end.steady});
     }
-    series.last_begin = begin, series.last_end = end;
+    series.last_begin = begin;
+    series.last_end = end;
     if (number <= kUnusedWarmUp) return;
     series.recent[series.referenced++ % kReference] = duration;
     if (series.referenced <= kReference) series.first_median = median(series);
@@ -148,8 +152,11 @@ spool::StepSeries SlowSteps::series(std::size_t i) const noexcept {
     const Series& from = series_[i];
     spool::StepSeries to{};
     to.ended = from.ended;
-    to.slowest = from.slowest, to.slowest_ns = from.slowest_ns, to.slowest_median = from.slowest_median;
-    to.first_median = from.first_median, to.last_median = median(from);
+    to.slowest = from.slowest;
+    to.slowest_ns = from.slowest_ns;
+    to.slowest_median = from.slowest_median;
+    to.first_median = from.first_median;
+    to.last_median = median(from);
     to.longest_between = from.longest_between;
     to.open_since = from.open.real;
     to.thread = from.thread;

@@ -25,7 +25,11 @@ struct OpenStep {
     int depth = -1;            // of the push that began it
     std::uint64_t range = 0;   // the start/end range that began it; it may have ended on another thread
     bool is_mark() const noexcept { return depth < 0 && range == 0; }
-    void close() noexcept { begin = {}, depth = -1, range = 0; }
+    void close() noexcept {
+        begin = {};
+        depth = -1;
+        range = 0;
+    }
 };
 
 struct StepEvent {

@@ -1,6 +1,6 @@
 #include "collect/inject/steps/window.h"
 
-#include "collect/inject/host/annotation_name.h"
+#include "collect/inject/host/annotations.h"
 #include "core/base/clock.h"
 
 namespace gpuprof::inject {

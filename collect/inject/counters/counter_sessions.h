@@ -1,6 +1,5 @@
-// CUPTI's range profiler in one context: configured again for each measurement, with one image that is decoded and
-// emptied each time, because it is unknown whether ranges of several sessions accumulate in one image. Each step
-// either works or says which function returned which code. Order of calls: CUPTI's guide, "Range Profiling API".
+// CUPTI around one launch: its range profiler, which counts by replay, and its SASS metrics, which count instructions. Each
+// step either works or says which function returned which code.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +7,14 @@
 
 #include "collect/inject/cupti/cupti_api.h"
 #include "collect/inject/cupti/cupti_failure.h"
+#include "collect/inject/spool/scratch.h"
 #include "core/format/counter_plan.h"
 
 namespace gpuprof::inject {
 
+// CUPTI's range profiler in one context: configured again for each measurement, with one image that is decoded and
+// emptied each time, because it is unknown whether ranges of several sessions accumulate in one image.
+// Order of calls: CUPTI's guide, "Range Profiling API".
 class RangeSession {
 public:
     using Failure = CuptiFailure;
@@ -55,5 +58,34 @@ private:
 
 // Loads what the range profiler needs from the folder of `cupti`, the library's path.
 void load_range_libraries(const char* cupti) noexcept;
+
+// CUPTI's SASS metrics around one launch: counters of each instruction, by code that CUPTI patches. Exact, without replay,
+// and slow: never together with hardware counters, never for timing. The data are flushed before the session is disabled,
+// because CUPTI drops them then; the session is disabled even if its data could not be read.
+// Order of calls: CUPTI's guide, "SASS Metric Collection".
+class SassSession {
+public:
+    CuptiFailure begin(const Cupti& cupti, const CounterPlan& plan, void* context, std::uint32_t device) noexcept;
+    // After the launch has ended. `payload`: of a spool_sass_counts; empty if nothing was counted.
+    CuptiFailure end(const Cupti& cupti, const CounterPlan& plan, Scratch& payload) noexcept;
+    // Records that CUPTI dropped, after end().
+    std::uint32_t dropped() const noexcept { return dropped_; }
+    // CUPTI did not end the session: no other one may begin.
+    bool stuck() const noexcept { return stuck_; }
+
+private:
+    static constexpr std::size_t kMaxMetrics = 16;
+    CuptiFailure find_metrics(const Cupti& cupti, const CounterPlan& plan) noexcept;
+    CuptiFailure flush(const Cupti& cupti, const CounterPlan& plan, Scratch& payload) noexcept;
+    void add_record(const sass::Record& record, std::size_t values, Scratch& payload) noexcept;
+    CuptiFailure disable(const Cupti& cupti) noexcept;
+    CuptiFailure unset(const Cupti& cupti) noexcept;
+
+    void* context_ = nullptr;
+    std::uint32_t device_ = 0, dropped_ = 0;
+    std::uint64_t ids_[kMaxMetrics] = {};
+    bool stuck_ = false;
+    std::size_t count_ = 0;  // of metrics; 0: not looked up yet
+};
 
 }  // namespace gpuprof::inject

@@ -1,4 +1,4 @@
-#include "collect/inject/spool/arena.h"
+#include "collect/inject/spool/scratch.h"
 
 #include <sys/mman.h>
 
