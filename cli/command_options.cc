@@ -44,15 +44,22 @@ void between(CLI::Option* option, Number low, Number high, const char* what) {
 
 }  // namespace
 
-DeclaredOption& DeclaredOption::required() { return option_->required(), *this; }
-DeclaredOption& DeclaredOption::value(const char* name) { return option_->type_name(name), *this; }
+DeclaredOption& DeclaredOption::required() {
+    option_->required();
+    return *this;
+}
+DeclaredOption& DeclaredOption::value(const char* name) {
+    option_->type_name(name);
+    return *this;
+}
 DeclaredOption& DeclaredOption::number() {
     return check([](const std::string& text) {
         return parsed<double>(text) ? std::string() : fmt::format("expected a number, not '{}'", text);
     });
 }
 DeclaredOption& DeclaredOption::range(double low, double high) {
-    return between<double>(option_, low, high, "number"), *this;
+    between<double>(option_, low, high, "number");
+    return *this;
 }
 DeclaredOption& DeclaredOption::fraction() {
     return check([](const std::string& text) {
@@ -62,7 +69,8 @@ DeclaredOption& DeclaredOption::fraction() {
     });
 }
 DeclaredOption& DeclaredOption::integer_range(std::int64_t low, std::int64_t high) {
-    return between<std::int64_t>(option_, low, high, "whole number"), *this;
+    between<std::int64_t>(option_, low, high, "whole number");
+    return *this;
 }
 DeclaredOption& DeclaredOption::seconds(double low, double high) {
     auto read = [low, high](std::string& text) {
@@ -75,7 +83,8 @@ DeclaredOption& DeclaredOption::seconds(double low, double high) {
         if (!parsed<double>(text)) text = fmt::format("{}", *ns / kNs);
         return std::string();
     };
-    return option_->transform(CLI::Validator(read, "")), *this;
+    option_->transform(CLI::Validator(read, ""));
+    return *this;
 }
 DeclaredOption& DeclaredOption::nanoseconds() {
     auto read = [](std::string& text) {
@@ -86,7 +95,8 @@ DeclaredOption& DeclaredOption::nanoseconds() {
         text = fmt::format("{:.0f}", *ns);
         return std::string();
     };
-    return option_->transform(CLI::Validator(read, "")), *this;
+    option_->transform(CLI::Validator(read, ""));
+    return *this;
 }
 DeclaredOption& DeclaredOption::one_of(const std::vector<std::string>& words) {
     suggest(words);
@@ -100,20 +110,37 @@ DeclaredOption& DeclaredOption::suggest_kernels() {
     return *this;
 }
 DeclaredOption& DeclaredOption::check(const std::function<std::string(const std::string&)>& complaint) {
-    return option_->check(CLI::Validator([complaint](std::string& text) { return complaint(text); }, "")), *this;
+    option_->check(CLI::Validator([complaint](std::string& text) { return complaint(text); }, ""));
+    return *this;
 }
 DeclaredOption& DeclaredOption::transform(const std::function<void(std::string&)>& text) {
-    auto changed = [text](std::string& given) { return text(given), std::string(); };
-    return option_->transform(CLI::Validator(changed, "")), *this;
+    auto changed = [text](std::string& given) {
+        text(given);
+        return std::string();
+    };
+    option_->transform(CLI::Validator(changed, ""));
+    return *this;
 }
-DeclaredOption& DeclaredOption::comma_separated() { return option_->delimiter(','), *this; }
-DeclaredOption& DeclaredOption::one_value_per_use() { return option_->allow_extra_args(false), *this; }
-DeclaredOption& DeclaredOption::optional_value() { return option_->expected(0, 1), *this; }
+DeclaredOption& DeclaredOption::comma_separated() {
+    option_->delimiter(',');
+    return *this;
+}
+DeclaredOption& DeclaredOption::one_value_per_use() {
+    option_->allow_extra_args(false);
+    return *this;
+}
+DeclaredOption& DeclaredOption::optional_value() {
+    option_->expected(0, 1);
+    return *this;
+}
 DeclaredOption& DeclaredOption::append_each_use() {
     option_->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     return *this;
 }
-DeclaredOption& DeclaredOption::group(const char* heading) { return option_->group(heading), *this; }
+DeclaredOption& DeclaredOption::group(const char* heading) {
+    option_->group(heading);
+    return *this;
+}
 
 template <class T>
 DeclaredOption CommandLine::option(const std::string& name, T& into, const std::string& doc) {

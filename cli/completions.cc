@@ -139,10 +139,14 @@ std::string bash_script(const std::vector<Shape>& shapes) {
 // In zsh's _arguments, a bracket ends a description and a colon ends a field.
 std::string zsh_text(std::string_view text) {
     std::string out;
-    for (char c : text)
-        out += c == '\''                          ? std::string("'\\''")
-               : c == ':' || c == '[' || c == ']' ? std::string("\\") + c
-                                                  : std::string(1, c);
+    for (char c : text) {
+        if (c == '\'') {
+            out += "'\\''";
+            continue;
+        }
+        if (c == ':' || c == '[' || c == ']') out += '\\';
+        out += c;
+    }
     return out;
 }
 

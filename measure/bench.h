@@ -43,7 +43,10 @@ Work work_of(std::string name, Function& function) {
     Work work;
     work.name = std::move(name);
     work.user = const_cast<void*>(static_cast<const void*>(&function));
-    work.call = [](void* user) { return static_cast<void>((*static_cast<Function*>(user))()), 0; };
+    work.call = [](void* user) {
+        static_cast<void>((*static_cast<Function*>(user))());
+        return 0;
+    };
     return work;
 }
 

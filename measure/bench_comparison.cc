@@ -123,11 +123,13 @@ std::string_view name_of(SpeedVerdict verdict) {
 Comparison compare(std::span<const double> baseline, std::span<const double> candidate,
                    const ComparisonOptions& options) {
     Comparison found;
-    found.baseline_count = baseline.size(), found.candidate_count = candidate.size();
+    found.baseline_count = baseline.size();
+    found.candidate_count = candidate.size();
     found.paired = options.paired && baseline.size() == candidate.size();
     found.min_effect = options.min_effect;
     if (!baseline.empty() && !candidate.empty()) {
-        found.baseline_noise = noise_of(baseline), found.candidate_noise = noise_of(candidate);
+        found.baseline_noise = noise_of(baseline);
+        found.candidate_noise = noise_of(candidate);
         found.paired ? compare_paired(baseline, candidate, found) : compare_unpaired(baseline, candidate, found);
     }
     found.verdict = verdict_of(found);

@@ -277,9 +277,13 @@ void Run::add_peak(Measurement& found) const {
 
 Measurement Run::result_of(RunSide& side) {
     Measurement found = std::move(side.found);
-    found.name = side.work.name, found.timer = timer_.name();
-    found.device = timer_.device(), found.device_name = timer_.device_name();
-    found.cold = timer_.flushes(), found.graph = timer_.replays_graph(), found.blocking = timer_.blocks();
+    found.name = side.work.name;
+    found.timer = timer_.name();
+    found.device = timer_.device();
+    found.device_name = timer_.device_name();
+    found.cold = timer_.flushes();
+    found.graph = timer_.replays_graph();
+    found.blocking = timer_.blocks();
     found.statistics = statistics_of(found.samples);
     if (found.device >= 0 && !side.host.empty()) found.host_ns = median_of(side.host);
     found.conditions = watch_.conditions();

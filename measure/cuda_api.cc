@@ -67,7 +67,10 @@ template <class Prototype>
 void bind(const Library& library, const char* newest, const char* older, Function<Prototype>& to) {
     to.name = newest;
     void* found = library.symbol(newest);
-    if (found == nullptr && *older != '\0') found = library.symbol(older), to.name = older;
+    if (found == nullptr && *older != '\0') {
+        found = library.symbol(older);
+        to.name = older;
+    }
     to.pointer = reinterpret_cast<decltype(to.pointer)>(found);
 }
 

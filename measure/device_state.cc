@@ -54,11 +54,16 @@ bool DeviceWatch::take(MetricSet due) {
     if (begun_ == 0) begun_ = reading->time;
     last_ = reading->time;
     energy_.add(*reading);
-    if (reading->get(Metric::energy)) ++energy_readings_, last_energy_ = reading->time;
+    if (reading->get(Metric::energy)) {
+        ++energy_readings_;
+        last_energy_ = reading->time;
+    }
     auto reasons = reading->get(Metric::throttle);
     if (!reasons) return false;
     Throttle throttle = throttle_of(static_cast<std::uint64_t>(*reasons));
-    power_ |= throttle.power, thermal_ |= throttle.thermal, hardware_ |= throttle.hardware;
+    power_ |= throttle.power;
+    thermal_ |= throttle.thermal;
+    hardware_ |= throttle.hardware;
     return throttle.power || throttle.thermal || throttle.hardware;
 }
 

@@ -20,7 +20,10 @@ public:
     }
     std::uint64_t next() {
         std::uint64_t result = rotate(state_[1] * 5, 7) * 9, moved = state_[1] << 17;
-        state_[2] ^= state_[0], state_[3] ^= state_[1], state_[1] ^= state_[2], state_[0] ^= state_[3];
+        state_[2] ^= state_[0];
+        state_[3] ^= state_[1];
+        state_[1] ^= state_[2];
+        state_[0] ^= state_[3];
         state_[2] ^= moved;
         state_[3] = rotate(state_[3], 45);
         return result;

@@ -77,11 +77,18 @@ Moments moments_of(std::span<const double> samples) {
     double second = 0, third = 0, fourth = 0;
     for (double sample : samples) {
         double off = sample - moments.mean;
-        second += off * off, third += off * off * off, fourth += off * off * off * off;
+        second += off * off;
+        third += off * off * off;
+        fourth += off * off * off * off;
     }
-    second /= count, third /= count, fourth /= count;
+    second /= count;
+    third /= count;
+    fourth /= count;
     moments.std = std::sqrt(second);
-    if (second > 0) moments.skewness = third / (second * moments.std), moments.kurtosis = fourth / (second * second);
+    if (second > 0) {
+        moments.skewness = third / (second * moments.std);
+        moments.kurtosis = fourth / (second * second);
+    }
     return moments;
 }
 
@@ -135,7 +142,9 @@ std::optional<double> drift_of(std::span<const double> samples) {
     double middle = (count + 1) / 2, with = 0, own = 0, order = 0;
     for (std::size_t i = 0; i < ranks.size(); ++i) {
         double time = static_cast<double>(i + 1) - middle, rank = ranks[i] - middle;
-        with += time * rank, own += rank * rank, order += time * time;
+        with += time * rank;
+        own += rank * rank;
+        order += time * time;
     }
     if (own <= 0) return std::nullopt;
     double correlation = with / std::sqrt(own * order);
@@ -151,7 +160,8 @@ std::vector<double> signs_of(std::span<const double> samples) {
     double median = sorted[sorted.size() / 2];
     std::vector<double> signs(samples.size());
     std::transform(samples.begin(), samples.end(), signs.begin(), [median](double x) {
-        return x > median ? 1.0 : x < median ? -1.0 : 0.0;
+        if (x > median) return 1.0;
+        return x < median ? -1.0 : 0.0;
     });
     double mean = std::accumulate(signs.begin(), signs.end(), 0.0) / static_cast<double>(signs.size());
     for (double& sign : signs) sign -= mean;
@@ -243,12 +253,16 @@ Statistics statistics_of(std::span<const double> samples) {
     std::vector<double> sorted(samples.begin(), samples.end());
     std::sort(sorted.begin(), sorted.end());
     Moments moments = moments_of(sorted);
-    result.mean = moments.mean, result.std = moments.std;
+    result.mean = moments.mean;
+    result.std = moments.std;
     result.noise = moments.mean != 0 ? moments.std / moments.mean : 0;
-    result.min = sorted.front(), result.max = sorted.back();
-    result.p5 = percentile_of(sorted, 5), result.p25 = percentile_of(sorted, 25);
+    result.min = sorted.front();
+    result.max = sorted.back();
+    result.p5 = percentile_of(sorted, 5);
+    result.p25 = percentile_of(sorted, 25);
     result.median = percentile_of(sorted, 50);
-    result.p75 = percentile_of(sorted, 75), result.p95 = percentile_of(sorted, 95);
+    result.p75 = percentile_of(sorted, 75);
+    result.p95 = percentile_of(sorted, 95);
     double fence = 1.5 * (result.p75 - result.p25);
     for (double sample : sorted) {
         result.outliers_low += sample < result.p25 - fence;
@@ -257,7 +271,8 @@ Statistics statistics_of(std::span<const double> samples) {
     result.bimodal = looks_bimodal(sorted, moments);
     result.drift = drift_of(samples);
     Dependence dependence = dependence_of(samples);
-    result.lag1 = dependence.lag1, result.effective_count = dependence.effective;
+    result.lag1 = dependence.lag1;
+    result.effective_count = dependence.effective;
     result.median_interval = median_interval_of(sorted, kLevel, dependence.effective);
     if (!result.median_interval)
         result.no_interval_because =

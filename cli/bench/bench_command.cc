@@ -205,7 +205,10 @@ constexpr OptionScope kOptionScopes[] = {
     {"--min-effect", kCompare},
 };
 
-const char* name_of(Form form) { return form == kFunctions ? "functions" : form == kProgram ? "programs" : "compare"; }
+const char* name_of(Form form) {
+    if (form == kFunctions) return "functions";
+    return form == kProgram ? "programs" : "compare";
+}
 
 Status check_options(const CommandLine& line, Form form) {
     auto check = [&](std::string_view flag, unsigned forms) -> Status {

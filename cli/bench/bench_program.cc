@@ -97,8 +97,10 @@ Result<measure::ProgramRun> ProgramRuns::run_once(const std::string& which) {
     TargetExit end = target_.wait();
     measure::ProgramRun run;
     run.wall = monotonic_ns() - begun;
-    run.user = end.user, run.system = end.system;
-    run.exit_status = end.exit_status, run.signal = end.signal;
+    run.user = end.user;
+    run.system = end.system;
+    run.exit_status = end.exit_status;
+    run.signal = end.signal;
     if (end.peak_resident_bytes > memory_floor_ + kPageSlack)
         run.peak_memory = end.peak_resident_bytes;
     else
@@ -156,7 +158,9 @@ void ProgramRuns::add_devices() {
             continue;
         }
         measure::ProgramDevice device;
-        device.device = summary.device, device.name = summary.name, device.samples = summary.n_samples;
+        device.device = summary.device;
+        device.name = summary.name;
+        device.samples = summary.n_samples;
         device.busy_pct = summary.util_gpu_mean;
         if (summary.busy_time_est_s) device.busy_s = *summary.busy_time_est_s / runs;
         if (summary.energy_j) {

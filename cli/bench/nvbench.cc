@@ -44,7 +44,8 @@ std::vector<Summary> time_summaries(const std::string& prefix, const measure::St
 }
 
 std::vector<Summary> summaries_of(const measure::Measurement& m) {
-    std::string kind = m.device < 0 ? "nv/cpu_only" : m.cold && !m.graph ? "nv/cold" : "nv/batch";
+    std::string kind = m.cold && !m.graph ? "nv/cold" : "nv/batch";
+    if (m.device < 0) kind = "nv/cpu_only";
     std::vector<Summary> all{{kind + "/sample_size", "Samples", "sample_size", "Calls in the counted samples",
                               static_cast<double>(m.statistics.count) * static_cast<double>(m.batch), true, false}};
     for (Summary& each : time_summaries(kind + (m.device < 0 ? "/time/cpu" : "/time/gpu"), m.statistics))

@@ -26,14 +26,21 @@ std::optional<std::string> value_of(std::string_view flag, std::span<const std::
 
 Status take(const std::string& value, measure::StopRule& to) {
     Result<measure::StopRule> rule = measure::find_stop_rule(value);
-    return rule.ok() ? (to = *rule, Status()) : rule.error();
+    if (!rule.ok()) return rule.error();
+    to = *rule;
+    return {};
 }
-Status take(const std::string& value, double& to) { return to = std::strtod(value.c_str(), nullptr), Status(); }
+Status take(const std::string& value, double& to) {
+    to = std::strtod(value.c_str(), nullptr);
+    return {};
+}
 Status take(const std::string& value, DurNs& to) {
-    return to = std::llround(std::strtod(value.c_str(), nullptr) * 1e9), Status();
+    to = std::llround(std::strtod(value.c_str(), nullptr) * 1e9);
+    return {};
 }
 Status take(const std::string& value, std::size_t& to) {
-    return to = static_cast<std::size_t>(std::strtoull(value.c_str(), nullptr, 10)), Status();
+    to = static_cast<std::size_t>(std::strtoull(value.c_str(), nullptr, 10));
+    return {};
 }
 
 }  // namespace
@@ -49,11 +56,12 @@ std::span<const PassedOption> stopping_options() {
 
 Result<StoppingOptions> program_rules(std::span<const std::string> given) {
     StoppingOptions rules = kProgramRules;
-#define GPUPROF_TAKE(field, member, kind, parameter, flag, ...)   \
-    if (std::optional<std::string> value = value_of(flag, given)) \
-        if (Status taken = take(*value, rules.member); !taken) return taken.error();
+    Status taken;
+#define GPUPROF_TAKE(field, member, kind, parameter, flag, ...) \
+    if (std::optional<std::string> value = value_of(flag, given); value && taken) taken = take(*value, rules.member);
     GPUPROF_STOPPING_OPTIONS(GPUPROF_TAKE)
 #undef GPUPROF_TAKE
+    if (!taken) return taken.error();
     bool least = value_of("--min-samples", given).has_value(), most = value_of("--max-samples", given).has_value();
     if (least && !most) rules.max_samples = std::max(rules.max_samples, rules.min_samples);
     if (most && !least) rules.min_samples = std::min(rules.max_samples, rules.min_samples);

@@ -30,7 +30,8 @@ std::vector<KernelToMeasure> shapes_of(const Trace& trace) {
         std::array grid{table.grid_x[row], table.grid_y[row], table.grid_z[row]};
         std::array block{table.block_x[row], table.block_y[row], table.block_z[row]};
         KernelToMeasure& shape = shapes[{table.name[row], grid, block}];
-        shape.grid = grid, shape.block = block;
+        shape.grid = grid;
+        shape.block = block;
         shape.total += table.dur[row];
         shape.registers = table.registers.value_or(row, 0);
         shape.shared_bytes = table.shared_bytes.value_or(row, 0);
@@ -105,7 +106,8 @@ DurNs total_of(const std::vector<KernelToMeasure>& kernels) {
 }
 
 std::string plural(std::int64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", count, one, count == 1 ? "" : one.ends_with("s") || one.ends_with("ch") ? "es" : "s");
+    std::string_view several = one.ends_with("s") || one.ends_with("ch") ? "es" : "s";
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : several);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string count_text(std::uint64_t count, std::string_view one, std::string_vi
     return fmt::format("{} {}", readable_count(static_cast<std::int64_t>(count)), count == 1 ? one : several);
 }
 
-void tell_of_missing(const counters::SpooledImages& spooled) {
+void note_missing(const counters::SpooledImages& spooled) {
     for (const std::string& refused : spooled.refused) note(refused);
     for (const std::string& hung : spooled.hung)
         note(
@@ -71,7 +71,7 @@ void evaluate_counters(const std::string& folder, const std::string& program, Co
                                                                  .processes = processes,
                                                                  .skip = 0});
     for (const std::string& remark : evaluation.remarks) note(remark);
-    tell_of_missing(spooled);
+    note_missing(spooled);
     bool silent = spooled.measurements.empty() && spooled.skipped.empty() && spooled.refused.empty();
     note(silent ? "nothing was measured: the program launched none of the chosen kernels, or does not use CUDA"
                 : fmt::format("{} measured, {}", count_text(evaluation.launches, "launch", "launches"),

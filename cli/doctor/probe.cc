@@ -82,7 +82,8 @@ Check check_gpus(const Machine& machine) {
     std::size_t usable = 0;
     for (const std::string& path : matching_paths(machine.root + "/dev/nvidia[0-9]*"))
         if (access(path.c_str(), R_OK | W_OK) == 0) ++usable;
-    check.health = usable == 0 ? Health::missing : usable < known ? Health::limited : Health::ok;
+    check.health = usable < known ? Health::limited : Health::ok;
+    if (usable == 0) check.health = Health::missing;
     check.found = known == 0 && usable == 0 ? "none" : fmt::format("{} of {} usable: {}", usable, known, models);
     if (check.health == Health::ok) check.found = models;
     if (check.health != Health::ok)
@@ -193,9 +194,8 @@ Check check_counters(const Machine& machine) {
     }
     bool open = restricted[0] == '0';
     check.health = open || is_admin(machine) ? Health::ok : Health::limited;
-    check.found = open                         ? "open to every user"
-                  : check.health == Health::ok ? "open to this user (administrator)"
-                                               : "only for administrators";
+    check.found = open ? "open to every user" : "open to this user (administrator)";
+    if (check.health != Health::ok) check.found = "only for administrators";
     if (check.health != Health::ok)
         check.remedy = "load the nvidia module with NVreg_RestrictProfilingToAdminUsers=0, or run with CAP_SYS_ADMIN";
     return check;
@@ -255,7 +255,8 @@ Check check_limits(const Machine& machine) {
 }  // namespace
 
 std::string_view name_of(Health health) {
-    return health == Health::ok ? "ok" : health == Health::limited ? "limited" : "missing";
+    if (health == Health::ok) return "ok";
+    return health == Health::limited ? "limited" : "missing";
 }
 
 std::vector<Check> check_machine(const Machine& machine) {

@@ -36,7 +36,8 @@ std::string_view marker_of(std::string_view line) {
     while (digits < line.size() && std::isdigit(static_cast<unsigned char>(line[digits])) != 0) ++digits;
     bool bullet = digits == 0 && (line.starts_with("* ") || line.starts_with("- "));
     bool number = digits > 0 && digits < 4 && line.substr(digits, 2) == ". ";
-    return line.substr(0, bullet ? 1 : number ? digits + 1 : 0);
+    if (bullet) return line.substr(0, 1);
+    return line.substr(0, number ? digits + 1 : 0);
 }
 
 // Cells between bars; a bar in code or after a backslash belongs to the cell.
@@ -212,28 +213,49 @@ private:
     // Writes what `text` begins with, and answers how much of it that was.
     std::size_t piece(std::string_view text) {
         std::string_view shown, target;
-        if (text.front() == '\\' && text.size() > 1 && std::ispunct(static_cast<unsigned char>(text[1])) != 0)
-            return put(text[1]), 2;
+        if (text.front() == '\\' && text.size() > 1 && std::ispunct(static_cast<unsigned char>(text[1])) != 0) {
+            put(text[1]);
+            return 2;
+        }
         if (text.front() == '`') {
             std::size_t end = text.find('`', 1);
-            if (end == text.npos) return put('`'), 1;
-            return put(text.substr(1, end - 1)), end + 1;
+            if (end == text.npos) {
+                put('`');
+                return 1;
+            }
+            put(text.substr(1, end - 1));
+            return end + 1;
         }
-        if (std::size_t length = text.starts_with("![") ? link_at(text.substr(1), shown, target) : 0; length > 0)
-            return put("[picture: "), put(shown), put("]"), length + 1;
+        if (std::size_t length = text.starts_with("![") ? link_at(text.substr(1), shown, target) : 0; length > 0) {
+            put("[picture: ");
+            put(shown);
+            put("]");
+            return length + 1;
+        }
         if (std::size_t length = text.front() == '[' ? link_at(text, shown, target) : 0; length > 0) {
             bool bold = bold_;
             Inline within;
             within.bold_ = bold;
             out_ += within.plain(shown);
-            if (leads_elsewhere(target)) put(" ("), put(target), put(")");
+            if (leads_elsewhere(target)) {
+                put(" (");
+                put(target);
+                put(")");
+            }
             return length;
         }
-        if (text.starts_with("<br>")) return put(' '), 4;
-        if (text.starts_with("**")) return turn_bold(), 2;
+        if (text.starts_with("<br>")) {
+            put(' ');
+            return 4;
+        }
+        if (text.starts_with("**")) {
+            turn_bold();
+            return 2;
+        }
         if (text.front() == '*' && emphasis(text)) return 1;
         before_ = text.front();
-        return put(text.front()), 1;
+        put(text.front());
+        return 1;
     }
 
     // An asterisk that stands alone ("a * b") is one; so is one in "int*".

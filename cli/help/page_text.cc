@@ -190,12 +190,13 @@ private:
             CodePoint point = decode_utf8(text);
             std::string_view bytes = text.substr(0, point.bytes);
             text.remove_prefix(point.bytes);
-            if (point.value == kBold || point.value == kPlain)
-                out_ += !style_.colour ? "" : point.value == kBold ? "\x1b[1m" : "\x1b[0m";  // SGR, ECMA-48 8.3.117
-            else if (point.value < 0x80 || style_.unicode)
+            if (point.value == kBold || point.value == kPlain) {
+                if (style_.colour) out_ += point.value == kBold ? "\x1b[1m" : "\x1b[0m";  // SGR, ECMA-48 8.3.117
+            } else if (point.value < 0x80 || style_.unicode) {
                 out_ += bytes;
-            else
+            } else {
                 out_ += ascii(point.value);
+            }
         }
         out_ += '\n';
     }

@@ -70,11 +70,16 @@ LiveDevice* LiveState::find(std::int32_t number) {
 void LiveState::take(const Reading& reading) {
     LiveDevice* device = find(reading.device);
     if (device == nullptr || reading.present.empty()) return;
-    if (device->lost) device->lost = false, device->problem.clear();
+    if (device->lost) {
+        device->lost = false;
+        device->problem.clear();
+    }
     device->last = std::max(device->last, reading.time);
     for (std::size_t i = 0; i < kMetricCount; ++i)
-        if (reading.present.has(static_cast<Metric>(i)))
-            device->values[i] = reading.values[i], device->read_at[i] = reading.time;
+        if (reading.present.has(static_cast<Metric>(i))) {
+            device->values[i] = reading.values[i];
+            device->read_at[i] = reading.time;
+        }
     std::int64_t number = reading.time / interval_;
     std::deque<HistorySlot>& history = device->history;
     // A clock that was set back restarts the history. Slightly late readings count towards the newest interval.

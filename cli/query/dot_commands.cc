@@ -36,7 +36,8 @@ void write_entry(std::string_view name, std::string_view doc, int indent, int wi
 constexpr int kNameCells = 22;
 
 std::string_view type_of(FrameType type) {
-    return type == FrameType::text ? "TEXT" : type == FrameType::f64 ? "REAL" : "INTEGER";
+    if (type == FrameType::text) return "TEXT";
+    return type == FrameType::f64 ? "REAL" : "INTEGER";
 }
 
 void write_relation(const Relation& relation, const Style& style, Sink& sink) {
@@ -88,7 +89,10 @@ Status show_functions(QueryRun& run, std::span<const std::string_view>) {
 }
 
 Status set_mode(QueryRun& run, std::span<const std::string_view> words) {
-    if (words.empty()) return run.sink.write(fmt::format("{}\n", run.format->name)), Status();
+    if (words.empty()) {
+        run.sink.write(fmt::format("{}\n", run.format->name));
+        return {};
+    }
     const AnswerFormat* format = find_answer_format(words[0]);
     if (format == nullptr) return unknown_choice("format", words[0], names_of(answer_formats()));
     run.set_format(*format);

@@ -126,7 +126,9 @@ public:
     TextWriter(const Style& style, Sink& sink) : style_(style), sink_(sink) {}
     void begin(std::vector<std::string> columns) override {
         if (std::exchange(any_, true)) sink_.write("\n");
-        names_.clear(), rows_.clear(), widths_.clear();
+        names_.clear();
+        rows_.clear();
+        widths_.clear();
         for (std::string& column : columns) names_.push_back(printable(column));
         numbers_.assign(names_.size(), true);
         count_ = 0;
@@ -136,11 +138,10 @@ public:
         std::vector<std::string> row;
         for (std::size_t i = 0; i < cells.size(); ++i) {
             const auto* text = std::get_if<std::string_view>(&cells[i]);
-            std::string number = text == nullptr ? number_text(cells[i]) : "";
+            std::string shown = text != nullptr ? printable(text->substr(0, kMaxTextBytes)) : number_text(cells[i]);
+            if (text == nullptr && shown.empty()) shown = style_.unicode ? "–" : "-";
             if (widths_.empty() && text != nullptr) numbers_[i] = false;
-            row.push_back(text != nullptr  ? printable(text->substr(0, kMaxTextBytes))
-                          : number.empty() ? std::string(style_.unicode ? "–" : "-")
-                                           : number);
+            row.push_back(std::move(shown));
         }
         if (!widths_.empty()) return write(row);
         rows_.push_back(std::move(row));
@@ -179,7 +180,8 @@ private:
             auto widest = std::max_element(widths_.begin(), widths_.end());
             if (*widest <= kMinColumnWidth) return;
             int less = std::min(total - style_.width, *widest - kMinColumnWidth);
-            *widest -= less, total -= less;
+            *widest -= less;
+            total -= less;
         }
     }
     std::string padded(const std::string& text, std::size_t column) const {

@@ -51,8 +51,14 @@ bool take_range(std::string_view text, InjectionOptions& options) {
         options.annotation = text.substr(5);
         return true;
     }
-    if (text == "cudaProfilerApi") return options.recorder.range = CaptureRange::profiler_api, true;
-    if (text == "start-stop") return options.recorder.range = CaptureRange::calls, true;
+    if (text == "cudaProfilerApi") {
+        options.recorder.range = CaptureRange::profiler_api;
+        return true;
+    }
+    if (text == "start-stop") {
+        options.recorder.range = CaptureRange::calls;
+        return true;
+    }
     return text.substr(0, 10) == "iteration:" && take_iterations(text.substr(10), options);
 }
 

@@ -148,7 +148,8 @@ std::optional<PreloadPath> os_calls_preload() {
 Result<OsCallShare> OsCallShare::make(const std::string& folder, std::int64_t least_ns) {
     alignas(os_calls::SharedCounts) std::array<char, os_calls::kSharedBytes> page{};
     auto* counts = new (page.data()) os_calls::SharedCounts{};
-    counts->magic = os_calls::kLogMagic, counts->build = os_calls::build_of_log();
+    counts->magic = os_calls::kLogMagic;
+    counts->build = os_calls::build_of_log();
     counts->least_ns = static_cast<std::uint64_t>(least_ns);
     std::string path = share_of(folder);
     int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

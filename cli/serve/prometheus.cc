@@ -37,9 +37,14 @@ std::string number(double value) {
     return fmt::format("{}", value);
 }
 
+std::string escaped(char c) {
+    if (c == '\n') return "\\n";
+    return c == '\\' ? "\\\\" : std::string(1, c);
+}
+
 std::string help_escaped(std::string_view text) {
     std::string out;
-    for (char c : text) out += c == '\\' ? "\\\\" : c == '\n' ? "\\n" : std::string(1, c);
+    for (char c : text) out += escaped(c);
     return out;
 }
 
@@ -135,8 +140,7 @@ ExportedMetric exported(const MetricSpec& spec) {
 
 std::string label_escaped(std::string_view text) {
     std::string out;
-    for (char c : valid_utf8(text))
-        out += c == '\\' ? "\\\\" : c == '"' ? "\\\"" : c == '\n' ? "\\n" : std::string(1, c);
+    for (char c : valid_utf8(text)) out += c == '"' ? "\\\"" : escaped(c);
     return out;
 }
 

@@ -40,7 +40,8 @@ bool send_all(int channel, const void* data, std::size_t bytes) {
         ssize_t sent = ::send(channel, at, bytes, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return false;
-        at += sent, bytes -= static_cast<std::size_t>(sent);
+        at += sent;
+        bytes -= static_cast<std::size_t>(sent);
     }
     return true;
 }
@@ -63,7 +64,8 @@ Received receive(int channel, void* data, std::size_t bytes, Clock::time_point d
         ssize_t got = found < 0 ? -1 : ::recv(channel, at, bytes, 0);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return Received::ended;
-        at += got, bytes -= static_cast<std::size_t>(got);
+        at += got;
+        bytes -= static_cast<std::size_t>(got);
     }
     return Received::all;
 }
@@ -119,15 +121,21 @@ void limit_memory() {
     ::_exit(0);
 }
 
+// As fork(), but only the parent returns.
+pid_t fork_server(int channel, const QueryProcess::Answer& answer) {
+    pid_t parent = ::getpid();
+    pid_t process = ::fork();
+    if (process == 0) serve(channel, parent, answer);
+    return process;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<QueryProcess>> QueryProcess::start(const Answer& answer) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return Error{ExitCode::internal, fmt::format("cannot start a process for the query: {}", std::strerror(errno))};
-    pid_t parent = ::getpid();
-    pid_t process = ::fork();
-    if (process == 0) serve(ends[1], parent, answer);
+    pid_t process = fork_server(ends[1], answer);
     int problem = errno;
     ::close(ends[1]);
     if (process < 0) {

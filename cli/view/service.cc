@@ -207,11 +207,9 @@ SqlPages* ViewService::sql_over(std::shared_ptr<const ViewDocument> document, st
 
 HttpReply ViewService::content(const HttpRequest& request) {
     std::string_view path = request.path;
-    if (path == "/progress")
-        return {.type = "application/json",
-                .body = content_    ? R"({"stage":"ready","share":1,"elapsed_s":0})"
-                        : progress_ ? progress_()
-                                    : "null"};
+    if (path == "/progress" && content_)
+        return {.type = "application/json", .body = R"({"stage":"ready","share":1,"elapsed_s":0})"};
+    if (path == "/progress") return {.type = "application/json", .body = progress_ ? progress_() : "null"};
     if (!content_) return rejected(503, "the recording is still being prepared");
     const ViewPair& pair = content_->pair;
     if (path == "/comparison") return {.type = "application/json", .body = pair.base ? pair.base->comparison : "null"};

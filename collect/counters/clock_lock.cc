@@ -39,9 +39,9 @@ public:
         RunningCallScope mark("cuptiClockControlLock");
         int code = lock_(context, mode);
         if (code == 0) return {};
-        std::string why = code == kNoPermission   ? "not permitted; boost clocks need root or CAP_SYS_ADMIN"
-                          : code == kNotSupported ? "not supported on this GPU (MIG slices, virtual GPUs)"
-                                                  : fmt::format("CUPTI answers {}", code);
+        std::string why = fmt::format("CUPTI answers {}", code);
+        if (code == kNoPermission) why = "not permitted; boost clocks need root or CAP_SYS_ADMIN";
+        if (code == kNotSupported) why = "not supported on this GPU (MIG slices, virtual GPUs)";
         return Error{code == kNoPermission ? ExitCode::not_permitted : ExitCode::empty,
                      fmt::format("cannot lock the clocks: {}{}", why, kInstead)};
     }

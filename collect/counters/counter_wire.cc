@@ -6,39 +6,39 @@ namespace gpuprof::counters {
 
 template <SameRecord<PlanRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program), visit(r.chip), visit(r.sets), visit(r.list_metrics);
+    visit(r.program, r.chip, r.sets, r.list_metrics);
 }
 template <SameRecord<PlannedSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.names), visit(r.units), visit(r.absent), visit(r.left_apart), visit(r.costly);
-    visit(r.config), visit(r.error), visit(r.code), visit(r.passes);
+    visit(r.names, r.units, r.absent, r.left_apart, r.costly);
+    visit(r.config, r.error, r.code, r.passes);
 }
 template <SameRecord<PlanReply> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.code), visit(r.error), visit(r.cupti), visit(r.chip), visit(r.availability), visit(r.device);
-    visit(r.cupti_version), visit(r.cc_major), visit(r.cc_minor), visit(r.sms), visit(r.memory_bytes);
-    visit(r.sets), visit(r.metrics), visit(r.chips);
+    visit(r.code, r.error, r.cupti, r.chip, r.availability, r.device);
+    visit(r.cupti_version, r.cc_major, r.cc_minor, r.sms, r.memory_bytes);
+    visit(r.sets, r.metrics, r.chips);
 }
 template <SameRecord<TracedProcess> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.key), visit(r.rank);
+    visit(r.key, r.rank);
 }
 template <SameRecord<EvaluateRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program), visit(r.plan), visit(r.spools), visit(r.part), visit(r.beside_trace), visit(r.processes);
+    visit(r.program, r.plan, r.spools, r.part, r.beside_trace, r.processes);
     visit(r.skip);
 }
 template <SameRecord<EvaluateReport> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.image), visit(r.last), visit(r.code), visit(r.error), visit(r.launches), visit(r.values), visit(r.lost);
+    visit(r.image, r.last, r.code, r.error, r.launches, r.values, r.lost);
 }
 template <SameRecord<ClockRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.cupti), visit(r.mode);
+    visit(r.cupti, r.mode);
 }
 template <SameRecord<ClockReply> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.code), visit(r.error), visit(r.external);
+    visit(r.code, r.error, r.external);
 }
 
 namespace {

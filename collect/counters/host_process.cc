@@ -48,8 +48,10 @@ public:
         : api_(api), plan_(plan), request_(request), part_(part), totals_(totals) {
         chip_.name = plan.chip;
         chip_.availability.assign(plan.availability.begin(), plan.availability.end());
-        for (const PlannedMetric& metric : plan.metrics)
-            names_.emplace_back(metric.name), units_.emplace_back(metric.unit);
+        for (const PlannedMetric& metric : plan.metrics) {
+            names_.emplace_back(metric.name);
+            units_.emplace_back(metric.unit);
+        }
     }
 
     void add(const Measurement& measurement) {
@@ -288,7 +290,10 @@ Result<Device> find_device(const Api& api) {
     device.cc_minor = attribute(*driver, kMinor);
     device.sms = attribute(*driver, kSms);
     std::size_t free = 0, total = 0;
-    if (driver->call("cuMemGetInfo_v2", &free, &total) == 0) device.free_bytes = free, device.memory_bytes = total;
+    if (driver->call("cuMemGetInfo_v2", &free, &total) == 0) {
+        device.free_bytes = free;
+        device.memory_bytes = total;
+    }
     return device;
 }
 

@@ -80,8 +80,8 @@ public:
         for (const auto& [at, counts] : spooled_.counts) add_samples(at, counts);
         for (const auto& [at, values] : spooled_.counters) add_counters(at, values);
         for (const SampledProcess& process : spooled_.processes)
-            for (const auto& [device, totals] : process.devices) tell_losses(device, totals);
-        tell_failures();
+            for (const auto& [device, totals] : process.devices) add_losses(device, totals);
+        add_failures();
         // The few longest reasons are worth a line each; a library has thousands of functions without lines.
         for (const auto& [why, missing] : without_line_)
             part_.add_loss(name(Loss::sample_without_line), static_cast<std::int64_t>(missing.samples),
@@ -172,7 +172,7 @@ private:
         report_.remarks.push_back(remark);
     }
 
-    void tell_losses(std::uint32_t device, const SampleTotals& totals) {
+    void add_losses(std::uint32_t device, const SampleTotals& totals) {
         if (!period_told_)
             part_.add_fact(meta_key::kStallPeriod, fmt::format("{}", std::uint64_t{1} << (totals.period & 31)));
         period_told_ = true;
@@ -194,7 +194,7 @@ private:
              fmt::format("{}: {} warp samples are of {}", gpu, count_of(totals.others), others));
     }
 
-    void tell_failures() {
+    void add_failures() {
         for (const SampleFailure& failure : spooled_.failures) {
             std::string why = pm::explain(failure.function.c_str(), static_cast<int>(failure.code)).message;
             part_.add_loss(name(Loss::recorder_refused), 1, "warp samples: " + why);

@@ -49,7 +49,8 @@ struct Mount {
 std::optional<Mount> cpu_mount(std::string_view line) {
     Mount mount;
     for (int i = 0; i < 3; ++i) next(line, ' ');
-    mount.root = next(line, ' '), mount.point = next(line, ' ');
+    mount.root = next(line, ' ');
+    mount.point = next(line, ' ');
     std::size_t dash = line.find(" - ");
     if (dash == std::string_view::npos) return std::nullopt;
     line.remove_prefix(dash + 3);

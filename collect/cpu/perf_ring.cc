@@ -40,12 +40,14 @@ std::optional<SwitchRecord> parse_switch(std::string_view record) {
         case PERF_RECORD_COMM:
             if ((header.misc & PERF_RECORD_MISC_COMM_EXEC) == 0 || body < 8) return std::nullopt;
             parsed.kind = SwitchRecord::Kind::exec;
-            parsed.process = id_at(record, kHeader), parsed.thread = id_at(record, kHeader + 4);
+            parsed.process = id_at(record, kHeader);
+            parsed.thread = id_at(record, kHeader + 4);
             return parsed;
         case PERF_RECORD_EXIT:
             if (body < 24) return std::nullopt;
             parsed.kind = SwitchRecord::Kind::exit;
-            parsed.process = id_at(record, kHeader), parsed.thread = id_at(record, kHeader + 8);
+            parsed.process = id_at(record, kHeader);
+            parsed.thread = id_at(record, kHeader + 8);
             return parsed;
         case PERF_RECORD_LOST:
             if (body < 16) return std::nullopt;
@@ -66,7 +68,10 @@ std::size_t PerfRing::read(std::vector<SwitchRecord>& into) {
     std::uint64_t head = __atomic_load_n(&control_.data_head, __ATOMIC_ACQUIRE), tail = control_.data_tail;
     std::size_t discarded = 0;
     std::array<char, kLongest> record;
-    if (head - tail > size_) discarded = static_cast<std::size_t>(head - tail), tail = head;
+    if (head - tail > size_) {
+        discarded = static_cast<std::size_t>(head - tail);
+        tail = head;
+    }
     while (head - tail >= kHeader) {
         perf_event_header header;
         copy(tail, kHeader, reinterpret_cast<char*>(&header));

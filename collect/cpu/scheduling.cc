@@ -38,12 +38,17 @@ perf_event_attr switch_event(std::size_t ring_bytes) {
     attr.sample_id_all = 1;
     attr.context_switch = 1;
     attr.task = 1;  // ends of threads
-    attr.comm = 1, attr.comm_exec = 1;
+    attr.comm = 1;
+    attr.comm_exec = 1;
     attr.inherit = 1;
-    attr.disabled = 1, attr.enable_on_exec = 1;
-    attr.exclude_kernel = 1, attr.exclude_hv = 1;  // permitted up to perf_event_paranoid 2
-    attr.use_clockid = 1, attr.clockid = CLOCK_REALTIME;
-    attr.watermark = 1, attr.wakeup_watermark = static_cast<std::uint32_t>(ring_bytes / 4);
+    attr.disabled = 1;
+    attr.enable_on_exec = 1;
+    attr.exclude_kernel = 1;
+    attr.exclude_hv = 1;  // permitted up to perf_event_paranoid 2
+    attr.use_clockid = 1;
+    attr.clockid = CLOCK_REALTIME;
+    attr.watermark = 1;
+    attr.wakeup_watermark = static_cast<std::uint32_t>(ring_bytes / 4);
     return attr;
 }
 
@@ -191,7 +196,8 @@ void SchedulingRecorder::run() {
 
 void SchedulingRecorder::read() {
     for (Cpu& cpu : cpus_) {
-        records_.clear(), stretches_.clear();
+        records_.clear();
+        stretches_.clear();
         std::size_t discarded = cpu.ring->read(records_);
         for (const SwitchRecord& record : records_) cpu.slices.take(record, stretches_);
         if (discarded > 0) cpu.slices.damaged();

@@ -40,7 +40,8 @@ void SwitchSlices::take(const SwitchRecord& record, std::vector<CpuStretch>& int
         if (dur && *dur > 0) into.push_back({last_, *dur, 0, 0, CpuStretch::End::lost});
         blind_ = record.kind == Kind::lost;
     }
-    any_ = true, last_ = record.time;
+    any_ = true;
+    last_ = record.time;
     bool same = running_.thread != 0 && running_.thread == record.thread;
     switch (record.kind) {
         case Kind::in:
@@ -48,10 +49,12 @@ void SwitchSlices::take(const SwitchRecord& record, std::vector<CpuStretch>& int
             running_ = {record.process, record.thread, record.time};
             break;
         case Kind::out:
-            if (same)
+            if (same) {
                 close(record.time, record.preempted ? CpuStretch::End::preempted : CpuStretch::End::blocked, into);
-            else if (!unknown)
-                ++dropped_, running_ = {};
+            } else if (!unknown) {
+                ++dropped_;
+                running_ = {};
+            }
             break;
         case Kind::exec:
             // The first record of the command; or a thread takes the id of its process.

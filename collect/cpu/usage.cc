@@ -43,7 +43,10 @@ void UsageRecorder::look_into(pid_t pid, TimeNs now) {
     Process& process = processes_[pid];
     bool renamed = process.usage.name != stat->name;
     bool fresh = advance(process.usage, *stat, std::nullopt, now, pid, kWholeProcess);
-    if (fresh) ++processes_seen_, process.looks = 0;
+    if (fresh) {
+        ++processes_seen_;
+        process.looks = 0;
+    }
     // Between fork and exec a process still looks like its parent, so the second look describes it again.
     if (fresh || renamed || ++process.looks == 2) describe(process, pid);
     files_.list_threads(pid, threads_);
@@ -123,7 +126,8 @@ void UsageRecorder::describe(Process& process, pid_t pid) {
         program = process.usage.name;
     }
     if (program == process.program && command == process.command) return;
-    process.program = program, process.command = command;
+    process.program = program;
+    process.command = command;
     RowBuffer& row = part_.table("process").add();
     row.set("key", part_.intern(host_ + ":" + std::to_string(pid))).set("pid", pid).set("host", part_.intern(host_));
     if (!program.empty()) row.set("name", part_.intern(program));

@@ -18,7 +18,10 @@ public:
         retry_at_ = now + std::min(max_, first_ << std::min(failures_, 30));
         ++failures_;
     }
-    void reset() { failures_ = 0, retry_at_ = 0; }
+    void reset() {
+        failures_ = 0;
+        retry_at_ = 0;
+    }
 
 private:
     DurNs first_, max_;

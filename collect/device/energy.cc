@@ -48,11 +48,15 @@ void EnergyMeter::add_counter(TimeNs time, double joules) {
     auto& c = counter_;
     if (c.readings > 0 && time <= c.last_time) return;
     if (c.readings++ == 0) {
-        c.first = joules, c.first_time = time;
+        c.first = joules;
+        c.first_time = time;
     } else if (joules < c.last) {
         c.went_back = true;
     } else if (joules > c.last) {
-        if (c.changes == 0) c.first_step = joules - c.last, c.before_first_change = c.last_time;
+        if (c.changes == 0) {
+            c.first_step = joules - c.last;
+            c.before_first_change = c.last_time;
+        }
         // Since the first change the counter made at least `changes` steps.
         if (c.changes > 0) {
             DurNs longest = (time - c.before_first_change) / static_cast<DurNs>(c.changes);
@@ -61,7 +65,8 @@ void EnergyMeter::add_counter(TimeNs time, double joules) {
         ++c.changes;
         c.before_last_change = c.last_time;
     }
-    c.last = joules, c.last_time = time;
+    c.last = joules;
+    c.last_time = time;
 }
 
 void EnergyMeter::add_power(TimeNs time, double watts) {
@@ -83,7 +88,8 @@ void EnergyMeter::add_power(TimeNs time, double watts) {
     p.mean += from_mean / static_cast<double>(p.readings);
     p.squares += from_mean * (watts - p.mean);
     p.max = std::max(p.max, watts);
-    p.last = watts, p.last_time = time;
+    p.last = watts;
+    p.last_time = time;
 }
 
 double EnergyMeter::max_power(std::optional<double> power_limit_w) const {

@@ -89,7 +89,8 @@ void Monitor::State::renew() {
     running = true;
     restarts = 0;
     refusal = Status();
-    ending.clear(), broken.clear();
+    ending.clear();
+    broken.clear();
 }
 
 Status Monitor::State::wait_ready(DurNs timeout) {

@@ -2,7 +2,7 @@
 // fields once, for writing and reading, in a function in its namespace:
 //
 //   template <SameRecord<Start> Record, class Visit>
-//   void visit_fields(Record& r, Visit& visit) { visit(r.request), visit(r.warmup); }
+//   void visit_fields(Record& r, Visit& visit) { visit(r.request, r.warmup); }
 //
 // Both ends are the same build, so there are no versions. Input is checked anyway: a broken driver may overwrite the
 // memory of the sending process.
@@ -41,6 +41,10 @@ public:
         else
             visit_fields(value, *this);
     }
+    template <class... Values>
+    void operator()(const Values&... values) requires(sizeof...(Values) > 1) {
+        ((*this)(values), ...);
+    }
     template <class Value>
     void operator()(const std::optional<Value>& value) {
         put_u8(out_, value ? 1 : 0);
@@ -75,6 +79,10 @@ public:
             value = std::bit_cast<double>(cursor_.u64());
         else
             visit_fields(value, *this);
+    }
+    template <class... Values>
+    void operator()(Values&... values) requires(sizeof...(Values) > 1) {
+        ((*this)(values), ...);
     }
     template <class Value>
     void operator()(std::optional<Value>& value) {

@@ -72,9 +72,18 @@ public:
         MetricSet due = MetricSet::of(Cadence::fast);
         bool warm_now = warm_ != 0 && now >= warm_;
         if (warm_now) warm_ = 0;
-        if (last || warm_now || now >= rare_) due = due | MetricSet::of(Cadence::rare), rare_ = now + 10 * kSecond;
-        if (now + slack_ >= slow_) due = due | MetricSet::of(Cadence::slow), slow_ = now + kSecond;
-        if (now + slack_ >= gpm_) due = due | MetricSet::of(Cadence::gpm), gpm_ = now + gpm_every_;
+        if (last || warm_now || now >= rare_) {
+            due = due | MetricSet::of(Cadence::rare);
+            rare_ = now + 10 * kSecond;
+        }
+        if (now + slack_ >= slow_) {
+            due = due | MetricSet::of(Cadence::slow);
+            slow_ = now + kSecond;
+        }
+        if (now + slack_ >= gpm_) {
+            due = due | MetricSet::of(Cadence::gpm);
+            gpm_ = now + gpm_every_;
+        }
         return due;
     }
 

@@ -6,45 +6,44 @@ namespace gpuprof::inline device {
 
 template <SameRecord<SourceRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.backend), visit(r.devices), visit(r.visible_devices), visit(r.visible_set), visit(r.interval),
-        visit(r.avoid);
+    visit(r.backend, r.devices, r.visible_devices, r.visible_set, r.interval, r.avoid);
 }
 template <SameRecord<Start> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.request), visit(r.warmup);
+    visit(r.request, r.warmup);
 }
 template <SameRecord<Stop> Record, class Visit>
 void visit_fields(Record&, Visit&) {}
 template <SameRecord<SampledDevice> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.device), visit(r.nvml_index), visit(r.name), visit(r.uuid), visit(r.pci_bus_id), visit(r.mig);
-    visit(r.power_limit_w), visit(r.sm_clock_max_mhz), visit(r.mem_clock_max_mhz);
+    visit(r.device, r.nvml_index, r.name, r.uuid, r.pci_bus_id, r.mig);
+    visit(r.power_limit_w, r.sm_clock_max_mhz, r.mem_clock_max_mhz);
 }
 template <SameRecord<Opened> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.backend), visit(r.immediate), visit(r.devices), visit(r.notes);
+    visit(r.backend, r.immediate, r.devices, r.notes);
 }
 template <SameRecord<Refused> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.code), visit(r.sentence);
+    visit(r.code, r.sentence);
 }
 template <SameRecord<ProcessReading> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.time), visit(r.device), visit(r.pid), visit(r.mem_used_mb), visit(r.util_gpu);
+    visit(r.time, r.device, r.pid, r.mem_used_mb, r.util_gpu);
 }
 template <SameRecord<Fault> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.time), visit(r.device), visit(r.metrics), visit(r.lost), visit(r.sentence);
+    visit(r.time, r.device, r.metrics, r.lost, r.sentence);
 }
 template <SameRecord<PollMessage> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.polled.readings), visit(r.polled.energy), visit(r.polled.processes), visit(r.polled.faults);
+    visit(r.polled.readings, r.polled.energy, r.polled.processes, r.polled.faults);
     visit(r.ended);
 }
 template <SameRecord<Done> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.ticks), visit(r.missed), visit(r.late_p50_ms), visit(r.late_p99_ms), visit(r.late_max_ms);
-    visit(r.cpu_s), visit(r.wall_s);
+    visit(r.ticks, r.missed, r.late_p50_ms, r.late_p99_ms, r.late_max_ms);
+    visit(r.cpu_s, r.wall_s);
 }
 template <SameRecord<MetricSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
@@ -54,7 +53,7 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<Reading> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.time), visit(r.device), visit(r.present);
+    visit(r.time, r.device, r.present);
     for (const MetricSpec& spec : kMetrics)
         if (r.present.has(spec.metric)) visit(r.values[index_of(spec.metric)]);
 }

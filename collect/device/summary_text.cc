@@ -101,14 +101,14 @@ std::string advice_for(const GpuSummary& summary) {
     if (pattern == "starved")
         return fmt::format("starved: kernels run, but the GPU is busy only {} % of the time; {}",
                            readable_percent(*summary.util_gpu_mean), kTrace);
-    if (pattern == "throttled")
+    if (pattern == "throttled") {
+        std::string_view cause = summary.throttle_hw_pct.value_or(0) >= 1 ? "hardware" : "power limit";
+        if (summary.throttle_thermal_pct.value_or(0) >= 1) cause = "heat";
         return fmt::format(
             "throttled: clocks were reduced in {} % of samples ({}); check power limit and cooling "
             "before comparing runs: nvidia-smi -q -d PERFORMANCE,POWER",
-            readable_percent(*summary.throttle_pct),
-            summary.throttle_thermal_pct.value_or(0) >= 1 ? "heat"
-            : summary.throttle_hw_pct.value_or(0) >= 1    ? "hardware"
-                                                          : "power limit");
+            readable_percent(*summary.throttle_pct), cause);
+    }
     return {};
 }
 

@@ -27,7 +27,10 @@ public:
     void add(const std::string& name, const char* why) {
         std::string reason = why != nullptr ? why : "cannot load it";
         if (reason.starts_with(name + ": ")) reason.erase(0, name.size() + 2);
-        if (!reason_.empty() && reason != reason_) said_ += names_ + ": " + reason_ + "; ", names_.clear();
+        if (!reason_.empty() && reason != reason_) {
+            said_ += names_ + ": " + reason_ + "; ";
+            names_.clear();
+        }
         names_ += (names_.empty() ? "" : ", ") + name;
         reason_ = reason;
     }

@@ -126,7 +126,10 @@ LogLine cublaslt_line(std::string_view line, const LogWindow& window) {
     std::string_view rest = line;
     if (std::optional<std::string_view> time = take_bracket(rest)) found.time = date_time(*time, window);
     std::string_view from_library = rest;
-    if (take_bracket(rest) != "cublasLt") return found.text = trimmed(line), found;
+    if (take_bracket(rest) != "cublasLt") {
+        found.text = trimmed(line);
+        return found;
+    }
     if (std::optional<std::string_view> pid = take_bracket(rest)) found.pid = take_number(*pid);
     std::string_view level = rest;
     std::optional<std::string_view> word = take_bracket(level);
@@ -215,7 +218,10 @@ std::optional<LogLine> LogParser::feed_torch(std::string_view line) {
                               &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &read) == 6 &&
                   std::string_view("VDIWEC").find(level) != std::string_view::npos;
     if (!starts) {  // the next line of a stack or a graph
-        if (open_) return add_text(open_->text, trimmed(line)), std::nullopt;
+        if (open_) {
+            add_text(open_->text, trimmed(line));
+            return std::nullopt;
+        }
         return begin({.time = {}, .pid = {}, .tid = {}, .level = debug_env::kInfo, .text = std::string(trimmed(line))});
     }
     std::time_t now = window_.to / kSecond;

@@ -74,7 +74,10 @@ static_assert(sizeof OwnPage::path > sizeof inject::Settings::folder + 64);
 bool reserve(int file, std::size_t bytes) noexcept {
     rlimit limit{};
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
-    if (limit.rlim_cur < bytes) return errno = EFBIG, false;  // a larger file ends the program
+    if (limit.rlim_cur < bytes) {  // a larger file ends the program
+        errno = EFBIG;
+        return false;
+    }
     if (may_ask()) {
         if (call(SYS_fallocate, file, 0, 0, static_cast<long>(bytes)) == 0) return true;
         if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
@@ -103,8 +106,11 @@ bool is_full(OwnPage* page) noexcept {
 LogHeader* map_log(OwnPage* page, std::size_t capacity) noexcept {
     if (is_full(page)) return nullptr;
     Path path(page);
-    path.add("/"), path.add(static_cast<std::uint64_t>(page->process)), path.add("-");
-    path.add(static_cast<std::uint64_t>(realtime_ns())), path.add(meta_key::kOsCallLogSuffix);
+    path.add("/");
+    path.add(static_cast<std::uint64_t>(page->process));
+    path.add("-");
+    path.add(static_cast<std::uint64_t>(realtime_ns()));
+    path.add(meta_key::kOsCallLogSuffix);
     long file = call(SYS_openat, AT_FDCWD, word(path.text()), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0) return nullptr;
     std::size_t bytes = log_bytes(capacity);
@@ -155,7 +161,8 @@ std::int32_t thread_id() noexcept {
 // The launcher's file: by its path, which another user cannot read, or by the descriptor, which some programs close.
 void share_counts(OwnPage* page) noexcept {
     Path path(page);
-    path.add("/"), path.add(meta_key::kOsCallShare);
+    path.add("/");
+    path.add(meta_key::kOsCallShare);
     long file = call(SYS_openat, AT_FDCWD, word(path.text()), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     bool opened = file >= 0;
     struct stat about {};

@@ -52,7 +52,8 @@ void CounterCapture::write_samples() {
                 value.push_back(each);
             }
         }
-        series.times.clear(), series.values.clear();
+        series.times.clear();
+        series.values.clear();
     }
     std::array<ColumnView, 5> columns{ColumnView{"time", ColumnType::Time, "ns", time.data(), nullptr},
                                       ColumnView{"device", ColumnType::I32, "", devices.data(), nullptr},

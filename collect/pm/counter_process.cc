@@ -150,7 +150,10 @@ private:
                              .lost = lost_,
                              .written_until = ends_};
         for (const std::unique_ptr<Session>& session : sessions_)
-            if (session) report.sample_times += session->sample_times(), report.lost += session->lost();
+            if (session) {
+                report.sample_times += session->sample_times();
+                report.lost += session->lost();
+            }
         return send_packet(encode(report));
     }
 

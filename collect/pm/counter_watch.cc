@@ -122,7 +122,8 @@ bool CounterWatch::explain(Outcome outcome) {
     }
     incomplete_ = outcome != Outcome::finished && !written_until_.empty();
     if (outcome == Outcome::finished || outcome == Outcome::refused) return false;
-    earlier_sample_times_ = sample_times_, earlier_lost_ = lost_;
+    earlier_sample_times_ = sample_times_;
+    earlier_lost_ = lost_;
     std::string what = exit_reason.empty() ? "the driver did not answer" : "the sampling process " + exit_reason;
     if (!call.empty()) what += " in " + call;
     // One that dies before its first sample would die again.

@@ -71,11 +71,11 @@ Error explain(const char* function, int code) {
 
 // Source: cuda.h, CUresult.
 Error explain_cuda(const char* function, int code) {
-    const char* text =
-        code == 100   ? "the driver finds no usable GPU"
-        : code == 803 ? "the versions of the driver's library and kernel module differ; reboot, or reload the module"
-        : code == 999 ? "the driver fails to start; in a container, restart the container"
-                      : "the driver rejects the request";
+    const char* text = "the driver rejects the request";
+    if (code == 100) text = "the driver finds no usable GPU";
+    if (code == 803)
+        text = "the versions of the driver's library and kernel module differ; reboot, or reload the module";
+    if (code == 999) text = "the driver fails to start; in a container, restart the container";
     return {ExitCode::empty, fmt::format("{} ({} answered {})", text, function, code)};
 }
 

@@ -6,11 +6,11 @@ namespace gpuprof::pm {
 
 template <SameRecord<CounterRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.part), visit(r.set), visit(r.program), visit(r.interval), visit(r.written_until);
+    visit(r.part, r.set, r.program, r.interval, r.written_until);
 }
 template <SameRecord<CounterReport> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.phase), visit(r.code), visit(r.remarks), visit(r.sample_times), visit(r.lost), visit(r.written_until);
+    visit(r.phase, r.code, r.remarks, r.sample_times, r.lost, r.written_until);
 }
 
 namespace {

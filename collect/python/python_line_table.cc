@@ -78,10 +78,15 @@ std::optional<std::int32_t> line_of_locations(std::string_view table, std::int64
             cursor.byte();
         } else if (kind < kNoColumns) {
             line += kind - kOneLine;
-            cursor.byte(), cursor.byte();
+            cursor.byte();
+            cursor.byte();
         } else if (kind != kNoLocation) {
             line += cursor.signed_number();
-            if (kind == kLong) cursor.number(), cursor.number(), cursor.number();
+            if (kind == kLong) {
+                cursor.number();
+                cursor.number();
+                cursor.number();
+            }
         }
         if (line < -kMaxLines || line > kMaxLines) return std::nullopt;
         if (end > index) return kind == kNoLocation ? std::nullopt : checked(line);

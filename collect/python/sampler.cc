@@ -55,11 +55,17 @@ void StackSampler::run() {
     for (;;) {
         std::int64_t before = clock_ns(CLOCK_THREAD_CPUTIME_ID), now = monotonic_ns();
         Status sampled = caught([&] {
-            if (now - scanned >= kScanInterval) find_targets(), scanned = now;
+            if (now - scanned >= kScanInterval) {
+                find_targets();
+                scanned = now;
+            }
             sample();
         });
         if (!sampled) part_->discard();
-        if (part_->waiting() >= kRowsPerFlush || now - flushed >= kFlushInterval) (void)part_->flush(), flushed = now;
+        if (part_->waiting() >= kRowsPerFlush || now - flushed >= kFlushInterval) {
+            (void)part_->flush();
+            flushed = now;
+        }
         std::int64_t cost = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before;
         counts_.spent_ns += cost;
         ++counts_.ticks;
@@ -91,7 +97,9 @@ void StackSampler::search(pid_t pid, Target& target, std::int64_t now) {
         counts_.refused += finding.outcome == SearchOutcome::refused;
         counts_.processes += finding.outcome == SearchOutcome::found;
     }
-    ++target.searches, target.searched_ns = now, target.outcome = finding.outcome;
+    ++target.searches;
+    target.searched_ns = now;
+    target.outcome = finding.outcome;
     if (finding.outcome == SearchOutcome::unsupported) counts_.unsupported = finding.minor;
     if (finding.outcome != SearchOutcome::found) return;
     target.memory = std::make_unique<ProcessMemory>(pid);
@@ -140,7 +148,9 @@ pid_t StackSampler::thread_id(pid_t pid, Target& target, const ThreadStack& stac
 void StackSampler::take_counts(Target& target) {
     if (!target.reader) return;
     const StackCounts& counts = target.reader->counts();
-    counts_.read.read += counts.read, counts_.read.torn += counts.torn, counts_.read.cut += counts.cut;
+    counts_.read.read += counts.read;
+    counts_.read.torn += counts.torn;
+    counts_.read.cut += counts.cut;
 }
 
 Status StackSampler::stop() {

@@ -20,11 +20,21 @@ constexpr std::uint32_t kWidth = 7, kCompact = 1u << 3, kAscii = 1u << 4;
 void append_utf8(std::string& to, std::uint32_t point) {
     auto put = [&](std::uint32_t byte) { to += static_cast<char>(byte); };
     if (point < 0x80) return put(point);
-    if (point < 0x800) return put(0xC0 | point >> 6), put(0x80 | (point & 63));
+    if (point < 0x800) {
+        put(0xC0 | point >> 6);
+        return put(0x80 | (point & 63));
+    }
     if (point >= 0xD800 && point < 0xE000) point = 0xFFFD;
     if (point > 0x10FFFF) point = 0xFFFD;
-    if (point < 0x10000) return put(0xE0 | point >> 12), put(0x80 | (point >> 6 & 63)), put(0x80 | (point & 63));
-    put(0xF0 | point >> 18), put(0x80 | (point >> 12 & 63)), put(0x80 | (point >> 6 & 63)), put(0x80 | (point & 63));
+    if (point < 0x10000) {
+        put(0xE0 | point >> 12);
+        put(0x80 | (point >> 6 & 63));
+        return put(0x80 | (point & 63));
+    }
+    put(0xF0 | point >> 18);
+    put(0x80 | (point >> 12 & 63));
+    put(0x80 | (point >> 6 & 63));
+    put(0x80 | (point & 63));
 }
 
 std::string decode(const std::string& raw, std::uint32_t width) {
@@ -108,7 +118,9 @@ std::optional<Address> StackReader::gil_holder(Address interpreter) {
     if (layout_.interpreter_gil_pointer != kNone) {
         std::optional<Address> found = memory_.pointer(interpreter + layout_.interpreter_gil_pointer);
         if (!found || *found == 0) return std::nullopt;
-        lock = *found, holder = layout_.gil_holder, locked = layout_.gil_locked;
+        lock = *found;
+        holder = layout_.gil_holder;
+        locked = layout_.gil_locked;
     }
     if (holder == kNone) return std::nullopt;
     if (layout_.gil_enabled != kNone && memory_.value<std::int32_t>(lock + layout_.gil_enabled).value_or(0) == 0)
@@ -158,7 +170,8 @@ bool StackReader::read_frames(Address thread, ThreadStack& into) {
     if (!state.fill(memory_, thread, layout_.thread_bytes())) return false;
     if (layout_.native_thread_id != kNone) into.native_id = state.get<std::uint64_t>(layout_.native_thread_id);
     into.pthread_id = state.get<std::uint64_t>(layout_.thread_id);
-    into.frames.clear(), into.depth = 0;
+    into.frames.clear();
+    into.depth = 0;
     into.cut = false;
     frames_.clear();
     Address frame = innermost(state);
@@ -266,7 +279,8 @@ bool StackReader::read_code(Code& code) {
         !read_bytes(code.lines, code.table))
         return false;
     code.file = short_file(path);
-    make_plain(code.function), make_plain(code.file);
+    make_plain(code.function);
+    make_plain(code.file);
     return true;
 }
 

@@ -15,7 +15,8 @@ namespace gpuprof::inline format {
 namespace {
 
 const void* storage(ColumnType type, const void* wide, const void* narrow, const void* texts) {
-    return type == ColumnType::Str ? texts : type == ColumnType::I32 ? narrow : wide;
+    if (type == ColumnType::Str) return texts;
+    return type == ColumnType::I32 ? narrow : wide;
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ void RowBuffer::cut() noexcept {
 }
 
 RowBuffer::Kind RowBuffer::kind_of(ColumnType type) {
-    return type == ColumnType::Str ? Kind::text : type == ColumnType::F64 ? Kind::real : Kind::whole;
+    if (type == ColumnType::Str) return Kind::text;
+    return type == ColumnType::F64 ? Kind::real : Kind::whole;
 }
 
 RowBuffer::Values& RowBuffer::column(std::string_view name, Kind kind) {
@@ -103,8 +105,12 @@ Status RowBuffer::write(CaptureWriter& writer, const StringPool& strings) const 
 
 void RowBuffer::clear() noexcept {
     rows_ = 0;
-    for (Values& values : values_)
-        values.wide.clear(), values.narrow.clear(), values.texts.clear(), values.present.clear();
+    for (Values& values : values_) {
+        values.wide.clear();
+        values.narrow.clear();
+        values.texts.clear();
+        values.present.clear();
+    }
 }
 
 Result<std::unique_ptr<CapturePart>> CapturePart::open(const std::string& file, std::string_view tool, Publish named) {
@@ -175,7 +181,7 @@ void CapturePart::fail(const Status& reason) noexcept {
 }
 
 Status CapturePart::publish() noexcept {
-    tell_discarded();
+    write_discarded();
     if (!flush() || named_) return status();
     Status published = caught([&] {
         if (Status written = file_.publish(); !written)
@@ -190,7 +196,7 @@ Status CapturePart::publish() noexcept {
 Status CapturePart::close() noexcept {
     if (closed_) return status();
     closed_ = true;
-    tell_discarded();
+    write_discarded();
     (void)flush();
     Status ended = caught([&] {
         if (status_) status_ = writer_.end();
@@ -201,11 +207,11 @@ Status CapturePart::close() noexcept {
     return status();
 }
 
-void CapturePart::tell_discarded() noexcept {
+void CapturePart::write_discarded() noexcept {
     if (discarded_ == 0) return;
-    Status told =
+    Status written =
         caught([&] { add_loss("recorder_loss", static_cast<std::int64_t>(discarded_), "rows: out of memory"); });
-    if (told) discarded_ = 0;
+    if (written) discarded_ = 0;
 }
 
 // The file knows the cause of the failure better than the writer.
@@ -214,14 +220,14 @@ void CapturePart::give_up(const Status& file) {
     given_up_ = true;
     std::string part = file_.keep_part();
     // A part that no message can name would only be in the way.
-    Status told = caught([&] {
+    Status noted = caught([&] {
         status_ = part.empty()
                       ? file
                       : Error{file.error().code, fmt::format("{}; everything written before the error is in {}, which "
                                                              "gpu-profile report can read",
                                                              file.error().message, part)};
     });
-    if (!told && !part.empty()) unlink(part.c_str());
+    if (!noted && !part.empty()) unlink(part.c_str());
 }
 
 }  // namespace gpuprof::format

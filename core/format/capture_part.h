@@ -92,7 +92,7 @@ private:
     CapturePart(FileSink file, bool named) : file_(std::move(file)), writer_(file_), named_(named) {}
     void give_up(const Status& file);
     void fail(const Status& reason) noexcept;
-    void tell_discarded() noexcept;
+    void write_discarded() noexcept;
     Status status() const noexcept;
 
     FileSink file_;

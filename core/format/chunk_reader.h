@@ -53,7 +53,10 @@ private:
     Status want(std::size_t bytes);
     Status find_header();
     std::string_view window() const { return {buffer_.data() + begin_, buffer_.size() - begin_}; }
-    void skip(std::size_t bytes) { begin_ += bytes, offset_ += bytes; }
+    void skip(std::size_t bytes) {
+        begin_ += bytes;
+        offset_ += bytes;
+    }
     void lose_from_here(std::uint64_t extent, bool cut);
     void lose(Gap gap);
     void count_missing_before(const ChunkHeader& found);

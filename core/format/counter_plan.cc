@@ -20,6 +20,10 @@ std::uint32_t crc_of(std::string_view bytes) {
 class Writer {
 public:
     std::string out;
+    template <class... Values>
+    void operator()(const Values&... values) requires(sizeof...(Values) > 1) {
+        ((*this)(values), ...);
+    }
     void operator()(std::uint32_t value) { put_u32(out, value); }
     void operator()(std::uint64_t value) { put_u64(out, value); }
     void operator()(CounterScope value) { put_u32(out, static_cast<std::uint32_t>(value)); }
@@ -40,8 +44,8 @@ public:
     }
     void operator()(const PlannedKernel& kernel) {
         (*this)(kernel.name);
-        for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i]), (*this)(kernel.block[i]);
-        (*this)(kernel.typical_ns), (*this)(kernel.registers), (*this)(kernel.shared_bytes);
+        for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i], kernel.block[i]);
+        (*this)(kernel.typical_ns, kernel.registers, kernel.shared_bytes);
     }
 };
 
@@ -51,6 +55,10 @@ public:
     ByteCursor cursor;
     bool sound = true;
 
+    template <class... Values>
+    void operator()(Values&... values) requires(sizeof...(Values) > 1) {
+        ((*this)(values), ...);
+    }
     void operator()(std::uint32_t& value) { value = cursor.u32(); }
     void operator()(std::uint64_t& value) { value = cursor.u64(); }
     void operator()(CounterScope& value) { value = static_cast<CounterScope>(cursor.u32()); }
@@ -70,19 +78,19 @@ public:
     }
     void operator()(PlannedKernel& kernel) {
         (*this)(kernel.name);
-        for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i]), (*this)(kernel.block[i]);
-        (*this)(kernel.typical_ns), (*this)(kernel.registers), (*this)(kernel.shared_bytes);
+        for (int i = 0; i < 3; ++i) (*this)(kernel.grid[i], kernel.block[i]);
+        (*this)(kernel.typical_ns, kernel.registers, kernel.shared_bytes);
     }
 };
 
 template <class Plan, class Visit>
 void visit_plan(Plan& plan, Visit& visit) {
-    visit(plan.scope), visit(plan.cache), visit(plan.launches), visit(plan.skip);
-    visit(plan.budget_ns), visit(plan.hang_ns), visit(plan.passes);
-    visit(plan.chip), visit(plan.range), visit(plan.pattern), visit(plan.availability), visit(plan.config);
-    visit(plan.metrics), visit(plan.kernels);
-    visit(plan.device), visit(plan.cupti), visit(plan.clock), visit(plan.cupti_version);
-    visit(plan.cc_major), visit(plan.cc_minor), visit(plan.sms);
+    visit(plan.scope, plan.cache, plan.launches, plan.skip);
+    visit(plan.budget_ns, plan.hang_ns, plan.passes);
+    visit(plan.chip, plan.range, plan.pattern, plan.availability, plan.config);
+    visit(plan.metrics, plan.kernels);
+    visit(plan.device, plan.cupti, plan.clock, plan.cupti_version);
+    visit(plan.cc_major, plan.cc_minor, plan.sms);
 }
 
 }  // namespace

@@ -94,7 +94,10 @@ bool read_line(std::string_view line, const std::vector<CsvColumn>& columns, Rea
         if (index >= columns.size()) return void(sound = false);
         const CsvColumn& column = columns[index];
         if (column.kind == CsvColumn::Kind::time) {
-            if (std::optional<TimeNs> time = time_in(cell)) reading.time = *time, timed = true;
+            if (std::optional<TimeNs> time = time_in(cell)) {
+                reading.time = *time;
+                timed = true;
+            }
         } else if (std::optional<double> value = number_in(cell)) {
             if (column.kind == CsvColumn::Kind::device && *value >= 0 && *value < 4096)
                 reading.device = static_cast<std::int32_t>(*value);

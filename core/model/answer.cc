@@ -3,7 +3,8 @@
 namespace gpuprof::inline model {
 
 std::string_view name_of(Rating rating) {
-    return rating == Rating::high ? "high" : rating == Rating::medium ? "medium" : "low";
+    if (rating == Rating::high) return "high";
+    return rating == Rating::medium ? "medium" : "low";
 }
 
 std::string_view name_of(Limit limit) {

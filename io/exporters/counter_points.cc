@@ -10,7 +10,7 @@ namespace gpuprof::inline exporters {
 namespace {
 
 template <class Key>
-void settle(std::map<Key, Counter>& counters, std::vector<Counter>& all) {
+void take_sorted(std::map<Key, Counter>& counters, std::vector<Counter>& all) {
     for (auto& [key, counter] : counters) {
         std::stable_sort(counter.points.begin(), counter.points.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -33,7 +33,7 @@ void add_samples(const Trace& trace, std::vector<Counter>& all) {
         }
         counter.points.emplace_back(s.time[row], s.value[row]);
     }
-    settle(counters, all);
+    take_sorted(counters, all);
 }
 
 void add_memory(const Trace& trace, std::vector<Counter>& all) {
@@ -50,7 +50,7 @@ void add_memory(const Trace& trace, std::vector<Counter>& all) {
         add(0, "memory allocated", m.total_allocated);
         add(1, "memory reserved", m.total_reserved);
     }
-    settle(counters, all);
+    take_sorted(counters, all);
 }
 
 // CPUs in use by whole processes: CPU time divided by time.
@@ -65,7 +65,7 @@ void add_processors(const Trace& trace, std::vector<Counter>& all) {
             static_cast<double>(c.user_ns.value_or(row, 0)) + static_cast<double>(c.system_ns.value_or(row, 0));
         counter.points.emplace_back(c.time[row], used / static_cast<double>(c.dur[row]));
     }
-    settle(counters, all);
+    take_sorted(counters, all);
 }
 
 }  // namespace

@@ -38,13 +38,17 @@ bool take_list(std::string_view& text, std::string_view& list) {
     return false;
 }
 
-bool take_facts(std::string_view text, AutogradRange& range) {
+bool take_details(std::string_view text, AutogradRange& range) {
     while (!text.empty()) {
-        bool known = take(text, ", seq = ")            ? take_number(text, range.sequence)
-                     : take(text, ", op_id = ")        ? take_number(text, range.op_id)
-                     : take(text, ", sizes = ")        ? take_list(text, range.sizes)
-                     : take(text, ", input_op_ids = ") ? take_list(text, range.input_ops)
-                                                       : false;
+        bool known = false;
+        if (take(text, ", seq = "))
+            known = take_number(text, range.sequence);
+        else if (take(text, ", op_id = "))
+            known = take_number(text, range.op_id);
+        else if (take(text, ", sizes = "))
+            known = take_list(text, range.sizes);
+        else if (take(text, ", input_op_ids = "))
+            known = take_list(text, range.input_ops);
         if (!known) return false;
     }
     return true;
@@ -56,7 +60,7 @@ AutogradRange parse_autograd_range(std::string_view text) {
     for (std::size_t at = text.find(", "); at != text.npos && at > 0; at = text.find(", ", at + 2)) {
         AutogradRange range;
         range.name = text.substr(0, at);
-        if (take_facts(text.substr(at), range)) return range;
+        if (take_details(text.substr(at), range)) return range;
     }
     return {text, {}, {}, {}, {}};
 }

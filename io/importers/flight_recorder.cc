@@ -101,7 +101,8 @@ int sniff_flight_recorder(std::string_view head) {
     bool json = head[begin] == '{', pickle = head[0] == '\x80' || head.starts_with("(d") || head.starts_with("}q");
     if (!json && !pickle) return 0;
     bool entries = has("profiling_name") && (has("collective_seq_id") || has("seq_id"));
-    return entries ? 95 : has("pg_config") && has("version") ? 85 : 0;
+    if (entries) return 95;
+    return has("pg_config") && has("version") ? 85 : 0;
 }
 
 Status import_flight_recorder(Source& source, TraceBuilder& builder) {

@@ -181,7 +181,8 @@ private:
 int sniff_nccl_inspector(std::string_view head) {
     if (!head.starts_with('{')) return 0;
     auto has = [head](std::string_view part) { return head.find(part) != head.npos; };
-    return has("\"inspector_output_format_version\"") ? 95 : has("\"coll_sn\"") && has("\"header\"") ? 90 : 0;
+    if (has("\"inspector_output_format_version\"")) return 95;
+    return has("\"coll_sn\"") && has("\"header\"") ? 90 : 0;
 }
 
 Status import_nccl_inspector(Source& source, TraceBuilder& builder) {

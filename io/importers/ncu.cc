@@ -30,7 +30,8 @@ bool any_line(std::string_view text, Take take) {
 int sniff_ncu(std::string_view head) {
     bool certain = any_line(head, ncu::is_header);
     bool likely = any_line(head, [](std::string_view line) { return line.starts_with("==PROF== "); });
-    return certain ? 100 : likely ? 40 : 0;
+    if (certain) return 100;
+    return likely ? 40 : 0;
 }
 
 Status import_ncu(Source& source, TraceBuilder& builder) {

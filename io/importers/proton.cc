@@ -134,7 +134,8 @@ int sniff_proton(std::string_view head) {
     std::size_t begin = head.find_first_not_of(" \t\r\n");
     if (begin == head.npos || head[begin] != '[') return 0;
     auto has = [head](std::string_view part) { return head.find(part) != head.npos; };
-    return has("\"frame\"") && has("\"metrics\"") && !has("\"ph\"") ? 85 : has("\"children\"") ? 40 : 0;
+    if (has("\"frame\"") && has("\"metrics\"") && !has("\"ph\"")) return 85;
+    return has("\"children\"") ? 40 : 0;
 }
 
 Status import_proton(Source& source, TraceBuilder& builder) {

@@ -52,7 +52,8 @@ int sniff_torch_snapshot(std::string_view head) {
     bool binary = head.size() > 2 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
     bool plain = head.starts_with("(d") || head.starts_with("}q");
     bool named = head.find("segments") != head.npos || head.find("device_traces") != head.npos;
-    return (binary || plain) && named ? 90 : binary ? 30 : 0;
+    if ((binary || plain) && named) return 90;
+    return binary ? 30 : 0;
 }
 
 Status import_torch_snapshot(Source& source, TraceBuilder& builder) {

@@ -142,7 +142,10 @@ std::int64_t local_pid(std::int64_t pid, const std::string& proc_root) {
             if (!line.starts_with("NSpid:")) continue;
             std::istringstream ids(line.substr(6));
             for (std::int64_t id = 0; ids >> id;)
-                if (id == pid) ++matches, found = std::stoll(name);
+                if (id == pid) {
+                    ++matches;
+                    found = std::stoll(name);
+                }
             break;
         }
     }

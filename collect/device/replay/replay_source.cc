@@ -45,7 +45,10 @@ public:
     void collect(MetricSet, PollResult& to) override {
         if (series_.readings.empty()) return;
         TimeNs first = series_.readings.front().time;
-        if (started_ == 0) started_ = realtime_ns(), started_monotonic_ = monotonic_ns();
+        if (started_ == 0) {
+            started_ = realtime_ns();
+            started_monotonic_ = monotonic_ns();
+        }
         DurNs passed = at_once_ ? INT64_MAX : monotonic_ns() - started_monotonic_;
         for (; next_ < series_.readings.size() && series_.readings[next_].time - first <= passed; ++next_) {
             Reading reading = series_.readings[next_];

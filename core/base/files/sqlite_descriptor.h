@@ -70,7 +70,11 @@ struct SqliteDescriptor {
             .xFileSize = size,
             .xLock = [](sqlite3_file*, int) { return SQLITE_OK; },
             .xUnlock = [](sqlite3_file*, int) { return SQLITE_OK; },
-            .xCheckReservedLock = [](sqlite3_file*, int* locked) { return *locked = 0, SQLITE_OK; },
+            .xCheckReservedLock =
+                [](sqlite3_file*, int* locked) {
+                    *locked = 0;
+                    return SQLITE_OK;
+                },
             .xFileControl = [](sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; },
             .xSectorSize = [](sqlite3_file*) { return 4096; },
             .xDeviceCharacteristics = [](sqlite3_file*) { return 0; },
@@ -100,7 +104,10 @@ inline const char* sqlite_by_descriptor() {
         layer.szOsFile = std::max<int>(layer.szOsFile, sizeof(SqliteDescriptor));
         layer.xOpen = SqliteDescriptor::open;
         // There is nothing next to the file: journals, which name files to be removed, are never looked for.
-        layer.xAccess = [](sqlite3_vfs*, const char*, int, int* found) { return *found = 0, SQLITE_OK; };
+        layer.xAccess = [](sqlite3_vfs*, const char*, int, int* found) {
+            *found = 0;
+            return SQLITE_OK;
+        };
         layer.xDelete = [](sqlite3_vfs*, const char*, int) { return SQLITE_IOERR_DELETE; };
         layer.xFullPathname = [](sqlite3_vfs*, const char* path, int size, char* out) {
             return std::snprintf(out, static_cast<std::size_t>(size), "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;

@@ -27,7 +27,8 @@ StorageKind storage_of(const std::string& folder) {
         auto type = static_cast<std::uint32_t>(about.f_type);
         return std::find(std::begin(types), std::end(types), type) != std::end(types);
     };
-    return is_one_of(kNetwork) ? StorageKind::network : is_one_of(kMemory) ? StorageKind::memory : StorageKind::local;
+    if (is_one_of(kNetwork)) return StorageKind::network;
+    return is_one_of(kMemory) ? StorageKind::memory : StorageKind::local;
 }
 
 std::vector<std::string> temporary_folders() {

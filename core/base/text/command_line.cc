@@ -57,7 +57,9 @@ public:
     explicit Scrubber(Line& line) noexcept : line_(line) {}
 
     void argument(std::string_view text, bool shell_text) noexcept {
-        text_ = text, at_ = 0, quote_ = '\0';
+        text_ = text;
+        at_ = 0;
+        quote_ = '\0';
         shell_ = shell_text || after_shell_option_ || text.find_first_of(" \t\n") != std::string_view::npos;
         whole_ = !shell_text && !after_shell_option_;
         after_shell_option_ =
@@ -81,8 +83,14 @@ private:
     // Whether an option starts here that is not the value of the option before it.
     bool is_option() const noexcept { return peek(at_) == '-' && (peek(at_ + 1) == '-' || peek(at_ + 2) == '\0'); }
 
-    void show_to(std::size_t end) noexcept { line_.put(text_.substr(at_, end - at_)), at_ = end; }
-    void hide_to(std::size_t end) noexcept { line_.put(kHidden), at_ = end; }
+    void show_to(std::size_t end) noexcept {
+        line_.put(text_.substr(at_, end - at_));
+        at_ = end;
+    }
+    void hide_to(std::size_t end) noexcept {
+        line_.put(kHidden);
+        at_ = end;
+    }
 
     void step() noexcept {
         if (next_ != Next::shown && !is_blank(text_[at_])) return value_of_option();
@@ -90,7 +98,10 @@ private:
             return hide_to(at_ + 40);
         if (in_run(text_[at_])) return run();
         if (text_.substr(at_, 3) == "://") return address();
-        if (is_quote(text_[at_])) quote_ = quote_ == '\0' ? text_[at_] : quote_ == text_[at_] ? '\0' : quote_;
+        if (quote_ == text_[at_])
+            quote_ = '\0';
+        else if (is_quote(text_[at_]) && quote_ == '\0')
+            quote_ = text_[at_];
         show_to(at_ + 1);
     }
 
@@ -205,9 +216,12 @@ private:
             return true;
         }
         if (is_blank(text_[value])) return true;  // NAME= without a value
-        hide_to(quoted_name && is_quote(text_[value]) ? end_of_quoted(value)
-                : sign == ':' && !quoted_name         ? end_of_header(begin, value)
-                                                      : end_of_value(begin, value));
+        if (quoted_name && is_quote(text_[value]))
+            hide_to(end_of_quoted(value));
+        else if (sign == ':' && !quoted_name)
+            hide_to(end_of_header(begin, value));
+        else
+            hide_to(end_of_value(begin, value));
         return true;
     }
 

@@ -29,7 +29,8 @@ std::string with_separators(std::string digits) {
 // Three significant digits, and no decimals once three digits precede the point.
 std::string three_digits(double value) {
     double size = std::fabs(value);
-    int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+    int decimals = size >= 9.995 ? 1 : 2;
+    if (size >= 99.95) decimals = 0;
     return with_separators(fmt::format("{:.{}f}", value, decimals));
 }
 

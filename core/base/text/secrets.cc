@@ -187,7 +187,11 @@ bool begins_with_aws_secret(std::string_view text) noexcept {
     constexpr int kChanges = 14;  // of 39 pairs; 24 on average in random text, fewer than 10 in paths
     std::size_t size = length_of(text.substr(0, kLength + 1), "+/");
     if (size != kLength) return false;
-    auto kind = [](char c) { return is_upper(c) ? 0 : is_lower(c) ? 1 : is_digit(c) ? 2 : 3; };
+    auto kind = [](char c) {
+        if (is_upper(c)) return 0;
+        if (is_lower(c)) return 1;
+        return is_digit(c) ? 2 : 3;
+    };
     int changes = 0;
     bool seen[4] = {};
     for (std::size_t i = 0; i < size; ++i) {

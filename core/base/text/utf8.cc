@@ -110,8 +110,9 @@ std::string printable(std::string_view text) {
     out.reserve(text.size());
     while (!text.empty()) {
         CodePoint point = decode_utf8(text);
-        bool blank = point.value == '\n' || point.value == '\t' || point.value == '\r';
-        append_utf8(out, blank ? U' ' : is_control(point.value) ? kReplacement : point.value);
+        char32_t shown = is_control(point.value) ? kReplacement : point.value;
+        if (point.value == '\n' || point.value == '\t' || point.value == '\r') shown = U' ';
+        append_utf8(out, shown);
         text.remove_prefix(point.bytes);
     }
     return out;
@@ -119,7 +120,8 @@ std::string printable(std::string_view text) {
 
 int cell_width(char32_t value) {
     if (value < 0x300) return 1;
-    return within(kZero, value) ? 0 : within(kWide, value) ? 2 : 1;
+    if (within(kZero, value)) return 0;
+    return within(kWide, value) ? 2 : 1;
 }
 
 }  // namespace gpuprof::base

@@ -117,8 +117,10 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
         bool checkable = known != nullptr && ops.correlation.has(row);
         launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
         if (launch[row] != kNoRow) continue;
-        bool before = checkable && known->before_all(ops.correlation[row]);
-        ++(!checkable ? counts.ops_uncheckable : before ? counts.ops_before_calls : counts.ops_without_call);
+        if (!checkable)
+            ++counts.ops_uncheckable;
+        else
+            ++(known->before_all(ops.correlation[row]) ? counts.ops_before_calls : counts.ops_without_call);
     }
     return launch;
 }

@@ -57,7 +57,10 @@ void ChromeEvents::rank_args(StringId text) {
         if (std::optional<RankList> ranks = parse_ranks(trace_.text(text))) {
             bool cut = ranks->size() > kMaxListed && evenly_spaced(*ranks);
             args.list = list_of(*ranks, cut);
-            if (cut) args.start = ranks->front(), args.stride = (*ranks)[1] - (*ranks)[0];
+            if (cut) {
+                args.start = ranks->front();
+                args.stride = (*ranks)[1] - (*ranks)[0];
+            }
         }
     if (args.list.empty()) return;
     json_.member("Process Group Ranks", args.list);

@@ -61,7 +61,8 @@ void ChromeEvents::host_calls() {
     const ApiCallTable& call = tables_.api_call;
     for (Row row = 0; row < call.rows; ++row) {
         std::string_view api = text_of(call.api, row);
-        open(host_head(call, row, api == "driver" ? "cuda_driver" : api == "hip" ? "hip_runtime" : "cuda_runtime"));
+        std::string_view category = api == "driver" ? "cuda_driver" : "cuda_runtime";
+        open(host_head(call, row, api == "hip" ? "hip_runtime" : category));
         number("External id", call.external_id, row);
         number("correlation", call.correlation, row);
         close();

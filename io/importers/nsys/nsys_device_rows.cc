@@ -42,7 +42,8 @@ std::optional<Row> Reader::device_row(Table& table, Scan& rows, const DeviceColu
     Row row = *added;
     auto global = rows.integer(columns.process);
     // Schemas before 3 have no process here: it is that of the calls, if they have only one.
-    StringId owner = global ? process(*global) : processes_.size() == 1 ? processes_.begin()->second : kNoString;
+    StringId only = processes_.size() == 1 ? processes_.begin()->second : kNoString;
+    StringId owner = global ? process(*global) : only;
     if (owner != kNoString) table.process.set(row, owner);
     if (auto ordinal = rows.narrow(columns.device))
         table.device.set(row, device(global ? pid_of(*global) : -1, *ordinal));

@@ -101,7 +101,10 @@ public:
 private:
     void begin(std::string_view name) {
         path_.push_back(name);
-        if (name == "nvidia_smi_log") time_.reset(), device_ = -1;
+        if (name == "nvidia_smi_log") {
+            time_.reset();
+            device_ = -1;
+        }
         if (name == "gpu" && path_.size() == 2) {
             ++device_;
             row_ = described_.contains(device_) ? kNoRow : describe();

@@ -200,7 +200,8 @@ Scan::ScanStep Scan::look(std::int64_t row_id) {
     sqlite3_reset(look_.get());
     int code = sqlite3_bind_int64(look_.get(), 1, row_id);
     if (code == SQLITE_OK) code = sqlite3_step(look_.get());
-    return code == SQLITE_ROW ? ScanStep::row : code == SQLITE_DONE ? ScanStep::end : ScanStep::damage;
+    if (code == SQLITE_ROW) return ScanStep::row;
+    return code == SQLITE_DONE ? ScanStep::end : ScanStep::damage;
 }
 
 // Row ids are consecutive in nsys exports, so the end of a damaged page is found by exponential, then binary search.
@@ -209,17 +210,26 @@ bool Scan::skip_damage(std::string_view why) {
     constexpr int kMaxRepairs = 10'000;
     constexpr std::int64_t kMaxRowId = std::int64_t{1} << 44;
     std::int64_t last = std::max<std::int64_t>(last_id_, 0), damaged = last, sound = last + 1;
-    if (!has_ids_ || ++repairs_ > kMaxRepairs || last > kMaxRowId) return lose_rest(why), false;
+    if (!has_ids_ || ++repairs_ > kMaxRepairs || last > kMaxRowId) {
+        lose_rest(why);
+        return false;
+    }
     while (look(sound) == ScanStep::damage) {
         damaged = sound;
         sound = last + 2 * (sound - last);
-        if (sound - last > kMaxRowId) return lose_rest(why), false;
+        if (sound - last > kMaxRowId) {
+            lose_rest(why);
+            return false;
+        }
     }
     while (sound - damaged > 1) {
         std::int64_t middle = damaged + (sound - damaged) / 2;
         (look(middle) == ScanStep::damage ? damaged : sound) = middle;
     }
-    if (look(sound) == ScanStep::end) return lose_rest(why), false;
+    if (look(sound) == ScanStep::end) {
+        lose_rest(why);
+        return false;
+    }
     std::int64_t next = sqlite3_column_int64(look_.get(), 0);
     bool same_again = next == last + 1 && sound == next;  // the page is intact, but a value of the row is not
     std::int64_t from = same_again ? next : next - 1;

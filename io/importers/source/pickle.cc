@@ -51,7 +51,10 @@ private:
     std::string cut_off() const { return fmt::format("unexpected end of the pickle at byte {}", begun_); }
     std::string damaged() const { return fmt::format("the pickle is damaged at byte {}", begun_); }
 
-    bool fail_cut_off() { return why_ = cut_off(), false; }
+    bool fail_cut_off() {
+        why_ = cut_off();
+        return false;
+    }
     bool take(std::size_t size, std::string_view& out) {
         if (size > bytes_.size() - at_) return fail_cut_off();
         out = bytes_.substr(at_, size);
@@ -74,7 +77,10 @@ private:
     }
 
     void hold(std::size_t bytes) { pickle_.memory_ += bytes; }
-    bool push(PickleValue value) { return stack_.push_back(value), true; }
+    bool push(PickleValue value) {
+        stack_.push_back(value);
+        return true;
+    }
     bool push_integer(std::int64_t value) { return push({PickleKind::integer, value}); }
     bool push_text(std::string_view text, PickleKind kind = PickleKind::text) {
         hold(sizeof text);
@@ -268,9 +274,13 @@ private:
         return stopped_ = true;
     }
     bool drop() {
-        if (has(1)) return stack_.pop_back(), true;
+        if (has(1)) {
+            stack_.pop_back();
+            return true;
+        }
         if (marks_.empty()) return false;
-        return marks_.pop_back(), true;  // a mark is dropped like a value
+        marks_.pop_back();
+        return true;  // a mark is dropped like a value
     }
 
     static bool is_container(const PickleValue& value) { return value.kind >= PickleKind::list; }

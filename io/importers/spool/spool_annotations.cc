@@ -99,7 +99,10 @@ void SpoolAnnotations::interrupt(TimeNs time) {
     for (auto& [place, stack] : stacks_)
         for (const Open& open : stack) close(place.first, open, time);
     for (auto& [range, started] : started_) close(started.first, started.second, time);
-    stacks_.clear(), started_.clear(), started_by_.clear(), about_next_.clear();
+    stacks_.clear();
+    started_.clear();
+    started_by_.clear();
+    about_next_.clear();
 }
 
 void SpoolAnnotations::finish(TimeNs last, const std::function<StringId(std::uint32_t)>& thread_key) {

@@ -151,7 +151,8 @@ std::string SpoolSteps::remarks() const {
     std::int64_t slowest = 0, between = 0;
     const StepSeries* longest = nullptr;
     for (const StepSeries& series : series_) {
-        slowest = std::max(slowest, series.slowest_ns), between = std::max(between, series.longest_between);
+        slowest = std::max(slowest, series.slowest_ns);
+        between = std::max(between, series.longest_between);
         if (longest == nullptr || series.ended > longest->ended) longest = &series;
         if (seen_->since != 0 && seen_->unjudged == 0 && series.ended > 0 && series.open_since != 0)
             text +=
@@ -199,7 +200,10 @@ void SpoolSteps::add_facts(Batch& batch, const std::string& process) const {
         process +
         (killed ? " did not finish its recording (killed, exec, or a full disk); at its last report: " : ": ");
     text += (any || !kept_.empty() ? what_was_kept() : nothing_ended()) + remarks();
-    text += killed ? "; its last records are kept too" : any || !kept_.empty() ? "" : "; nothing of it was kept";
+    if (killed)
+        text += "; its last records are kept too";
+    else if (!any && kept_.empty())
+        text += "; nothing of it was kept";
     add(any || !kept_.empty() ? meta_key::kSlowSteps : meta_key::kNoSteps, text);
 }
 

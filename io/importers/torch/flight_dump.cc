@@ -85,7 +85,10 @@ private:
 
     bool take_group(const View& group) {
         std::string_view text = group["ranks"].text(), name = name_of(group["name"]);
-        if (text.size() > groups_left_) return batch_.lose(Loss::cut_ranks, "pg_config"), false;
+        if (text.size() > groups_left_) {
+            batch_.lose(Loss::cut_ranks, "pg_config");
+            return false;
+        }
         groups_left_ -= text.size();
         std::optional<RecordedRanks> recorded = parse_recorded_ranks(text);
         if (!recorded || !recorded->whole() || recorded->listed.empty()) return true;
@@ -208,7 +211,11 @@ private:
         if (auto elements = elements_of(entry["output_sizes"])) table.out_elements.set(row, *elements);
         std::string_view type;
         for (std::string_view key : {"input_dtypes", "output_dtypes"})
-            if (type.empty()) entry[key].each([&](const View& first) { return type = name_of(first), false; });
+            if (type.empty())
+                entry[key].each([&](const View& first) {
+                    type = name_of(first);
+                    return false;
+                });
         if (!type.empty()) table.type.set(row, batch_.intern(type));
     }
 

@@ -114,7 +114,10 @@ inline constexpr std::size_t kMaxFrames = std::size_t{1} << 16;
 template <class View>
 std::optional<std::string> stack_text(const View& frames, std::size_t room) {
     std::vector<View> all;
-    frames.each([&](const View& frame) { return all.push_back(frame), all.size() <= kMaxFrames; });
+    frames.each([&](const View& frame) {
+        all.push_back(frame);
+        return all.size() <= kMaxFrames;
+    });
     if (all.size() > kMaxFrames) return std::nullopt;
     std::string text;
     for (auto frame = all.rbegin(); frame != all.rend(); ++frame) {

@@ -205,7 +205,8 @@ void Rows::call(const Line& line, const Event& event) {
         bool copies = event.find("memcpy_details") != nullptr,
              async = event.text("memcpy_details").ends_with("async:1");
         bool fills = event.find("memset_details") != nullptr || event.find("Memset_details") != nullptr;
-        name = copies ? (async ? "cuMemcpyAsync" : "cuMemcpy") : fills ? "cuMemset" : "cuLaunchKernel";
+        name = fills ? "cuMemset" : "cuLaunchKernel";
+        if (copies) name = async ? "cuMemcpyAsync" : "cuMemcpy";
     }
     table.name.set(row, batch_.intern(name));
     set_id(table.correlation, row, event.number("correlation_id"));
