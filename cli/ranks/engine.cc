@@ -13,14 +13,13 @@
 #include <thread>
 
 #include "cli/program.h"
-#include "cli/ranks/child.h"
 #include "cli/ranks/reduce_command.h"
-#include "cli/ranks/second_try.h"
 #include "core/base/files/names_in.h"
 #include "core/base/files/path_search.h"
 #include "core/base/fnv.h"
 #include "core/base/ownership.h"
 #include "core/base/parallel.h"
+#include "core/model/build/damage.h"
 #include "io/importers/importer.h"
 
 namespace gpuprof::inline cli {
@@ -35,65 +34,33 @@ unsigned usual_workers() {
     return static_cast<unsigned>(std::min<std::uint64_t>(by_memory, std::max(std::thread::hardware_concurrency(), 1U)));
 }
 
-// The same for the same bytes to the file system, read in the same way by the same user.
-std::string summary_name(const RankFile& file, const EngineOptions& options) {
-    struct stat about {};
-    if (stat(file.path.c_str(), &about) != 0) return {};
+// The same for the same bytes to the file system or storage, read in the same way by the same user.
+std::string summary_name(const ReducedFile& listed, const EngineOptions& options) {
+    const RankFile& file = listed.file;
     std::error_code unknown;
+    std::string place = listed.input ? file.path : fs::absolute(file.path, unknown).string();
     std::string identity =
-        fmt::format("{}|{}|{}.{:09}|{}|{}|{}|{}|{}|{}|{}", fs::absolute(file.path, unknown).string(), about.st_size,
-                    about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino, kReducerVersion, program_version(),
+        fmt::format("{}|{}|{}|{}|{}|{}|{}|{}|{}", place, file.bytes, listed.stamp, kReducerVersion, program_version(),
                     options.step_range, file.rank.value_or(-1), file.host, geteuid());
     return fmt::format("{:016x}{:016x}.gpuprof", fnv1a(identity), fnv1a(identity, 0x84222325cbf29ce4));
 }
 
-// A small capture that is a summary already. Captures are our own: reading one needs no process of its own.
-bool is_summary(const RankFile& file) {
-    std::error_code unknown;
-    if (file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
-    if (!fs::is_regular_file(file.path, unknown)) return false;  // a pipe may never end
+// Captures are our own: reading one needs no process of its own.
+std::optional<Trace> ranks_of(const std::string& path) {
     static const ColumnSelection about{{"rank", "*"}};
-    Result<OpenedFile> opened = recognise_file(file.path, file.path, {});
-    if (!opened.ok() || opened->is_foreign()) return false;
+    Result<OpenedFile> opened = recognise_file(path, path, {});
+    if (!opened.ok() || opened->is_foreign()) return std::nullopt;
     Result<Trace> trace = import_file(*opened, about);
-    return trace.ok() && trace->tables().rank.rows > 0;
+    if (!trace.ok() || trace->tables().rank.rows == 0) return std::nullopt;
+    return std::move(trace).value();
 }
 
-void reduce_one(ReducedFile& into, const EngineOptions& options, const std::string& program) {
-    if (is_summary(into.file)) {
-        into.summary = into.file.path;
-        return;
-    }
-    std::string name = summary_name(into.file, options);
-    if (name.empty()) {
-        into.problem = fmt::format("cannot read {}", into.file.path);
-        return;
-    }
-    std::string summary = (fs::path(options.cache) / name).string();
-    struct stat kept {};
-    if (lstat(summary.c_str(), &kept) == 0) {
-        // In a folder of several users somebody else could tell any story of this file.
-        if (!is_ours(kept) || !S_ISREG(kept.st_mode))
-            into.problem = fmt::format("{} is {}; delete it, or name another folder with --cache", summary,
-                                       S_ISREG(kept.st_mode) ? "another user's" : "not a file");
-        else
-            into.summary = summary, into.cached = true;
-        return;
-    }
-    std::vector<std::string> arguments{"ranks", "reduce", into.file.path, "--output", summary};
-    if (into.file.rank) arguments.insert(arguments.end(), {"--rank", fmt::format("{}", *into.file.rank)});
-    if (!into.file.host.empty()) arguments.insert(arguments.end(), {"--host", into.file.host});
-    if (!options.step_range.empty()) arguments.insert(arguments.end(), {"--step-range", options.step_range});
-    auto run = [&](std::uint64_t memory) {
-        std::vector<std::string> words = arguments;
-        if (memory > 0) words.insert(words.end(), {"--memory", fmt::format("{}", memory)});
-        return run_child(program, words, options.seconds);
-    };
-    ChildEnd end = run_twice(run, options.memory);
-    if (end.ok)
-        into.summary = summary;
-    else
-        into.problem = end.problem, into.foreign = end.status == static_cast<int>(ExitCode::empty);
+// A small capture that is a summary already.
+bool is_summary(const ReducedFile& listed) {
+    const RankFile& file = listed.file;
+    std::error_code unknown;
+    if (listed.input || file.bytes > kLargestSummary || !file.path.ends_with(".gpuprof")) return false;
+    return fs::is_regular_file(file.path, unknown) && ranks_of(file.path);  // a pipe may never end
 }
 
 // Removes what killed processes have left. Nothing that is still written: a file may take `seconds`.
@@ -118,8 +85,8 @@ std::string usual_cache() {
     return {};
 }
 
-Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files, const EngineOptions& options,
-                                              JobProgress& progress) {
+Result<std::vector<ReducedFile>> begin_job(const std::vector<ListedFile>& files, const EngineOptions& options,
+                                           JobProgress& progress) {
     std::error_code failed;
     fs::create_directories(options.cache, failed);
     if (failed)
@@ -127,20 +94,85 @@ Result<std::vector<ReducedFile>> reduce_files(const std::vector<RankFile>& files
                                                           options.cache, failed.message())};
     remove_unfinished(options.cache, options.seconds);
     std::vector<ReducedFile> reduced;
-    for (const RankFile& file : files) reduced.push_back({file, {}, {}, false, false});
+    for (const ListedFile& file : files) {
+        reduced.push_back({file, {}, {}});
+        progress.bytes += file.file.bytes;
+    }
+    progress.files = files.size();
+    return reduced;
+}
+
+std::optional<std::string> summary_to_make(ReducedFile& file, const EngineOptions& options) {
+    if (is_summary(file)) {
+        file.summary = file.file.path;
+        return std::nullopt;
+    }
+    std::string name = summary_name(file, options);
+    if (file.stamp.empty() && file.input)
+        return (fs::path(options.unkept) / fmt::format("{}-{}", *file.input, name)).string();
+    if (file.stamp.empty()) {
+        file.problem = fmt::format("cannot read {}", file.file.path);
+        return std::nullopt;
+    }
+    std::string summary = (fs::path(options.cache) / name).string();
+    struct stat kept {};
+    if (lstat(summary.c_str(), &kept) != 0) return summary;
+    // In a folder of several users somebody else could tell any story of this file.
+    if (!is_ours(kept) || !S_ISREG(kept.st_mode)) {
+        file.problem = fmt::format("{} is {}; delete it, or name another folder with --cache", summary,
+                                   S_ISREG(kept.st_mode) ? "another user's" : "not a file");
+        return std::nullopt;
+    }
+    std::optional<Trace> ranks = ranks_of(summary);
+    if (!ranks || !damage_of(*ranks).empty()) return summary;
+    file.summary = summary;
+    file.cached = true;
+    return std::nullopt;
+}
+
+std::vector<std::string> reduce_words(const ReducedFile& file, const EngineOptions& options, std::uint64_t memory) {
+    std::vector<std::string> words;
+    if (file.file.rank) words.insert(words.end(), {"--rank", fmt::format("{}", *file.file.rank)});
+    if (!file.file.host.empty()) words.insert(words.end(), {"--host", file.file.host});
+    if (!options.step_range.empty()) words.insert(words.end(), {"--step-range", options.step_range});
+    if (memory > 0) words.insert(words.end(), {"--memory", fmt::format("{}", memory)});
+    return words;
+}
+
+void end_file(ReducedFile& file, const ChildEnd& end, const std::string& summary) {
+    if (end.ok)
+        file.summary = summary;
+    else
+        file.problem = end.problem;
+    file.foreign = end.status == static_cast<int>(ExitCode::empty);
+}
+
+void count_file(const ReducedFile& file, JobProgress& progress) {
+    progress.count(file.file.bytes, file.cached, file.summary.empty() && !file.foreign);
+}
+
+Result<std::vector<ReducedFile>> reduce_files(const std::vector<ListedFile>& files, const EngineOptions& options,
+                                              JobProgress& progress) {
+    Result<std::vector<ReducedFile>> reduced = begin_job(files, options, progress);
+    if (!reduced.ok()) return reduced;
     // Largest first, so that the last one to end is a small one.
     std::vector<std::size_t> order(files.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return files[a].bytes > files[b].bytes; });
+                     [&](std::size_t a, std::size_t b) { return files[a].file.bytes > files[b].file.bytes; });
     std::string program = this_executable();
     unsigned workers = options.workers > 0 ? options.workers : usual_workers();
-    for (const RankFile& file : files) progress.bytes += file.bytes;
-    progress.files = files.size();
     run_parallel(order.size(), std::min<unsigned>(workers, 256), [&](std::size_t task, unsigned) {
-        ReducedFile& file = reduced[order[task]];
-        reduce_one(file, options, program);
-        progress.count(file.file.bytes, file.cached, file.summary.empty() && !file.foreign);
+        ReducedFile& file = (*reduced)[order[task]];
+        if (std::optional<std::string> summary = summary_to_make(file, options)) {
+            auto run = [&](std::uint64_t memory) {
+                std::vector<std::string> words = reduce_words(file, options, memory);
+                words.insert(words.begin(), {"ranks", "reduce", file.file.path, "--output", *summary});
+                return run_child(program, words, options.seconds);
+            };
+            end_file(file, run_twice(run, options.memory), *summary);
+        }
+        count_file(file, progress);
     });
     return reduced;
 }

@@ -1,8 +1,10 @@
 #include "cli/ranks/job_of_files.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -13,7 +15,7 @@
 #include "cli/common_options.h"
 #include "cli/progress.h"
 #include "cli/ranks/job_trace.h"
-#include "cli/ranks/python_engine.h"
+#include "cli/ranks/remote_engine.h"
 #include "core/base/text/ascii.h"
 #include "core/base/text/shell_words.h"
 #include "core/model/build/merge_traces.h"
@@ -23,6 +25,8 @@
 
 namespace gpuprof::inline cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 // A job that can be shown to others: hosts, files and users under short names, numbered in the order of ranks, so the same
 // job always gets the same names. Kernels and groups keep theirs (`scrub` replaces them).
@@ -100,23 +104,50 @@ bool needs_python(const std::vector<std::string>& paths, const JobRequest& reque
 
 Result<std::vector<ReducedFile>> reduce_here(const std::vector<std::string>& paths, const JobRequest& request) {
     JobProgress counted;
+    if (request.converse) return reduce_elsewhere(STDIN_FILENO, STDOUT_FILENO, request, counted);
     std::optional<Progress> progress;
     if (!request.quiet) progress.emplace([&](DurNs elapsed) { return counted.line(elapsed); });
-    Result<std::vector<RankFile>> files = list_rank_files(paths, request.names);
+    std::vector<JobInput> inputs;
+    for (const std::string& path : paths) inputs.emplace_back().path = path;
+    Result<std::vector<ListedFile>> files = list_rank_files(inputs, request.names);
     if (!files.ok()) return files.error();
     return reduce_files(*files, request.engine, counted);
 }
 
+std::string absolute(const std::string& path) {
+    std::error_code unknown;
+    return fs::absolute(path, unknown).lexically_normal().string();
+}
+
+// Reduces the files. `folder` has the summaries that are not kept, until they are joined.
+Result<ExitCode> reduce_job(const std::vector<std::string>& paths, JobRequest& request,
+                            std::optional<TemporaryFolder>& folder, std::vector<ReducedFile>& files) {
+    if (request.converse) request.engine.unkept = absolute(".");
+    bool python = !request.converse && needs_python(paths, request);
+    if (python || request.converse) request.engine.cache = absolute(request.engine.cache);  // others may run elsewhere
+    if (!python) {
+        Result<std::vector<ReducedFile>> reduced = reduce_here(paths, request);
+        if (!reduced.ok()) return reduced.error();
+        files = std::move(reduced).value();
+        return ExitCode::ok;
+    }
+    Result<TemporaryFolder> made = TemporaryFolder::make();
+    if (!made.ok()) return made.error();
+    folder.emplace(std::move(made).value());
+    request.engine.unkept = folder->path();
+    return reduce_with_python(paths, request, *folder, files);
+}
+
 Result<Trace> joined(const std::vector<ReducedFile>& files, const std::vector<std::string>& paths,
                      const JobRequest& request, const ReadLimits& limits) {
-    std::string names = shell_quoted_files(paths);
     bool any = std::any_of(files.begin(), files.end(), [](const ReducedFile& file) { return !file.summary.empty(); });
     if (!any) {
         auto said =
             std::find_if(files.begin(), files.end(), [](const ReducedFile& file) { return !file.problem.empty(); });
         return Error{ExitCode::unreadable,
-                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}", names,
-                                 files.size(), said == files.end() ? "no files" : said->problem)};
+                     fmt::format("cannot read {}: none of the {} files is of a rank; first error: {}",
+                                 request.engine.unkept.empty() ? shell_quoted_files(paths) : "the job", files.size(),
+                                 said == files.end() ? "no files" : said->problem)};
     }
     Result<StepChoice> steps = StepChoice::parse(request.steps);
     if (!steps.ok()) return steps.error();
@@ -143,18 +174,9 @@ Result<ExitCode> read_job(const std::vector<std::string>& paths, const JobReques
     asked.engine.step_range = options.step_range;
     if (asked.engine.cache.empty()) asked.engine.cache = usual_cache();
     std::vector<ReducedFile> files;
-    std::optional<TemporaryFolder> folder;  // of the summaries that Python hands over
-    if (needs_python(paths, asked)) {
-        Result<TemporaryFolder> made = TemporaryFolder::make();
-        if (!made.ok()) return made.error();
-        folder.emplace(std::move(made).value());
-        Result<ExitCode> ended = reduce_with_python(paths, asked, *folder, files);
-        if (!ended.ok() || *ended != ExitCode::ok) return ended;
-    } else {
-        Result<std::vector<ReducedFile>> reduced = reduce_here(paths, asked);
-        if (!reduced.ok()) return reduced.error();
-        files = std::move(reduced).value();
-    }
+    std::optional<TemporaryFolder> folder;
+    Result<ExitCode> ended = reduce_job(paths, asked, folder, files);
+    if (!ended.ok() || *ended != ExitCode::ok) return ended;
     Result<Trace> found = joined(files, paths, asked, limits);
     if (!found.ok()) return found.error();
     job.emplace(std::move(found).value());

@@ -27,6 +27,7 @@ struct JobRequest {
     std::string job;                   // which of several in the folder: a number, "all", or "" if there should be one
     std::string steps;                 // which are replayed (ranks/reduce/chosen_steps.h)
     bool anonymise = false, quiet = false;
+    bool converse = false;  // the process at the other end of the standard streams names the files and has them read
 };
 
 void declare_job(CommandLine& line, JobRequest& request);

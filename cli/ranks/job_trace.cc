@@ -37,15 +37,6 @@ public:
                 {file.file.rank, file.file.path, fmt::format("its summary {} is damaged; delete it", file.summary)});
             return;
         }
-        if (const RankTable& about = summary->tables().rank;
-            about.rows == 1 && summary->text(about.status.value_or(0, kNoString)) == "unreadable") {
-            // The row of a lost rank, as engines in Python write it.
-            auto text = [&](const Column<StringId>& column) {
-                return std::string(summary->text(column.value_or(0, kNoString)));
-            };
-            lost_.push_back({about.rank.get(0), text(about.file), text(about.reason)});
-            return;
-        }
         if (is_copy(*summary)) {
             rows_.lose(Loss::second_copy, file.file.path);
             return;

@@ -1,8 +1,8 @@
 #include "cli/ranks/rank_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <regex>
@@ -37,6 +37,16 @@ std::string group_in(const std::string& name, const std::regex& pattern) {
     return std::regex_search(name, found, pattern) ? found[1].str() : std::string();
 }
 
+ListedFile local_file(const std::string& path) {
+    ListedFile listed;
+    listed.file.path = path;
+    struct stat about {};
+    if (stat(path.c_str(), &about) != 0) return listed;
+    listed.file.bytes = S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
+    listed.stamp = fmt::format("{}.{:09}|{}", about.st_mtim.tv_sec, about.st_mtim.tv_nsec, about.st_ino);
+    return listed;
+}
+
 }  // namespace
 
 std::optional<std::int32_t> rank_in_name(const std::string& name) {
@@ -44,30 +54,32 @@ std::optional<std::int32_t> rank_in_name(const std::string& name) {
     return number(group_in(name, kUsual));
 }
 
-Result<std::vector<RankFile>> list_rank_files(std::span<const std::string> paths, const RankNames& names) {
+Result<std::vector<ListedFile>> list_rank_files(std::span<const JobInput> inputs, const RankNames& names) {
     Result<std::optional<std::regex>> rank = pattern_of(names.rank_from, "--rank-from");
     if (!rank.ok()) return rank.error();
     Result<std::optional<std::regex>> host = pattern_of(names.host_from, "--host-from");
     if (!host.ok()) return host.error();
-    std::vector<std::string> paths_found;
-    for (const std::string& path : paths) {
+    std::vector<ListedFile> files;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const JobInput& input = inputs[i];
         std::error_code unknown;
-        if (!fs::is_directory(path, unknown)) {
-            paths_found.push_back(path);
-            continue;
+        if (input.stored) {
+            ListedFile& listed = files.emplace_back();
+            listed.file.path = input.path;
+            listed.file.bytes = input.bytes;
+            listed.stamp = input.stamp;
+            listed.input = i;
+        } else if (!fs::is_directory(input.path, unknown)) {
+            files.push_back(local_file(input.path));
+        } else {
+            Result<FolderFiles> folder = files_of_folder(input.path);
+            if (!folder.ok()) return folder.error();
+            for (const std::string& path : folder->files) files.push_back(local_file(path));
         }
-        Result<FolderFiles> folder = files_of_folder(path);
-        if (!folder.ok()) return folder.error();
-        paths_found.insert(paths_found.end(), folder->files.begin(), folder->files.end());
     }
-    std::vector<RankFile> files;
-    for (const std::string& path : paths_found) {
-        RankFile& file = files.emplace_back();
-        std::string name = fs::path(path).filename().string();
-        std::error_code unknown;
-        std::uintmax_t bytes = fs::file_size(path, unknown);
-        file.path = path;
-        file.bytes = unknown ? 0 : bytes;
+    for (ListedFile& each : files) {
+        RankFile& file = each.file;
+        std::string name = fs::path(file.path).filename().string();
         file.rank = *rank ? number(group_in(name, **rank)) : rank_in_name(name);
         if (*host) file.host = group_in(name, **host);
         if (!file.host.empty()) file.host_from = "option";

@@ -1,19 +1,8 @@
 // `ranks`: the recordings of a distributed job, one or more files of each rank, as one answer: who holds the job up, and what it costs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
-#include <pthread.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +18,6 @@
 #include "cli/progress.h"
 #include "cli/ranks/job_conditions.h"
 #include "cli/ranks/job_of_files.h"
-#include "cli/ranks/rank_files.h"
 #include "cli/ranks/reduce_command.h"
 #include "cli/report/report_command.h"
 #include "cli/view/page.h"
@@ -38,8 +26,6 @@
 #include "cli/view/serve_view.h"
 #include "cli/view/sql_pages.h"
 #include "core/base/files/named_files.h"
-#include "core/base/files/spill.h"
-#include "core/base/files/temporary_file.h"
 #include "core/base/result.h"
 #include "core/base/text/rank_list.h"
 #include "core/base/text/shell_words.h"
@@ -147,61 +133,9 @@ struct RanksArguments {
     std::int64_t rank = -1, memory = 0;
 };
 
-// Asks the system to end this process when the one that started it ends. Returns whether that one still runs: engines read
-// the standard error of this process through a pipe, and a closed pipe shows that they ended before the request.
-bool end_with_starter() {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pollfd words{STDERR_FILENO, 0, 0};
-    return poll(&words, 1, 0) != 1 || (words.revents & POLLERR) == 0;
-}
-
-// The larger part of the memory is room for what is touched before pages are given back: a busy machine lets the thread that
-// does it wait.
-SpillPlan spill_plan(const RanksArguments& arguments) {
-    auto memory = arguments.memory > 0 ? static_cast<std::uint64_t>(arguments.memory) : kReduceMemory;
-    std::string beside = std::filesystem::path(arguments.request.output).parent_path().string();
-    return {.folders = spill_folders(beside), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
-}
-
-// Limits the data of this process: pages of files are bounded by `spill_plan`, and addresses cost nothing. The whole stack of a
-// thread counts, 8 MB by default: a few threads would take a small limit alone, and the one that gives pages back would be refused.
-void limit_data(std::uint64_t bytes) {
-    rlimit limit{bytes, bytes};
-    setrlimit(RLIMIT_DATA, &limit);
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return;
-    if (pthread_attr_setstacksize(&attributes, std::size_t{512} << 10) == 0) pthread_setattr_default_np(&attributes);
-    pthread_attr_destroy(&attributes);
-}
-
-// What an engine starts for each file.
-Result<ExitCode> reduce(const RanksArguments& arguments) {
-    if (!end_with_starter()) return Error{ExitCode::internal, "the process that started this one has ended"};
-    if (arguments.words.size() != 2 || arguments.request.output == "-")
-        return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
-    if (arguments.memory > 0) limit_data(static_cast<std::uint64_t>(arguments.memory));
-    Spill spill(spill_plan(arguments));
-    RankFile file;
-    file.path = arguments.words[1];
-    struct stat about {};
-    if (stat(file.path.c_str(), &about) != 0 && errno != ENOENT)
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", file.path, std::strerror(errno))};
-    file.bytes = S_ISREG(about.st_mode) ? static_cast<std::uint64_t>(about.st_size) : 0;
-    if (arguments.rank >= 0)
-        file.rank = static_cast<std::int32_t>(arguments.rank);
-    else
-        file.rank = rank_in_name(std::filesystem::path(file.path).filename().string());
-    file.host = arguments.host;
-    if (!file.host.empty()) file.host_from = "option";
-    if (Status made = reduce_file(file, arguments.request.options, arguments.request.limits, arguments.request.output);
-        !made)
-        return made.error();
-    return ExitCode::ok;
-}
-
 // Reads the job, and saves it on request.
-Result<ExitCode> read(const RanksArguments& arguments, const std::vector<std::string>& paths, const std::string& name,
-                      std::optional<Trace>& job) {
+Result<ExitCode> read_and_save(const RanksArguments& arguments, const std::vector<std::string>& paths,
+                               const std::string& name, std::optional<Trace>& job) {
     JobRequest asked = arguments.job;
     asked.name = name;
     asked.engine.memory = static_cast<std::uint64_t>(arguments.memory);
@@ -215,6 +149,25 @@ Result<ExitCode> read(const RanksArguments& arguments, const std::vector<std::st
     return ended;
 }
 
+// `ranks reduce FILE`, or the job of the process at the other end of the standard streams.
+Result<ExitCode> reduce(RanksArguments& arguments) {
+    const AnalysisRequest& request = arguments.request;
+    bool converse = arguments.words.size() == 2 && arguments.words[1] == "-";
+    if (converse && !arguments.save.empty()) {
+        arguments.job.converse = true;
+        std::optional<Trace> job;
+        return read_and_save(arguments, {}, "job", job);
+    }
+    if (arguments.words.size() != 2 || request.output == "-")
+        return Error{ExitCode::usage, "ranks reduce needs one FILE and --output SUMMARY"};
+    RankFile file;
+    file.path = arguments.words[1];
+    file.host = arguments.host;
+    if (arguments.rank >= 0) file.rank = static_cast<std::int32_t>(arguments.rank);
+    return reduce_file(std::move(file), static_cast<std::uint64_t>(arguments.memory), request.options, request.limits,
+                       request.output);
+}
+
 // The page of the job, or one timeline of some of its ranks, served until Ctrl-C.
 Result<ExitCode> view(const RanksArguments& arguments) {
     if (Result<std::string_view> viewer = viewer_page(); !viewer.ok()) return viewer.error();
@@ -222,7 +175,7 @@ Result<ExitCode> view(const RanksArguments& arguments) {
     if (paths.empty()) return Error{ExitCode::usage, "name the recordings, or a folder with one file of each rank"};
     for (const std::string& path : paths) names.push_back(base_name(path));
     std::optional<Trace> found;
-    Result<ExitCode> ended = read(arguments, paths, shell_quoted_files(names), found);
+    Result<ExitCode> ended = read_and_save(arguments, paths, shell_quoted_files(names), found);
     if (!ended.ok() || *ended != ExitCode::ok) return ended;
     Result<Trace> job = std::move(*found);
     if (!arguments.timeline.empty()) job = aligned_timeline(*job, arguments.timeline, paths, arguments.request.limits);
@@ -256,7 +209,7 @@ Result<ExitCode> run_ranks(RanksArguments arguments) {
     Result<std::vector<JobCondition>> conditions = job_conditions_of(arguments.fail_on);
     if (!conditions.ok()) return conditions.error();
     std::optional<Trace> job;
-    Result<ExitCode> ended = read(arguments, paths, shell_quoted_files(paths), job);
+    Result<ExitCode> ended = read_and_save(arguments, paths, shell_quoted_files(paths), job);
     if (!ended.ok() || *ended != ExitCode::ok) return ended;
     Progress progress;
     ExitCode judged = ExitCode::ok;

@@ -11,7 +11,7 @@ from job_engines import EXAMPLE, Now, tables
 from moto.server import ThreadedMotoServer
 
 import gpu_profile
-from gpu_profile.many_ranks.files import Naming, list_files
+from gpu_profile.many_ranks.files import list_files
 
 KEY, SECRET, TOKEN = "AKIAEXAMPLEKEY123", "example-secret-456", "example-token-789"
 BUCKET = "traces"
@@ -90,8 +90,8 @@ def test_a_job_on_s3_has_the_same_tables(bucket, expected, options, cache):
 def test_eleven_hundred_keys_are_listed(bucket, options, proxy):
     for number in range(1_100):
         bucket.put_object(Bucket=BUCKET, Key=f"many/rank{number:05}.json", Body=b"x")
-    found = list_files([f"s3://{BUCKET}/many"], options, Naming())
-    assert [file.rank for file in found] == list(range(1_100))
+    found = list_files(f"s3://{BUCKET}/many", options)
+    assert [file.name for file in found] == [f"s3://{BUCKET}/many/rank{rank:05}.json" for rank in range(1_100)]
     assert all(file.bytes == 1 and file.stamp for file in found)
     assert sum("list-type=2" in path and "many/" in path for path in proxy.served) >= 2  # pages of 1,000
 

@@ -1,24 +1,21 @@
 """`python -m gpu_profile.many_ranks`, started by `gpu-profile ranks` for URLs and Dask.
 
-Writes summaries into a folder, and what became of each file as one line of JSON to standard output (the lines are described
-in cli/ranks/python_engine.h). The program shows progress, joins the summaries and answers.
+The program names what the user gave, and talks over standard input and output (conversation.py). It shows progress, joins the
+summaries and answers.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import logging
-import os
 import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Error
-from .files import Naming, list_files
-from .gather import gather, ranks_named_once
-from .reduction import Limits, Outcome, program_version
-from .summaries import Cache, usual_cache
+from .conversation import converse, tell
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,17 +29,25 @@ def main(arguments: list[str] | None = None) -> int:
     """Reduce the files and return the exit code."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the processes that read, and removes their folders
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    say = sys.stdout.fileno()
     try:
-        _reduce(_parsed(arguments))
+        given = _parsed(arguments)
+        converse(sys.stdin.buffer, say, given.paths, given.dask, given.workers or None, storage_options(given.storage))
         return 0
-    except Error as problem:
-        _say(error=problem.message, code=problem.code or _INTERNAL)
-        return problem.code or _INTERNAL
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except Exception as problem:  # last resort: one line, never a traceback
-        _say(error=f"internal error: {type(problem).__name__}: {problem}", code=_INTERNAL)
+    except BrokenPipeError:  # the program has ended, or knows that the job cannot be read
         return _INTERNAL
+    except Error as problem:
+        return _fail(say, problem.message, problem.code or _INTERNAL)
+    except Exception as problem:  # the last resort: one line, never a traceback
+        return _fail(say, f"internal error: {type(problem).__name__}: {problem}", _INTERNAL)
+
+
+def _fail(say: int, message: str, code: int) -> int:
+    with contextlib.suppress(BrokenPipeError):
+        tell(say, error=message, code=code)
+    return code
 
 
 def storage_options(pairs: Iterable[str]) -> dict[str, Any]:
@@ -69,41 +74,10 @@ def storage_options(pairs: Iterable[str]) -> dict[str, Any]:
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("gpu-profile ranks", add_help=False, allow_abbrev=False)
     parser.add_argument("paths", nargs="+")
-    parser.add_argument("--folder", required=True)
-    parser.add_argument("--cache", default="")
     parser.add_argument("--dask")
     parser.add_argument("--workers", type=int, default=0)
-    parser.add_argument("--time-out", type=float, default=Limits().seconds)
-    parser.add_argument("--memory", type=int, default=0)
-    parser.add_argument("--step-range", default="")
-    parser.add_argument("--rank-from", default="")
-    parser.add_argument("--host-from", default="")
     parser.add_argument("--storage", action="append", default=[])
     return parser.parse_args(arguments)
-
-
-def _reduce(given: argparse.Namespace) -> None:
-    limits = Limits(given.time_out, given.memory, given.step_range)
-    options = storage_options(given.storage)
-    files = list_files(given.paths, options, Naming(given.rank_from, given.host_from))
-    _say(files=len(files), bytes=sum(max(file.bytes, 0) for file in files))
-    ranks = ranks_named_once(files)
-
-    def take(number: int, outcome: Outcome, kept: bool) -> None:
-        made, problem, foreign = outcome
-        summary = os.path.join(given.folder, f"{number:07}.gpuprof") if made is not None else ""
-        if made is not None:
-            with open(summary, "wb") as written:
-                written.write(made)
-        file = files[number]
-        _say(number=number, name=file.name, rank=ranks[number], bytes=file.bytes, kept=kept, summary=summary, problem=problem, foreign=foreign)
-
-    cache = Cache(os.path.abspath(given.cache or usual_cache()), program_version(), limits.steps)
-    gather(files, given.dask, given.workers or None, options, cache, limits, take)
-
-
-def _say(**about: Any) -> None:
-    print(json.dumps(about), flush=True)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 from ..errors import Error
 from ..reporting import warn
 from .files import RankFile, without_credentials
-from .reduction import Outcome, Running, program_version, reduce_batch
+from .reduction import Outcome, Running, failed, program_version, reduce_batch
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -86,7 +86,7 @@ def reduce_files(files: Sequence[RankFile], client: Any, workers: int | None, *a
                 if task.tries < _TRIES:
                     waiting.extend(_Task([number], task.tries + 1) for number in task.files)
                 else:
-                    yield from ((number, (None, f"its worker was lost twice: {_said(problem)}", False)) for number in task.files)
+                    yield from ((number, failed(f"its worker was lost twice: {_said(problem)}")) for number in task.files)
 
 
 def _tasks(files: Sequence[RankFile], small_per_task: int) -> Iterator[_Task]:

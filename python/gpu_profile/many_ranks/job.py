@@ -1,35 +1,36 @@
 """`gpu_profile.ranks(paths)`: one recording of each rank of a job, as tables.
 
-Summaries are made by the program itself, or by `client`, and kept. The program joins them into one capture, which `Ranks`
+The program makes the summaries itself, or has them made by `client`, keeps them, and joins them into one capture, which `Ranks`
 opens as any recording. So every engine gives the same tables, and Python computes none of them.
 """
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import shutil
+import subprocess
 import tempfile
 import weakref
-from typing import TYPE_CHECKING, Any, Callable
+from typing import TYPE_CHECKING, Any
 
 from ..atomic_file import atomic_replace
 from ..errors import Error
-from ..program import answer
+from ..program import answer, binary
 from ..trace import Table, Trace
-from .files import Naming, RankFile, is_url, list_files
-from .gather import gather, ranks_named_once
-from .reduction import Limits, Outcome, copy_file, program_version
-from .summaries import Cache, lost_rank, usual_cache
+from .conversation import converse
+from .files import RankFile, is_url
+from .reduction import copy_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from .conversation import Progress
+
     Path = str | os.PathLike[str]
 
 __all__ = ["Ranks", "ranks"]
-
-Progress = Callable[[int, int, int, int], object]
 
 
 class Ranks(Trace):
@@ -106,93 +107,49 @@ def ranks(
     ``storage_options``: passed to fsspec. ``progress``: called with the numbers of files done, of all files, of bytes
     done, and of files lost. Raises Error.
     """
-    named = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
-    if not named:
+    given = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    if not given:
         raise Error(2, "name the recordings, or a folder with one file of each rank")
-    kept = os.path.abspath(os.path.expanduser(os.fspath(cache))) if cache is not None else usual_cache()
-    limits = Limits(float(time_out), int(memory))
-    naming = Naming(rank_from, host_from)
-    wanted = {"--expect": expect, "--job": job, "--steps": steps}
-    words = [word for name, value in wanted.items() if value is not None for word in (name, str(value))]
-    words += ["--anonymise"] * anonymise
+    named = [each for path in given for each in ([path] if is_url(path) else _existing(path))]
+    wanted = {"save": "job.gpuprof", "expect": expect, "job": job, "steps": steps, "workers": workers, "time-out": float(time_out), "memory": int(memory),
+              "cache": os.path.abspath(os.path.expanduser(os.fspath(cache))) if cache is not None else None,
+              "rank-from": rank_from or None, "host-from": host_from or None}
+    words = [f"--{name}={value}" for name, value in wanted.items() if value is not None] + ["--anonymise"] * anonymise
     options = dict(storage_options or {})
     folder = tempfile.mkdtemp(prefix="gpu-profile-")
     try:
+        stored: list[RankFile] = []
         if client is None and progress is None and not any(is_url(path) for path in named):
-            words += ["--workers", str(workers or 0), "--time-out", str(limits.seconds), "--memory", str(limits.memory)]
-            words += [f"--{name}={value}" for name, value in (("rank-from", rank_from), ("host-from", host_from)) if value]
-            _join(_existing(named), folder, kept, words)
-            return Ranks(folder, (), options, _existing(named))
-        files = list_files(named, options, naming)
-        foreign = _reduce(files, client, workers, options, Cache(kept, program_version()), limits, progress, folder)
-        _join_summaries(files, foreign, folder, words)
-        return Ranks(folder, (file for file in files if file.url), options, [path for path in named if not is_url(path)])
+            answer("ranks", *named, "losses", *words, folder=folder)
+        else:
+            stored = _read_elsewhere(words, folder, named, client, workers, options, progress)
+        return Ranks(folder, stored, options, [path for path in named if not is_url(path)])
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
-def _existing(paths: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    for path in paths:
-        path = os.path.abspath(path)
-        each = [path] if os.path.exists(path) else sorted(glob.glob(path))
-        if not each:
-            raise Error(3, f"cannot read {path}: no such file or folder")
-        found += each
+def _existing(path: str) -> list[str]:
+    path = os.path.abspath(path)
+    found = [path] if os.path.exists(path) else sorted(glob.glob(path))
+    if not found:
+        raise Error(3, f"cannot read {path}: no such file or folder")
     return found
 
 
-def _reduce(files: Sequence[RankFile], client: Any, workers: int | None, options: Mapping[str, Any], cache: Cache,
-            limits: Limits, progress: Progress | None, folder: str) -> list[str]:
-    """Write a summary of each file, also of lost ones, into the folder; return the paths of files that are no
-    recordings."""
-    foreign: list[str] = []
-    done = read = lost = 0
-    ranks_named = ranks_named_once(files)
-
-    def take(number: int, outcome: Outcome, kept: bool) -> None:
-        nonlocal done, read, lost
-        file = files[number]
-        summary, problem, is_foreign = outcome
-        done, read = done + 1, read + max(file.bytes, 0)
-        lost += summary is None and not is_foreign
-        if is_foreign:
-            foreign.append(_foreign_file(file, folder))
-        else:
-            with open(_summary_path(folder, number), "wb") as written:
-                written.write(summary if summary is not None else lost_rank(ranks_named[number], file.name, problem))
-        if progress is not None:
-            progress(done, len(files), read, lost)
-
-    os.mkdir(os.path.join(folder, "summaries"))
-    gather(files, client, workers, options, cache, limits, take)
-    return sorted(foreign)
-
-
-def _foreign_file(file: RankFile, folder: str) -> str:
-    if not file.url:
-        return file.path
-    path = os.path.join(folder, file.name)  # the program runs there, and names it by its URL
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as stand_in:
-        stand_in.write("not a recording\n")
-    return file.name
-
-
-def _summary_path(folder: str, number: int) -> str:
-    return os.path.join(folder, "summaries", f"{number:07}.gpuprof")
-
-
-def _join(paths: Sequence[str], folder: str, cache: str, words: Sequence[str]) -> None:
-    answer("ranks", *paths, "losses", "--save", "job.gpuprof", "--cache", cache, *words, folder=folder)
-
-
-def _join_summaries(files: Sequence[RankFile], foreign: Sequence[str], folder: str, words: Sequence[str]) -> None:
-    try:
-        _join([os.path.join(folder, "summaries"), *foreign], folder, os.path.join(folder, "joined"), words)
-    except Error as problem:
-        message = problem.message
-        for number, file in enumerate(files):
-            message = message.replace(_summary_path(folder, number), file.name)
-        raise Error(problem.code, message) from None
+def _read_elsewhere(words: Sequence[str], folder: str, *what: Any) -> list[RankFile]:
+    """Have the program save the job in the folder. ``what``: for `converse`. Return the files of storages."""
+    command = [os.path.abspath(binary()), "ranks", "reduce", "-", "--quiet", *words]
+    stored: list[RankFile] = []
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        try:
+            with contextlib.suppress(BrokenPipeError):  # then the program says why
+                stored = converse(process.stdout, process.stdin.fileno(), *what)
+            said = process.stderr.read().decode("utf-8", "replace").strip()
+        except BaseException:
+            process.kill()  # workers of a pool may have a copy of its standard input, so closing that would not end it
+            raise
+    if process.returncode != 0:
+        raise Error(process.returncode, said.rpartition("gpu-profile: ")[2] or f"gpu-profile failed with exit code {process.returncode}")
+    return stored

@@ -5,7 +5,7 @@ the worker nor the other files. A file in a storage is copied first: databases a
 compared with the size that was listed. It lies below a temporary folder, in which the program runs, by its URL as a relative
 path; so the summary and all messages name the URL.
 
-As in cli/ranks/second_try.cc, a file whose process ran out of memory is read once more, with twice the limit if that is free.
+How the process ended is returned as it is: the program at the other end of the conversation decides what that means.
 """
 
 from __future__ import annotations
@@ -14,34 +14,31 @@ import contextlib
 import functools
 import os
 import posixpath
-import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from ..errors import Error
 from ..program import binary
 from .files import RankFile, file_system, said
 
-__all__ = ["Limits", "Outcome", "Running", "copy_file", "program_version", "reduce_batch"]
+__all__ = ["Outcome", "Running", "copy_file", "failed", "program_version", "reduce_batch"]
 
-# The summary, or None and why there is none; whether the file has an unknown format.
-Outcome = tuple[Optional[bytes], str, bool]
+# The summary, or None; how the process ended, as `subprocess` says it (None: after too long), what it said on standard error, and how
+# much memory was free then.
+Outcome = tuple[Optional[bytes], Optional[int], str, int]
 
-_NO_RECORDING = 4  # exit code of `ranks reduce`
-_OUT_OF_MEMORY = "out of memory"  # what it says
+_UNREADABLE = 3  # exit code of `ranks reduce`
+_SAID_BYTES = 4096  # of the end
 _BLOCK_BYTES = 4 << 20
 
 
-class Limits(NamedTuple):
-    """Per file: seconds, bytes of memory (0: no limit), and the range that marks a step ("": detected)."""
-
-    seconds: float = 600.0
-    memory: int = 0
-    steps: str = ""
+def failed(problem: str) -> Outcome:
+    """Return the outcome of a file that no process has read."""
+    return None, _UNREADABLE, problem, 0
 
 
 class Running:
@@ -79,19 +76,19 @@ def program_version() -> str:
     return _version(binary())
 
 
-def reduce_batch(files: list[tuple[Any, ...]], options: Mapping[str, Any], version: str, limits: tuple[float, int, str],
+def reduce_batch(files: list[tuple[Any, ...]], options: Mapping[str, Any], version: str, seconds: float,
                  running: Running | None = None) -> list[Outcome]:
-    """Return the outcome of each file, given as a plain tuple of `RankFile`. ``limits``: as a plain tuple of `Limits`."""
+    """Return the outcome of each file, given as a plain tuple of `RankFile`. ``seconds``: that each may take."""
     try:
         own = program_version()
     except Error as problem:
-        return [(None, problem.message, False)] * len(files)
+        return [failed(problem.message)] * len(files)
     if own != version:
-        return [(None, f"the worker has {own}, but the job needs {version}", False)] * len(files)
-    return [_reduced(RankFile(*file), options, Limits(*limits), running or Running()) for file in files]
+        return [failed(f"the worker has {own}, but the job needs {version}")] * len(files)
+    return [_reduced(RankFile(*file), options, seconds, running or Running()) for file in files]
 
 
-def copy_file(file: RankFile, options: Mapping[str, Any], folder: str, seconds: float = Limits().seconds) -> str:
+def copy_file(file: RankFile, options: Mapping[str, Any], folder: str, seconds: float = 600.0) -> str:
     """Copy a file of a storage below a folder and return its relative path. Raises Error, also if it takes longer."""
     path = file.name if ".." not in file.name.split("/") else posixpath.basename(file.name)
     deadline = time.monotonic() + seconds
@@ -114,66 +111,34 @@ def copy_file(file: RankFile, options: Mapping[str, Any], folder: str, seconds: 
     return path
 
 
-def _reduced(file: RankFile, options: Mapping[str, Any], limits: Limits, running: Running) -> Outcome:
+def _reduced(file: RankFile, options: Mapping[str, Any], seconds: float, running: Running) -> Outcome:
     try:
         with tempfile.TemporaryDirectory(prefix="gpu-profile-") as folder:
-            path = copy_file(file, options, folder, limits.seconds) if file.url else file.path
-            return _run_twice(_command(path, file, limits), folder, limits, running)
+            path = copy_file(file, options, folder, seconds) if file.url else file.path
+            return _run(path, file.words, folder, seconds, running)
     except Error as problem:
-        return None, problem.message, False
+        return failed(problem.message)
     except OSError as problem:
-        return None, f"cannot read {file.name}: {problem.strerror}", False
+        return failed(f"cannot read {file.name}: {problem.strerror}")
 
 
-def _command(path: str, file: RankFile, limits: Limits) -> list[str]:
-    command = [os.path.abspath(binary()), "ranks", "reduce", path]
-    if file.rank is not None:
-        command += ["--rank", str(file.rank)]
-    if file.host:
-        command += ["--host", file.host]
-    if limits.steps:
-        command += ["--step-range", limits.steps]
-    return command
-
-
-def _run_twice(command: list[str], folder: str, limits: Limits, running: Running) -> Outcome:
-    outcome, short = _run(command, folder, limits, running)
-    if not short:
-        return outcome
-    more = 2 * limits.memory
-    if more > _free_memory():
-        return None, f"{outcome[1]} with memory={limits.memory}; {more} bytes for a second try are not free", False
-    outcome, short = _run(command, folder, limits._replace(memory=more), running)
-    if not short:
-        return outcome
-    return None, outcome[1] + (f" with memory={limits.memory}, and with {more}" if limits.memory else ", twice"), False
-
-
-def _run(command: list[str], folder: str, limits: Limits, running: Running) -> tuple[Outcome, bool]:
-    """Return the outcome, and whether the process ran out of memory."""
+def _run(path: str, words: tuple[str, ...], folder: str, seconds: float, running: Running) -> Outcome:
     summary = os.path.join(folder, "summary.gpuprof")
-    limited = ["--memory", str(limits.memory)] if limits.memory else []
-    process = running.start([*command, "--output", summary, *limited], folder)
+    process = running.start([os.path.abspath(binary()), "ranks", "reduce", path, "--output", summary, *words], folder)
     try:
-        said = process.communicate(timeout=limits.seconds)[1]
+        said = process.communicate(timeout=seconds)[1]
     except subprocess.TimeoutExpired:
-        return (None, f"reading it took longer than {limits.seconds:g} s", False), False
+        return None, None, "", 0
     finally:
         process.kill()
         process.wait()
         if process.stderr is not None:
             process.stderr.close()
         running.ended(process)
-    code = process.returncode
-    if code == 0:
-        with open(summary, "rb") as made:
-            return (made.read(), "", False), False
-    if code < 0:
-        short = limits.memory > 0 or -code == signal.SIGKILL
-        return (None, f"the process that read it was ended by {signal.strsignal(-code)}", False), short
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    problem = lines[-1].partition("gpu-profile: ")[2] or lines[-1] if lines else f"the process that read it ended with status {code}"
-    return (None, problem, code == _NO_RECORDING), limits.memory > 0 and problem.startswith(_OUT_OF_MEMORY)
+    if process.returncode != 0:
+        return None, process.returncode, said[-_SAID_BYTES:].decode("utf-8", "replace"), _free_memory()
+    with open(summary, "rb") as made:
+        return made.read(), 0, "", 0
 
 
 def _free_memory() -> int:

@@ -11,8 +11,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "soak"))
 
 import received
 import received_folders
-from gpu_profile.many_ranks.files import RankFile
-from gpu_profile.many_ranks.summaries import Cache
+from job_engines import Now
+
+import gpu_profile
 
 ROUNDS = 40
 
@@ -37,10 +38,8 @@ def test_summaries_of_others_are_not_used(program, tmp_path, received):
     job, caches = tmp_path / "job", [tmp_path / "cache", tmp_path / "of Python"]
     job.mkdir()
     shutil.copy(received_folders.EXAMPLE / "rank00000.json.gz", job)
-    file = RankFile("rank0", "", "rank0", 1, "a time")
     assert program.run("ranks", job, "--cache", caches[0]).status == 0
-    Cache(str(caches[1]), "1").keep(file, b"a summary")
-    assert Cache(str(caches[1]), "1").find(file) == b"a summary"
+    gpu_profile.ranks(job, Now(), cache=caches[1])
     for cache in caches:
         (summary,) = cache.glob("*.gpuprof")
         other = summary.rename(tmp_path / f"{cache.name}.gpuprof")
@@ -51,6 +50,8 @@ def test_summaries_of_others_are_not_used(program, tmp_path, received):
             summary.symlink_to(other)
         else:
             os.mkfifo(summary)
+    said = "another user's" if received == "another user's" else "not a file"
     outcome = program.run("ranks", job, "--cache", caches[0])
-    assert outcome.status == 3 and ("another user's" if received == "another user's" else "not a file") in " ".join(outcome.errors), outcome.errors
-    assert Cache(str(caches[1]), "1").find(file) is None  # the recording is read again
+    assert outcome.status == 3 and said in " ".join(outcome.errors), outcome.errors
+    with pytest.raises(gpu_profile.Error, match=said):
+        gpu_profile.ranks(job, Now(), cache=caches[1])

@@ -16,9 +16,9 @@ import pytest
 from job_engines import EXAMPLE, ROOT, Now, cache, expected, fake_distributed, tables  # noqa: F401
 
 import gpu_profile
-from gpu_profile.many_ranks import engines, summaries
-from gpu_profile.many_ranks.files import RankFile, rank_in_name
-from gpu_profile.many_ranks.reduction import program_version, reduce_batch
+from gpu_profile.many_ranks import engines
+from gpu_profile.many_ranks.files import RankFile
+from gpu_profile.many_ranks.reduction import failed, program_version, reduce_batch
 
 
 @pytest.fixture
@@ -203,9 +203,8 @@ def test_workers_of_another_version_are_refused(cache, tmp_path):
     with pytest.raises(gpu_profile.Error, match="a worker cannot run gpu-profile: .*is not an executable file"):
         gpu_profile.ranks(EXAMPLE, Now(program=tmp_path / "absent"), cache=cache)
     file = str(EXAMPLE / "rank00000.json.gz")
-    ((summary, problem, foreign),) = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", (60, 0, ""))
-    assert (summary, foreign) == (None, False)
-    assert problem == f"the worker has {program_version()}, but the job needs gpu-profile 0.0.1"
+    outcomes = reduce_batch([(file, "", file, 1, "")], {}, "gpu-profile 0.0.1", 60)
+    assert outcomes == [failed(f"the worker has {program_version()}, but the job needs gpu-profile 0.0.1")]
 
 
 @pytest.mark.parametrize("client", [None, Now()])
@@ -243,25 +242,21 @@ def test_wrong_clients(cache, monkeypatch):
 
 def test_a_cache_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(gpu_profile.Error, match="name another folder with cache=") as caught:
+    with pytest.raises(gpu_profile.Error, match="name another folder with --cache") as caught:
         gpu_profile.ranks(EXAMPLE, Now(), cache=tmp_path / "file" / "cache")
     assert caught.value.code == 5
 
 
-@pytest.mark.parametrize(("name", "rank"), [
-    ("trace.rank-00012.json.gz", 12), ("n17-r00012.gpuprof", 12), ("s3://rank3/trace_r7.json", 7), ("RANK_4.json", 4),
-    ("rank9999999999.json", None), ("trace.json", None), ("error3.json", None),
-])
-def test_rank_in_a_name(name, rank):
-    assert rank_in_name(name) == rank
-
-
 @pytest.mark.parametrize("reason", ["cut", "é" * 100, "x" * 20_000])
-def test_the_summary_of_a_lost_rank_is_a_capture(tmp_path, reason):
-    (tmp_path / "lost.gpuprof").write_bytes(summaries.lost_rank(300, "s3://bucket/r300", reason))
-    found = gpu_profile.open(tmp_path / "lost.gpuprof")
-    assert found.sql("SELECT rank, file, status, reason FROM rank").to_dict() == {
-        "rank": [300], "file": ["s3://bucket/r300"], "status": ["unreadable"], "reason": [reason]}
+def test_the_reason_of_a_lost_rank_is_told_whole(cache, tmp_path, reason):
+    class Losing(Now):
+        def run(self, function, arguments):
+            return [failed(reason)] * len(arguments[0]) if arguments and "r300" in arguments[0][0][0] else super().run(function, arguments)
+
+    shutil.copy(EXAMPLE / "rank00003.json.gz", tmp_path / "r300.json.gz")
+    (tmp_path / "r300.json.gz").write_bytes((tmp_path / "r300.json.gz").read_bytes() + bytes(5_000_000))  # a task of its own
+    found = gpu_profile.ranks([EXAMPLE, tmp_path / "r300.json.gz"], Losing(), cache=cache)
+    assert found.losses.to_dict() == {"rank": [300], "file": [str(tmp_path / "r300.json.gz")], "status": ["unreadable"], "reason": [reason]}
     assert found.report("losses").to_dict()["kind"] == []
 
 

@@ -136,10 +136,11 @@ def test_a_file_that_needs_more_costs_its_rank(program, cache, just_enough):
 
 def test_python_tries_twice_too(cache, just_enough, monkeypatch):
     given = just_enough // 4
-    with pytest.raises(gpu_profile.Error, match=rf"with memory={given}, and with {2 * given}"):
+    size = r"[\d.]+ [KM]iB"
+    with pytest.raises(gpu_profile.Error, match=f"with --memory {size}, and with {size}$"):
         gpu_profile.ranks(FILES[0], cache=cache, memory=given, progress=lambda *_: None)
     monkeypatch.setattr(reduction, "_free_memory", lambda: 0)
-    with pytest.raises(gpu_profile.Error, match=f"{2 * given} bytes for a second try are not free"):
+    with pytest.raises(gpu_profile.Error, match=f"with --memory {size}; {size} for a second try are not free"):
         gpu_profile.ranks(FILES[0], cache=cache, memory=given, progress=lambda *_: None)
 
 

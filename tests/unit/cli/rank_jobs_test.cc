@@ -1,14 +1,17 @@
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <string>
 
 #include "cli/ranks/job_conditions.h"
 #include "cli/ranks/job_progress.h"
-#include "cli/ranks/python_engine.h"
-#include "cli/ranks/second_try.h"
+#include "cli/ranks/reader_process.h"
+#include "cli/ranks/remote_engine.h"
 #include "cli/ranks/several_jobs.h"
+#include "core/base/files/temporary_file.h"
 #include "core/base/text/rank_list.h"
 
 namespace gpuprof {
@@ -155,24 +158,89 @@ TEST(JobCondition, IsRead) {
         EXPECT_EQ(job_condition_of(wrong).error().code, ExitCode::usage) << wrong;
 }
 
-TEST(PythonEngine, LinesAreRead) {
-    Result<EngineLine> listed = engine_line(R"({"files": 12, "bytes": 3400})");
-    ASSERT_TRUE(listed.ok());
-    EXPECT_EQ(listed->files, 12U);
-    EXPECT_EQ(listed->bytes, 3400U);
-    Result<EngineLine> file = engine_line(
-        R"({"number": 3, "name": "s3://a/b c", "rank": null, "bytes": -1, "kept": true, "summary": "/x", "problem": "", "foreign": false})");
-    ASSERT_TRUE(file.ok() && file->file);
-    EXPECT_EQ(file->number, 3U);
-    EXPECT_EQ(file->file->file.path, "s3://a/b c");
-    EXPECT_FALSE(file->file->file.rank);
-    EXPECT_EQ(file->file->file.bytes, 0U);
-    EXPECT_TRUE(file->file->cached);
-    Result<EngineLine> error = engine_line(R"({"error": "no", "code": 99})");
-    ASSERT_TRUE(error.ok() && error->error);
-    EXPECT_EQ(error->error->code, ExitCode::internal);
-    for (const char* wrong : {"", "[1]", "{}", "hello", R"({"name": 3})"})
-        EXPECT_FALSE(engine_line(wrong).ok()) << wrong;
+// The files of a job after a conversation, and what the program said in it.
+struct Said {
+    Result<std::vector<ReducedFile>> files;
+    std::vector<std::string> lines;
+};
+
+Said converse(const std::string& lines, std::uint64_t memory = 0) {
+    TemporaryFolder folder = TemporaryFolder::make().value();
+    int input[2], output[2];
+    EXPECT_EQ(pipe(input), 0);
+    EXPECT_EQ(pipe(output), 0);
+    EXPECT_EQ(write(input[1], lines.data(), lines.size()), static_cast<ssize_t>(lines.size()));
+    close(input[1]);
+    JobRequest request;
+    request.engine.cache = request.engine.unkept = folder.path();
+    request.engine.memory = memory;
+    JobProgress progress;
+    Said said{reduce_elsewhere(input[0], output[1], request, progress), {}};
+    close(output[1]);
+    std::string text(65536, ' ');
+    text.resize(static_cast<std::size_t>(read(output[0], text.data(), text.size())));
+    close(input[0]);
+    close(output[0]);
+    for (std::size_t end; (end = text.find('\n')) != text.npos; text.erase(0, end + 1))
+        said.lines.push_back(text.substr(0, end));
+    return said;
+}
+
+constexpr const char* kTwoFiles =
+    R"({"name": "s3://a/rank3 b", "bytes": 340, "stamp": "x"}
+{"name": "s3://a/r4", "bytes": -1, "stamp": ""}
+{"inputs": 2}
+)";
+
+TEST(RemoteEngine, HasFilesReadAndTakesWhatBecameOfThem) {
+    Said said = converse(std::string(kTwoFiles) +
+                         R"({"number": 1, "status": 3, "said": "gpu-profile: no more disk\n", "free": 0}
+{"number": 0, "status": 0, "said": "", "free": 0}
+)");
+    ASSERT_TRUE(said.files.ok()) << said.files.error().message;
+    const std::vector<ReducedFile>& files = *said.files;
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_EQ(files[0].file.path, "s3://a/rank3 b");
+    EXPECT_EQ(files[0].file.rank, 3);
+    EXPECT_NE(files[0].summary, "");
+    EXPECT_EQ(files[1].summary, "");
+    EXPECT_EQ(files[1].problem, "no more disk");
+    EXPECT_EQ(files[1].file.bytes, 0U);
+    ASSERT_EQ(said.lines.size(), 5U);
+    EXPECT_NE(said.lines[0].find(
+                  R"("number": 0, "input": 0, "name": "s3://a/rank3 b", "bytes": 340, "words": ["--rank", "3"])"),
+              std::string::npos)
+        << said.lines[0];
+    EXPECT_EQ(said.lines[2], R"({"seconds": 600.0})");
+    EXPECT_EQ(said.lines[3], R"({"done": 1, "files": 2, "bytes": 0, "lost": 1})");
+    EXPECT_EQ(said.lines[4], R"({"done": 2, "files": 2, "bytes": 340, "lost": 1})");
+}
+
+TEST(RemoteEngine, AFileThatNeedsMoreIsReadOnceMore) {
+    const std::string lines = std::string(kTwoFiles) + R"({"number": 0, "status": -9, "said": "", "free": 4000}
+{"number": 1, "status": null, "said": "", "free": 4000}
+{"number": 0, "status": 6, "said": "out of memory", "free": 4000}
+)";
+    Said said = converse(lines, 1000);
+    ASSERT_TRUE(said.files.ok()) << said.files.error().message;
+    EXPECT_EQ((*said.files)[0].problem, "out of memory with --memory 1000 B, and with 1.95 KiB");
+    EXPECT_EQ((*said.files)[1].problem, "reading it took longer than 600 s");
+    ASSERT_EQ(said.lines.size(), 8U);
+    EXPECT_EQ(said.lines[3], "{}");
+    EXPECT_NE(said.lines[5].find(R"("--memory", "2000"])"), std::string::npos) << said.lines[5];
+}
+
+TEST(RemoteEngine, ErrorsAreThoseOfTheOtherEnd) {
+    auto error = [](const std::string& line) { return converse(kTwoFiles + line + "\n").files.error(); };
+    EXPECT_EQ(error(R"({"error": "no", "code": 99})").code, ExitCode::internal);
+    EXPECT_EQ(error(R"({"error": "no", "code": 5})").code, ExitCode::not_permitted);
+    EXPECT_EQ(error(R"({"lost": "KeyError: 3"})").code, ExitCode::unreadable);
+    EXPECT_NE(error(R"({"lost": "KeyError: 3"})").message.find("lost after 0 of 2 files (KeyError: 3)"),
+              std::string::npos);
+    EXPECT_EQ(converse("").files.error().code, ExitCode::internal);
+    for (const char* wrong :
+         {"", "[1]", "{}", "hello", R"({"name": 3})", R"({"number": 2, "status": 0})", R"({"number": -1})"})
+        EXPECT_EQ(error(wrong).code, ExitCode::internal) << wrong;
 }
 
 }  // namespace
