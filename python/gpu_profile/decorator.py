@@ -84,6 +84,8 @@ def gpu_profile(
     repeats: int = 1,
     warmup_runs: int = 0,
     max_samples: int | None = None,
+    *,
+    _monitor: type[GpuMonitor] = GpuMonitor,
 ) -> Any:
     """Monitor the device during every call of a function: ``@gpu_profile`` or ``@gpu_profile(interval_s=0.05)``.
 
@@ -94,20 +96,12 @@ def gpu_profile(
     ``repeats``: monitored calls per call (default 1). ``warmup_runs``: unmonitored calls before them (default 0).
     Raises ValueError or TypeError for invalid arguments.
     """
-    monitor = (device, interval_s, backend, strict, sync_fn, warmup_s, store_samples, max_samples)
-    return profiler(GpuMonitor, monitor, report, return_profile, repeats, warmup_runs)
-
-
-def profiler(kind: type[GpuMonitor], monitor: tuple[Any, ...], report: Report, return_profile: bool, repeats: int,
-             warmup_runs: int) -> Any:
-    """Return a decorator that creates monitors kind(*monitor), or the decorated function if it is the first
-    argument."""
-    device = monitor[0]
     if isinstance(device, (staticmethod, classmethod)) or (callable(device) and not is_device(device)):
-        return decorate(device, Plan(kind))
+        return decorate(device, Plan(_monitor))  # used without parentheses
     check_runs(repeats, warmup_runs)
-    kind(*monitor)  # raises invalid arguments at the decoration
-    plan = Plan(functools.partial(kind, *monitor), report, return_profile, repeats, warmup_runs)
+    monitor = functools.partial(_monitor, device, interval_s, backend, strict, sync_fn, warmup_s, store_samples, max_samples)
+    monitor()  # raises invalid arguments at the decoration
+    plan = Plan(monitor, report, return_profile, repeats, warmup_runs)
     return functools.partial(decorate, plan=plan)
 
 
@@ -236,7 +230,8 @@ def _stepped(generator: Generator[Any, Any, Any], work: Call, outermost: Outermo
             generator.close()
             raise
         except BaseException as problem:
-            step, argument = generator.throw, problem
+            step = generator.throw
+            argument = problem
 
 
 def _async_generator(fn: Callable[..., Any], outermost: Outermost) -> Callable[..., Any]:
@@ -259,7 +254,8 @@ def _async_generator(fn: Callable[..., Any], outermost: Outermost) -> Callable[.
                     await generator.aclose()
                     raise
                 except BaseException as problem:
-                    step, argument = generator.athrow, problem
+                    step = generator.athrow
+                    argument = problem
         if work is not None:
             work.finish(None)
 

@@ -13,9 +13,8 @@ import re
 from typing import TYPE_CHECKING, Any, Callable
 
 from .arguments import unknown
-from .decorator import profiler
+from .decorator import gpu_profile
 from .errors import Error
-from .monitor import GpuMonitor
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -56,7 +55,8 @@ def split_line(line: str) -> tuple[dict[str, Any], str]:
     options: dict[str, Any] = {}
     at = 0
     while found := _OPTION.match(line, at):
-        name, at = found[1], found.end()
+        name = found[1]
+        at = found.end()
         if name not in _OPTIONS:
             raise ValueError(unknown("option", f"--{name}", [f"--{each}" for each in _OPTIONS]))
         convert = _OPTIONS[name]
@@ -66,7 +66,8 @@ def split_line(line: str) -> tuple[dict[str, Any], str]:
         value = _VALUE.match(line, at)
         if value is None:
             raise ValueError(f"--{name} needs a value")
-        text, at = next(group for group in value.groups() if group is not None), value.end()
+        text = next(group for group in value.groups() if group is not None)
+        at = value.end()
         try:
             options[name.replace("-", "_")] = convert(text)
         except ValueError:
@@ -111,14 +112,15 @@ def _decorator(shell: Any, options: dict[str, Any], results: list[Any]) -> Any:
     """The decorator with these options; it shows each result and appends it to `results`."""
     if not str(options.get("result", "x")).isidentifier():
         raise ValueError(f"--result: expected the name of a variable, not '{options['result']}'")
-    kind, device, sync_fn = GpuMonitor, options.get("device", 0), None
+    profiled: Any = gpu_profile
     if options.get("torch"):
         from . import torch
 
-        kind, device = torch.GpuMonitor, options.get("device")
+        profiled = torch.gpu_profile
+    given = {name: value for name, value in options.items() if name not in ("torch", "result")}
     if "sync_fn" in options:
         try:
-            sync_fn = eval(options["sync_fn"], shell.user_global_ns, shell.user_ns)
+            given["sync_fn"] = eval(options["sync_fn"], shell.user_global_ns, shell.user_ns)
         except Exception as problem:
             raise ValueError(f"--sync-fn {options['sync_fn']}: {type(problem).__name__}: {problem}") from None
 
@@ -126,8 +128,7 @@ def _decorator(shell: Any, options: dict[str, Any], results: list[Any]) -> Any:
         results.append(result)
         _display(result)
 
-    monitor = (device, options.get("interval_s", 0.2), options.get("backend", "auto"), options.get("strict", False), sync_fn, options.get("warmup_s", 0.0))
-    return profiler(kind, monitor, show, False, options.get("repeats", 1), options.get("warmup_runs", 0))
+    return profiled(**given, report=show)
 
 
 def _display(result: Any) -> None:

@@ -22,7 +22,7 @@ from .reporting import warn
 if TYPE_CHECKING:  # imported at the start of a region otherwise, to keep importing this module cheap
     from typing_extensions import Self
 
-    from .region import Options, Region
+    from .region import Region
     from .samples import SampleSeries
     from .summary import GpuSummary
 
@@ -74,12 +74,17 @@ class GpuMonitor:
             raise TypeError(f"invalid backend {backend!r}: expected {_BACKENDS_TEXT}")
         if backend not in _BACKENDS and not backend.startswith("replay:"):
             raise ValueError(unknown("backend", backend, (*_BACKENDS, "replay:FILE")))
-        self._devices = device_list(device)
-        self._interval_s, self._warmup_s = float(interval_s), float(warmup_s)
-        self._backend, self._strict = backend, bool(strict)
         self._sync_fn = sync_fn
-        self._store_samples, self._max_samples = bool(store_samples), max_samples or 0
-        self._capture = None if capture is None else os.fspath(capture)
+        self._options: dict[str, Any] = {  # by their names in declared.py
+            "device": device_list(device),
+            "backend": backend,
+            "interval_s": float(interval_s),
+            "warmup_s": float(warmup_s),
+            "max_samples": max_samples or 0,  # 0: the library's default
+            "strict": bool(strict),
+            "store_samples": bool(store_samples),
+            "capture": None if capture is None else os.fspath(capture),
+        }
         self._lock = threading.RLock()
         self._depth = 0
         self._region: Region | None = None
@@ -96,7 +101,8 @@ class GpuMonitor:
             self._synchronize()
             with self._lock:
                 if self._region is None:
-                    self._region, self._forked = Region(self._options()), False
+                    self._region = Region(self._options)
+                    self._forked = False
         return self
 
     def stop(self) -> None:
@@ -192,20 +198,6 @@ class GpuMonitor:
         except Error as problem:
             return html.preformatted(problem.message)
 
-    def _options(self) -> Options:
-        from .region import Options
-
-        return Options(
-            device=self._devices,
-            backend=self._backend,
-            interval_s=self._interval_s,
-            warmup_s=self._warmup_s,
-            max_samples=self._max_samples,
-            strict=self._strict,
-            store_samples=self._store_samples,
-            capture=self._capture,
-        )
-
     def _synchronize(self) -> None:
         # A forked child cannot use its parent's CUDA context.
         if self._sync_fn is not None and not self._forked:
@@ -215,8 +207,10 @@ class GpuMonitor:
         """Reset in the child: the region belongs to the parent, and another thread may have held the lock."""
         self._lock = threading.RLock()
         if self._region is not None:
-            self._summaries, self._samples = self._region.in_child(), None
-            self._region, self._forked = None, True
+            self._summaries = self._region.in_child()
+            self._samples = None
+            self._region = None
+            self._forked = True
 
 
 _monitors: weakref.WeakSet[GpuMonitor] = weakref.WeakSet()

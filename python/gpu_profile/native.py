@@ -19,9 +19,7 @@ from .errors import Error, GpuBackendError
 from .program import built_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .region import Options
+    from collections.abc import Iterable, Mapping
 
 __all__ = ["Session", "check", "declare", "last_error", "library", "metric_fields", "summary_text"]
 
@@ -34,7 +32,7 @@ _loaded: ctypes.CDLL | None = None
 class Session:
     """One run of a native monitor. It samples from construction to stop(); its results can be read until close()."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Mapping[str, Any]) -> None:
         """Start sampling. Raises Error with the library's code and message, or GpuBackendError without the library."""
         self._library = library()
         self._process = os.getpid()
@@ -42,7 +40,7 @@ class Session:
         self._monitor = ctypes.c_void_p()
         from . import declared
 
-        native = declared.filled("monitor", options._asdict())
+        native = declared.filled("monitor", options)
         check(self._library.gpuprof_monitor_open(ctypes.byref(native), ctypes.byref(self._monitor)))
         try:
             check(self._library.gpuprof_monitor_start(self._monitor))
@@ -125,7 +123,8 @@ def declare(lib: ctypes.CDLL, functions: Iterable[tuple[str, Any, list[Any]]]) -
     """Declare each function (name, result, arguments) to ctypes. Raises AttributeError for a missing function."""
     for name, result, arguments in functions:
         function = getattr(lib, name)
-        function.restype, function.argtypes = result, arguments
+        function.restype = result
+        function.argtypes = arguments
 
 
 def metric_fields() -> list[str]:

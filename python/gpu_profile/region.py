@@ -9,38 +9,27 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from .errors import Error, GpuBackendError
 from .samples import SampleSeries
 from .summary import GpuSummary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from .native import Session
 
-__all__ = ["Options", "Region"]
+__all__ = ["Region"]
 
 _USAGE = 2  # exit code for invalid arguments
-
-
-class Options(NamedTuple):
-    """The options of a native monitor, by their names in declared.py; 0 means the library's default."""
-
-    device: str = "0"
-    backend: str = "auto"
-    interval_s: float = 0.0
-    warmup_s: float = 0.0
-    max_samples: int = 0
-    strict: bool = False
-    store_samples: bool = False
-    capture: str | None = None
 
 
 class Region:
     """A region, monitored from construction. Not thread-safe, except for ``summaries()``."""
 
-    def __init__(self, options: Options) -> None:
-        """Start monitoring. Raises Error for invalid arguments, and with ``strict`` GpuBackendError if nothing can
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        """Start monitoring with the options of a GpuMonitor. Raises Error for invalid arguments, and with ``strict`` GpuBackendError if nothing can
         be sampled."""
         self._options = options
         self._reason: str | None = None
@@ -58,7 +47,7 @@ class Region:
 
     def samples(self) -> SampleSeries:
         """Return the samples of all devices so far; empty unless they are stored."""
-        if self._session is None or not self._options.store_samples:
+        if self._session is None or not self._options["store_samples"]:
             return SampleSeries()
         devices = [values["device"] for values in self._session.summaries()]
         return SampleSeries.of_columns((device, self._session.columns(i)) for i, device in enumerate(devices))
@@ -101,7 +90,7 @@ class Region:
             code, message = getattr(problem, "code", None), str(problem)
             if code == _USAGE:
                 raise
-            if self._options.strict:
+            if self._options["strict"]:
                 raise GpuBackendError(code, message) from problem
             self._reason = f"no samples: {message}"
             return None
@@ -110,12 +99,12 @@ class Region:
         return session
 
     def _without_samples(self, reason: str) -> GpuSummary:
-        devices = self._options.device
+        devices = self._options["device"]
         return GpuSummary(
             device=int(devices) if devices.isdigit() else 0,
             backend="none",
             pattern="unknown",
-            duration_s=max(0.0, time.perf_counter() - self._begun - self._options.warmup_s),
-            interval_s=self._options.interval_s,
+            duration_s=max(0.0, time.perf_counter() - self._begun - self._options["warmup_s"]),
+            interval_s=self._options["interval_s"],
             notes=(reason,),
         )

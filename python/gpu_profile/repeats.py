@@ -185,13 +185,15 @@ def profile_repeats(
     sync_fn: Callable[[], object] | None = None,
     warmup_s: float = 0.0,
     report: Report = None,
+    *,
+    _monitor: type[GpuMonitor] = GpuMonitor,
 ) -> MultiRunResult:
     """Call fn() `warmup_runs` times unmonitored, then `repeats` times monitored. Exceptions of fn are raised.
 
     ``repeats``: default 5. ``warmup_runs``: default 1. ``report``: as in gpu_profile, default None (no report): True
     prints the result to standard error, a callable receives it. The other arguments are those of GpuMonitor.
     """
-    result = run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
+    result = run_repeatedly(_monitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
     deliver(report, [result])
     return result
 

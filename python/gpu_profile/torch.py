@@ -8,100 +8,79 @@ ImportError.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable
+import inspect
+from typing import TYPE_CHECKING, Any, Callable, TypeVar
 
 from . import decorator
 from . import monitor as plain
-from .repeats import MultiRunResult, run_repeatedly
-from .reporting import Report, deliver
+from . import repeats as plain_repeats
 
 if TYPE_CHECKING:
-    import os
-
     from typing_extensions import Self
 
     from .arguments import Device
+    from .repeats import MultiRunResult
 
 __all__ = ["GpuMonitor", "gpu_profile", "profile_repeats", "synchronize"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _parameters_of(plain: Callable[..., Any]) -> Callable[[F], F]:
+    """Give a function the visible parameters of `plain`, with ``device=None``."""
+    found = inspect.signature(plain).parameters.values()
+    signature = inspect.Signature([one.replace(default=None) if one.name == "device" else one for one in found])
+
+    def shown(function: F) -> F:
+        function.__signature__ = signature  # type: ignore[attr-defined]
+        return function
+
+    return shown
 
 
 class GpuMonitor(plain.GpuMonitor):
     """gpu_profile.GpuMonitor, with ``device=None`` for the current device."""
 
-    def __init__(
-        self,
-        device: Device | None = None,
-        interval_s: float = 0.2,
-        backend: str = "auto",
-        strict: bool = False,
-        sync_fn: Callable[[], object] | None = None,
-        warmup_s: float = 0.0,
-        store_samples: bool = False,
-        max_samples: int | None = None,
-        capture: str | os.PathLike[str] | None = None,
-    ) -> None:
+    @_parameters_of(plain.GpuMonitor.__init__)
+    def __init__(self, device: Device | None = None, *arguments: Any, **named: Any) -> None:
+        super().__init__(0 if device is None else device, *arguments, **named)
         self._is_current = device is None
-        super().__init__(
-            0 if device is None else device,
-            interval_s,
-            backend,
-            strict,
-            self._wait if sync_fn is None else sync_fn,
-            warmup_s,
-            store_samples,
-            max_samples,
-            capture,
-        )
+        if self._sync_fn is None:
+            self._sync_fn = self._wait
 
     def start(self) -> Self:
         if self._is_current:
             cuda = _torch().cuda
-            self._devices = str(cuda.current_device() if cuda.is_initialized() else 0)
+            self._options = {**self._options, "device": str(cuda.current_device() if cuda.is_initialized() else 0)}
         return super().start()
 
     def _wait(self) -> None:
-        synchronize(self._devices)
+        synchronize(self._options["device"])
 
 
 if TYPE_CHECKING:
     from .decorator import gpu_profile as gpu_profile
 else:
 
-    def gpu_profile(
-        device=None,
-        interval_s=0.2,
-        backend="auto",
-        strict=False,
-        sync_fn=None,
-        warmup_s=0.0,
-        store_samples=False,
-        report=True,
-        return_profile=False,
-        repeats=1,
-        warmup_runs=0,
-        max_samples=None,
-    ):
+    @_parameters_of(decorator.gpu_profile)
+    def gpu_profile(device=None, *arguments, **named):
         """gpu_profile.gpu_profile, with ``device=None`` for the current device."""
-        monitor = (device, interval_s, backend, strict, sync_fn, warmup_s, store_samples, max_samples)
-        return decorator.profiler(GpuMonitor, monitor, report, return_profile, repeats, warmup_runs)
+        return decorator.gpu_profile(device, *arguments, **named, _monitor=GpuMonitor)
 
 
+@_parameters_of(plain_repeats.profile_repeats)
 def profile_repeats(
     fn: Callable[[], object],
     repeats: int = 5,
     warmup_runs: int = 1,
     device: Device | None = None,
-    interval_s: float = 0.2,
-    backend: str = "auto",
-    strict: bool = False,
-    sync_fn: Callable[[], object] | None = None,
-    warmup_s: float = 0.0,
-    report: Report = None,
+    *arguments: Any,
+    **named: Any,
 ) -> MultiRunResult:
     """gpu_profile.profile_repeats, with ``device=None`` for the current device."""
-    result = run_repeatedly(GpuMonitor(device, interval_s, backend, strict, sync_fn, warmup_s), fn, repeats, warmup_runs)
-    deliver(report, [result])
-    return result
+    return plain_repeats.profile_repeats(
+        fn, repeats, warmup_runs, device, *arguments, **named, _monitor=GpuMonitor  # type: ignore[arg-type]  # this monitor accepts None
+    )
 
 
 def synchronize(devices: str = "all") -> None:

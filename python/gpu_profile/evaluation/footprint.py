@@ -5,9 +5,12 @@ The difference is `outside_mb`: contexts, code, workspaces of libraries, and oth
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .side import Side
+
+if TYPE_CHECKING:
+    from ..monitor import GpuMonitor
 
 __all__ = ["Footprint", "footprint_of"]
 
@@ -32,9 +35,9 @@ class Footprint(NamedTuple):
 def footprint_of(side: Side, case: int, seed: int) -> Footprint:
     """Return the footprint of one call of a case."""
     side.reset_peak()
-    region = _region() if side.ask("memory")[0]["source"] else None
+    monitor = _started() if side.ask("memory")[0]["source"] else None
     answer, _ = side.ask("call", case=case, seed=seed)
-    used, reason = _device(region)
+    used, reason = _device(monitor)
     if not answer["peak"]:  # no device memory: the work is not on the device
         peak, current = side.memory()
         return Footprint("process", _mib(peak), _mib(current), device_reason="no framework has device memory")
@@ -45,15 +48,16 @@ def _mib(count: int | None) -> float | None:
     return None if count is None else count / _MIB
 
 
-def _region() -> Any:
-    from ..region import Options, Region
+def _started() -> GpuMonitor:
+    from ..monitor import GpuMonitor
 
-    return Region(Options(interval_s=0.01))
+    return GpuMonitor(interval_s=0.01).start()
 
 
-def _device(region: Any) -> tuple[float | None, str | None]:
-    if region is None:
+def _device(monitor: GpuMonitor | None) -> tuple[float | None, str | None]:
+    if monitor is None:
         return None, None
-    (summary, *_), _samples = region.finish()
+    monitor.stop()
+    summary = monitor.summary
     used = summary.mem_used_max_mb
     return used, None if used is not None else "; ".join(summary.notes) or "not reported by the driver"

@@ -44,7 +44,7 @@ def test_summary_fields_are_the_declared_ones():
 
 
 def test_summary_fields_are_those_of_the_library():
-    session = native.Session(GpuMonitor(backend="none")._options())
+    session = native.Session(GpuMonitor(backend="none")._options)
     try:
         (written,) = session.summaries()
     finally:

@@ -36,17 +36,17 @@ for name, parts in {"torch": ["profiler"], "cupy": [], "jax": ["numpy"], "triton
         module.cuda.current_device.return_value = 0
 
 from gpu_profile.monitor import GpuMonitor
-plain_options, plain_stop, summaries = GpuMonitor._options, GpuMonitor.stop, []
+from gpu_profile.region import Region
+plain_region, plain_stop, summaries = Region.__init__, GpuMonitor.stop, []
 
-def options(self):
-    found = plain_options(self)
-    return found._replace(backend=backend) if backend and found.backend == "auto" else found
+def region(self, options):
+    plain_region(self, {**options, "backend": backend} if backend and options["backend"] == "auto" else options)
 
 def stop(self):
     plain_stop(self)
     summaries.append(self.summary.to_dict())
 
-GpuMonitor._options, GpuMonitor.stop = options, stop
+Region.__init__, GpuMonitor.stop = region, stop
 names = {"step": lambda: time.sleep(0.01), "synchronize": lambda: None, "recording": recording,
          "loader": range(2), "train_step": lambda batch: time.sleep(0.01)}
 for block in blocks:

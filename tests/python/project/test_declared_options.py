@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from gpu_profile import GpuMonitor, bench, region
+from gpu_profile import GpuMonitor, bench
 from gpu_profile.benchmarking import Options
 from gpu_profile.declared import filled, options_of
 
@@ -70,9 +70,9 @@ def test_commands_have_the_declared_flags(program, structure, commands):
 
 
 def test_the_monitor_passes_every_option_on():
-    given = region.Options(device="1,2", backend="none", interval_s=0.5, warmup_s=0.25, max_samples=9, strict=True, store_samples=True, capture="x")
-    assert set(given._fields) <= {option.name for option in options_of("monitor")}
-    made = filled("monitor", given._asdict())
+    given = GpuMonitor(device=[1, 2], backend="none", interval_s=0.5, warmup_s=0.25, max_samples=9, strict=True, store_samples=True, capture="x")._options
+    assert set(given) <= {option.name for option in options_of("monitor")}
+    made = filled("monitor", given)
     assert (made.devices, made.backend, made.capture) == (b"1,2", b"none", b"x")
     assert (made.interval_ns, made.warmup_ns, made.max_samples, made.strict, made.store_samples) == (500_000_000, 250_000_000, 9, 1, 1)
 
