@@ -5,9 +5,11 @@ Project includes are written from the repository root (#include "core/model/trac
 check fails for a dependency that LAYERS does not list, a source folder without a rule, a project include that does not
 exist or is not written from the root, a cycle in LAYERS, and an include cycle above the commands, where a source file and its
 header count as one. These rooms print nothing, so they may not include <iostream>. Dependencies between the program's languages
-are not checked. ARCHITECTURE.md must have a line for each layer, or for a folder that contains it.
+are not checked. The modules of the Python package need nothing but Python: others are those that a module is for, and it is imported
+only where they are installed. ARCHITECTURE.md must have a line for each layer, or for a folder that contains it.
 """
 
+import ast
 import re
 import sys
 from fnmatch import fnmatch
@@ -19,6 +21,7 @@ SOURCES = (".h", ".cc", ".cu", ".def")
 SILENT = ("core/", "io/", "analyze/", "ranks/", "present/")  # rooms of pure functions: they print nothing
 UNDRAWN = {"tests", "bench"}
 OTHER_LANGUAGES = {"python", "web"}
+PYTHON_MODULES = {"IPython", "matplotlib", "pandas", "polars", "pyarrow", "pytest", "torch", "transformers", "typing_extensions"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -96,6 +99,19 @@ def check(layers):
     return len(files), problems
 
 
+def foreign_imports(path, text):
+    """Imports of a Python module that neither the standard library nor PYTHON_MODULES has."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module]
+        else:
+            continue
+        for module in {name.partition(".")[0] for name in names} - sys.stdlib_module_names - PYTHON_MODULES:
+            yield f"{path}:{node.lineno}: imports {module}, which is not part of Python"
+
+
 def drawn(block):
     """The folders of a drawing with a line that says what they know: a room, or a folder of the room above it, which is indented."""
     room = ""
@@ -125,6 +141,8 @@ def within(layer, folder):
 def main():
     layers = read_layers((ROOT / "LAYERS").read_text())
     count, problems = check(layers)
+    for path in sorted((ROOT / "python" / "gpu_profile").glob("*.py")):
+        problems += foreign_imports(path.relative_to(ROOT).as_posix(), path.read_text())
     problems += not_described(layers, (ROOT / "ARCHITECTURE.md").read_text())
     print("\n".join(problems) if problems else f"{count} sources follow LAYERS")
     return 1 if problems else 0

@@ -291,15 +291,6 @@ def test_code_keeps_to_python_3_9(tmp_path):
     assert subprocess.run([*command, str(newer)], capture_output=True, check=False).returncode == 1
 
 
-def test_code_needs_nothing_but_python():
-    """Other modules are those that the part is for, and it is imported only where they are installed."""
-    allowed = set(sys.stdlib_module_names) | {"typing_extensions", "pandas", "polars", "pyarrow", "matplotlib", "torch"}
-    allowed |= {"IPython", "pytest", "transformers"}
-    for file in PACKAGE.glob("*.py"):
-        for module in re.findall(r"^ *(?:import|from) (\w+)", file.read_text().split('"""', 2)[2], re.MULTILINE):
-            assert module in allowed, f"{file.name} imports {module}"
-
-
 def mypy(*arguments):
     return subprocess.run(
         [sys.executable, "-m", "mypy", *arguments], cwd=ROOT, capture_output=True, text=True, check=False

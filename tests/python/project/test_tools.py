@@ -41,6 +41,16 @@ def test_layers(path, include, complaint):
     assert not complaint or complaint in found[0]
 
 
+@pytest.mark.parametrize("line, module", [
+    ("import json, os.path", None), ("from . import native", None), ("from torch import cuda", None), ("import numpy.linalg", "numpy"),
+    ("def f():\n    from requests import get", "requests"),
+])
+def test_imports_of_the_package(line, module):
+    found = list(check_layers.foreign_imports("x.py", line))
+    assert len(found) == (module is not None)
+    assert module is None or f"imports {module}," in found[0]
+
+
 def test_a_cycle_of_layers():
     assert check_layers.cycle(LAYERS) == []
     assert "a -> " in check_layers.cycle(check_layers.read_layers("a: b\nb: c\nc: a\n"))[0]
