@@ -105,7 +105,8 @@ def values(stream: Stream, names: list[str]) -> dict[str, list[Any]]:
 
 
 def _column(schema: _Schema, array: _Array) -> list[Any]:
-    rows, kind = array.length, schema.format.decode()
+    rows = array.length
+    kind = schema.format.decode()
     if rows == 0:
         return []
     there = _bits(array.buffers[0], rows) if array.buffers[0] else None

@@ -37,7 +37,8 @@ def count(bytes: float | str | None, flops: float | str | None, flops_as: str | 
           call: Callable[[], object]) -> Counts:
     """Resolve the options of bench() to figures. Calls the function once if something must be counted."""
     notes: list[str] = []
-    arrays, by_torch = [leaf for leaf in leaves(arguments) if _is_array(leaf)], None
+    arrays = [leaf for leaf in leaves(arguments) if _is_array(leaf)]
+    by_torch = None
     if "count" in (bytes, flops):
         result, by_torch = _called(call, flops == "count", notes)
         arrays += [leaf for leaf in leaves(result) if _is_array(leaf)]

@@ -97,7 +97,8 @@ class memory:  # noqa: N801 (used as a function: with memory() as m)
     def __enter__(self) -> Self:
         if self in _open:
             raise Error(2, "this memory() block is already open; create another one")
-        self._use, self._peaks = None, [None, None]
+        self._use = None
+        self._peaks = [None, None]
         for outer in _open:
             outer._keep_peaks()
         self._source = _source()
@@ -120,8 +121,8 @@ class memory:  # noqa: N801 (used as a function: with memory() as m)
     def _keep_peaks(self) -> _Counts:
         counts: _Counts = self._source.counts()
         for place, peak in enumerate((counts.peak_allocated, counts.peak_reserved)):
-            known = self._peaks[place]
-            self._peaks[place] = peak if known is None else known if peak is None else max(known, peak)
+            seen = [each for each in (self._peaks[place], peak) if each is not None]
+            self._peaks[place] = max(seen, default=None)
         return counts
 
     def _found(self) -> MemoryUse:
@@ -149,7 +150,8 @@ class _Torch:
     name = "torch"
 
     def __init__(self, torch: Any) -> None:
-        self._torch, self.notes = torch, ()
+        self._torch = torch
+        self.notes = ()
 
     def begin(self) -> None:
         self._torch.cuda.init()
@@ -172,7 +174,8 @@ class _Cupy:
     name = "cupy"
 
     def __init__(self, cupy: Any) -> None:
-        self._cupy, self._pool = cupy, cupy.get_default_memory_pool()
+        self._cupy = cupy
+        self._pool = cupy.get_default_memory_pool()
         self._hook: Any = None
         self._peak: list[int] = [0, 0]
         self.notes: tuple[str, ...] = ()

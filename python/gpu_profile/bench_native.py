@@ -70,7 +70,8 @@ def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measuremen
     """Measure one function, or two alternately. ``settings``: options by their names in declared.py. Raises the
     functions' exceptions, and Error for errors of the library."""
     library = _library()
-    bench, caught = ctypes.c_void_p(), _Caught()
+    bench = ctypes.c_void_p()
+    caught = _Caught()
     options = declared.filled("bench", settings)
     native.check(library.gpuprof_bench_open(ctypes.byref(options), ctypes.byref(bench)))
     try:
@@ -118,7 +119,8 @@ def device_memory(device: int) -> tuple[int, int]:
 def _native_work(work: Work, caught: _Caught) -> _NativeWork:
     made = _NativeWork()
     made.size = ctypes.sizeof(made)
-    made.call, made.prepare = caught.callback(work.call), caught.callback(work.prepare)
+    made.call = caught.callback(work.call)
+    made.prepare = caught.callback(work.prepare)
     made.name = work.name.encode("utf-8", "replace")
     return made
 

@@ -249,7 +249,10 @@ class BenchComparison:
         for row in self.rows():
             median = "no samples" if row["median_ns"] is None else scaled_ns(row["median_ns"])
             compared = self.comparisons.get(row["name"])
-            said = "baseline" if row["name"] == self.baseline else "not compared" if compared is None else str(compared).split(": ", 1)[1]
+            if row["name"] == self.baseline:
+                said = "baseline"
+            else:
+                said = "not compared" if compared is None else str(compared).split(": ", 1)[1]
             lines.append(f"  {row['name']:{width}}  {median:>10}  {said}")
         return "\n".join(lines)
 
@@ -262,13 +265,14 @@ class BenchComparison:
     def _row(self, name: str, one: Measurement) -> dict[str, Any]:
         compared = self.comparisons.get(name)
         interval = None if compared is None else compared.interval
+        verdict = None if compared is None else compared.verdict
         return {
             "name": name,
             "median_ns": one.median_ns,
             "speedup": None if compared is None else compared.speedup,
             "low": None if interval is None else interval.low,
             "high": None if interval is None else interval.high,
-            "verdict": "baseline" if name == self.baseline else None if compared is None else compared.verdict,
+            "verdict": "baseline" if name == self.baseline else verdict,
         }
 
 
@@ -280,7 +284,10 @@ class _Call:
         code = getattr(fn, "__code__", None)
         if code is not None and code.co_flags & _DEFERRED:
             raise Error(2, f"cannot benchmark {name_of(fn)}: calling it only creates a coroutine or generator; benchmark a function that runs it")
-        self._fn, self._args, self._kwargs, self._prepare = fn, args, kwargs, prepare
+        self._fn = fn
+        self._args = args
+        self._kwargs = kwargs
+        self._prepare = prepare
 
     def prepared(self) -> object:
         if self._prepare is not None:

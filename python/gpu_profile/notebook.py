@@ -12,7 +12,8 @@ class Page:
     """The viewer's page of a recording, in one HTML text. A notebook shows it in a frame."""
 
     def __init__(self, html: str, height: int) -> None:
-        self.html, self.height = html, height
+        self.html = html
+        self.height = height
 
     def _repr_html_(self) -> str:
         import html
@@ -34,7 +35,8 @@ class Picture:
     """A picture as SVG. A notebook shows it; `svg` is its text."""
 
     def __init__(self, svg: str, name: str) -> None:
-        self.svg, self.name = svg, name
+        self.svg = svg
+        self.name = name
 
     def _repr_svg_(self) -> str:
         return self.svg

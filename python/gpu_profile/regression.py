@@ -30,8 +30,13 @@ class Regression:
     """What the fixture `gpu_regression` is."""
 
     def __init__(self, history: str, label: str, conditions: Sequence[str], machine: str | None, add: str, folder: str, say: Callable[[str], object]) -> None:
-        self.history, self.label, self.conditions, self.machine = history, label, tuple(conditions) or CONDITIONS, machine
-        self._add, self._folder, self._say = add, folder, say
+        self.history = history
+        self.label = label
+        self.conditions = tuple(conditions) or CONDITIONS
+        self.machine = machine
+        self._add = add
+        self._folder = folder
+        self._say = say
         self._recordings = self._judged = 0
 
     def steps(self, count: int = 30, warmup: int = 5, sync_fn: Callable[[], object] | None = None) -> Iterator[int]:
@@ -75,7 +80,8 @@ class Regression:
         conditions = [word for each in self.conditions for word in ("--fail-on", each)]
         done = self._run("check", path, label, "--format", "json", *conditions)
         document: dict[str, Any] = json.loads(done.stdout)
-        lead, notes = document["lead"], [line.removeprefix("gpu-profile: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
+        lead = document["lead"]
+        notes = [line.removeprefix("gpu-profile: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
         if done.returncode == _REGRESSION:
             place = f"history {self.history}, label '{label}'"
             advice = "if the change is intended: another label in the marker begins anew, or give the condition a higher limit"
@@ -143,7 +149,8 @@ def _reset_peak() -> None:
 
 def _trace(times: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """The steps as a trace of torch.profiler, with the current device and the peak of its allocator."""
-    zero, process = times[0][0], os.getpid()
+    zero = times[0][0]
+    process = os.getpid()
 
     def us(moment: float) -> float:
         return round((moment - zero) * 1e6, 3)

@@ -82,7 +82,8 @@ class Sweep:
     """A function and the parameters of its sweep. Calling it calls the function."""
 
     def __init__(self, fn: Callable[..., Any], benchmarks: Benchmark | Sequence[Benchmark]) -> None:
-        self.fn, self.benchmarks = fn, benchmarks
+        self.fn = fn
+        self.benchmarks = benchmarks
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.fn(*args, **kwargs)
@@ -147,7 +148,8 @@ class _Table:
 
     def __init__(self, sweep: Benchmark, folder: str, resume: bool) -> None:
         os.makedirs(folder, exist_ok=True)
-        self._sweep, self._path = sweep, _file(sweep, folder, "csv")
+        self._sweep = sweep
+        self._path = _file(sweep, folder, "csv")
         self._rows: dict[tuple[str, ...], Row] = {}
         header = _line(sweep.columns())
         text = self._stored() if resume else b""
@@ -189,7 +191,8 @@ class _Table:
             return b""
 
     def _read(self, lines: bytes) -> None:
-        columns, names = self._sweep.columns(), len(self._sweep.x_names)
+        columns = self._sweep.columns()
+        names = len(self._sweep.x_names)
         for number, cells in enumerate(csv.reader(io.StringIO(lines.decode("utf-8", "replace"), newline="")), 2):
             try:
                 figures = [float(cell) if cell else None for cell in cells[names:]]
@@ -216,7 +219,7 @@ def _number(value: Any) -> float | None:
 
 def _line(cells: Sequence[Any]) -> bytes:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerow(["" if cell is None else sanitized(cell) if isinstance(cell, str) else cell for cell in cells])
+    csv.writer(out, lineterminator="\n").writerow([sanitized(cell) if isinstance(cell, str) else cell for cell in cells])
     return out.getvalue().encode()
 
 
@@ -233,7 +236,9 @@ def _text(sweep: Benchmark, rows: list[Row]) -> str:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def _show_progress(sweep: Benchmark, number: int, line: int) -> None:

@@ -82,7 +82,8 @@ class TrainingRun:
 
     def __init__(self, options: Options, framework: str) -> None:
         self.failed = False
-        self._options, self._framework = options, framework
+        self._options = options
+        self._framework = framework
         self._monitor: GpuMonitor | None = None
         self._marks: list[Any] = []
         self._begun = False
@@ -92,7 +93,8 @@ class TrainingRun:
         self._rank, self._world_size = rank, world_size
         self._path = _path_of(self._options.path, folder, rank, world_size)
         self._left = self._options.warmup_steps
-        self._all, self._epochs = StepTimes(), list[dict[str, Any]]()
+        self._all = StepTimes()
+        self._epochs = list[dict[str, Any]]()
         self._epoch: int | None = None
         self._problem = ""
         self._begun = True
@@ -101,7 +103,10 @@ class TrainingRun:
     def epoch_begin(self, number: int) -> None:
         if self._begun:
             self.epoch_end()
-            self._epoch, self._times, self._warmed_up, self._interrupted = number, StepTimes(), 0, 0
+            self._epoch = number
+            self._times = StepTimes()
+            self._warmed_up = 0
+            self._interrupted = 0
             self._counts = True
             if self._left == 0:
                 self._start_monitor()

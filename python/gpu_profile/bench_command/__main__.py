@@ -43,7 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if not os.path.isfile(options.file):
         return _say(f"cannot read {options.file}: no such file", _UNREADABLE)
-    status, found = 0, []
+    status = 0
+    found = []
     try:
         sys.argv[:] = [options.file]
         inputs = None

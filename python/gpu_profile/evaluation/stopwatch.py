@@ -81,7 +81,8 @@ class Stopwatch:
 
     def _do(self, function: Any, *arguments: Any) -> None:
         if function(self._watch, *arguments):
-            self.reason, self._stream = self._said(), None
+            self.reason = self._said()
+            self._stream = None
 
     def _said(self) -> str:
         return str((self._last_error() or b"").decode("utf-8", "replace"))

@@ -103,12 +103,14 @@ def _verdict_line(evaluation: Evaluation) -> str:
 
 
 def json_text(evaluation: Evaluation, version: str) -> str:
-    ratio, void = evaluation.ratio, evaluation.violations.void
+    ratio = evaluation.ratio
+    void = evaluation.violations.void
     document: dict[str, Any] = {"tool": "gpu-profile", "version": version, "command": "evaluate", **figures(evaluation)}
     refused = void or not ratio
     document["speedup_low"], document["speedup_high"] = (None, None) if refused or not ratio else (ratio.low, ratio.high)
     document["interval_by"] = None if refused or not ratio else ratio.source
-    document["verdict"] = "refused" if void else ratio.verdict if ratio else None
+    verdict = ratio.verdict if ratio else None
+    document["verdict"] = "refused" if void else verdict
     document |= {
         "timer": evaluation.timer, "timer_reason": evaluation.timer_reason, "samples": evaluation.options.repeat, "calls_per_sample": evaluation.batch,
         "baseline_samples_ms": evaluation.times.get("baseline"), "optimized_samples_ms": evaluation.times.get("optimized"),

@@ -53,7 +53,8 @@ def receive(link: socket.socket, token: str, deadline: float | None = None) -> t
 
 def _exactly(link: socket.socket, size: int, deadline: float | None) -> bytearray:
     out = bytearray(size)
-    view, done = memoryview(out), 0
+    view = memoryview(out)
+    done = 0
     while done < size:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:

@@ -85,7 +85,9 @@ def _check(tool: str, parameter: Parameter, value: Any) -> None:
         raise Error(_USAGE, f"{wanted} {_NAMES[parameter.kind]}")
     if isinstance(value, int) and not isinstance(value, bool) and not parameter.lowest <= value <= parameter.highest:
         raise Error(_USAGE, f"{wanted} from {parameter.lowest:,} to {parameter.highest:,}, not {value:,}")
-    texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
+        return
     if not all(isinstance(text, str) for text in texts):
         raise Error(_USAGE, f"{wanted} {_NAMES[parameter.kind]}")
     if len(texts) > _MOST_ITEMS:

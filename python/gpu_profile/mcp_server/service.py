@@ -47,7 +47,11 @@ class Service:
     """Made for one call. `waiting` is awaited every second while the program runs, with the seconds since its start."""
 
     def __init__(self, roots: Roots, time_out: float, memory: int, scratch: Scratch, waiting: Callable[[float], Awaitable[None]]) -> None:
-        self.roots, self.time_out, self.memory, self.scratch, self._waiting = roots, time_out, memory, scratch, waiting
+        self.roots = roots
+        self.time_out = time_out
+        self.memory = memory
+        self.scratch = scratch
+        self._waiting = waiting
 
     async def run(self, words: list[str], sql: str = "") -> bytes:
         """Return what the program prints. Raises Error with its exit code and line."""

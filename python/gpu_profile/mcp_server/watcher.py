@@ -57,7 +57,8 @@ def _leave(reading: int) -> None:
 
 
 def _end_programs(mark: bytes) -> None:
-    deadline, looks = time.monotonic() + _LONGEST_S, 0
+    deadline = time.monotonic() + _LONGEST_S
+    looks = 0
     while looks < _LOOKS and time.monotonic() < deadline:
         found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if _has(pid, mark)]
         for pid in found:

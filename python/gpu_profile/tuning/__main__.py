@@ -59,7 +59,8 @@ def _begin(options: argparse.Namespace) -> list[str]:
         raise UsageError(f'{folder} has an investigation already; add a trial with gpu-profile tune trial "NOTE", or choose another --folder')
     refuse_other_files(folder)
     with locked(folder):
-        cwd, command = os.getcwd(), options.words
+        cwd = os.getcwd()
+        command = options.words
         try:
             hidden = text_without_secrets(command) if command else None
             found = Investigation.begin(folder, id=new_id(), command=[] if hidden else command, command_text=hidden, cwd=cwd, cwd_from_folder=os.path.relpath(cwd, folder),
@@ -80,10 +81,12 @@ def _begin(options: argparse.Namespace) -> list[str]:
 def _recorded(found: Investigation, options: argparse.Namespace, command: list[str], under: str) -> dict[str, Any]:
     """Record a state into the folder `under`: its recordings, code and time. Without a command, its recordings are given. What a killed
     attempt left is removed first."""
-    place, document = inside(found.folder, under), found.document
+    place = inside(found.folder, under)
+    document = found.document
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
-    code, at = Code(found.folder), None  # unknown of a recording that is given
+    code = Code(found.folder)
+    at = None  # unknown of a recording that is given
     if command:
         at = datetime.now(timezone.utc).strftime(TIME)
         names = made(command, options.record or document["record"], options.repeat or document["repeat"], place, _progress)

@@ -113,7 +113,9 @@ def _without_programs(environment: dict[str, str], filters: list[str]) -> dict[s
     """Return an environment in which git runs no hook, monitor, filter or pager. `filters`: the settings of filters that the repository has."""
     settings = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat", "diff.ignoreSubmodules": "dirty"}
     settings |= {name: "false" if name.endswith(".required") else "" for name in filters}
-    plain, begin = dict(environment), int(environment.get("GIT_CONFIG_COUNT") or 0)
+    plain = dict(environment)
+    begin = int(environment.get("GIT_CONFIG_COUNT") or 0)
     for number, (name, value) in enumerate(settings.items(), begin):
-        plain[f"GIT_CONFIG_KEY_{number}"], plain[f"GIT_CONFIG_VALUE_{number}"] = name, value
+        plain[f"GIT_CONFIG_KEY_{number}"] = name
+        plain[f"GIT_CONFIG_VALUE_{number}"] = value
     return {**plain, "GIT_CONFIG_COUNT": str(begin + len(settings))}

@@ -25,7 +25,8 @@ _USAGE, _NOT_PERMITTED, _INTERNAL = 2, 5, 6
 
 def text_without_secrets(command: Sequence[str]) -> str | None:
     """Return the command as captures have it if it contains a secret, else None."""
-    library, words = native.library(), [os.fsencode(word) for word in command]
+    library = native.library()
+    words = [os.fsencode(word) for word in command]
     try:
         native.declare(library, (("gpuprof_command_text", ctypes.c_char_p, [ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t]),))
     except AttributeError as problem:

@@ -33,7 +33,8 @@ class Investigation:
     """`document`: id, command (or command_text: without its secrets), cwd, record options, repeat, states (the baseline and the trials)."""
 
     def __init__(self, folder: str, document: dict[str, Any]) -> None:
-        self.folder, self.document = folder, document
+        self.folder = folder
+        self.document = document
 
     @staticmethod
     def exists(folder: str) -> bool:

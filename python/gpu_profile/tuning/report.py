@@ -49,7 +49,8 @@ def markdown(found: Investigation) -> str:
 
 def _parts(found: Investigation) -> dict[str, Any]:
     """The text of the report: lines, and one table."""
-    baseline, command = found.states[0], found.document["command"]
+    baseline = found.states[0]
+    command = found.document["command"]
     hidden: str | None = found.document["command_text"]
     lead = [
         ("Command", hidden or (shlex.join(command) if command else "recordings that were given")),

@@ -24,6 +24,7 @@ _APPLIES = {
 _USUAL_FOLDER = "tune"
 _MOST_CHARACTERS = 16 << 20  # of a project
 _OF_PROJECTS = {"command": list, "record": str, "repeat": int, "folder": str}
+_NAMES = {list: "a list of words", str: "a text", int: "a number"}
 
 
 class UsageError(Exception):
@@ -87,7 +88,7 @@ def _project(path: str) -> dict[str, Any]:
             raise UsageError(f"{path}: unknown member '{name}'; expected one of: {', '.join(_OF_PROJECTS)}")
         words = value if name == "command" and isinstance(value, list) else []
         if type(value) is not _OF_PROJECTS[name] or not all(isinstance(word, str) for word in words):
-            raise UsageError(f"{path}: '{name}' must be {'a list of words' if name == 'command' else 'a number' if name == 'repeat' else 'a text'}")
+            raise UsageError(f"{path}: '{name}' must be {_NAMES[_OF_PROJECTS[name]]}")
     return project
 
 

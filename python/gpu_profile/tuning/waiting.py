@@ -31,7 +31,8 @@ def wait_for(words: Sequence[str]) -> int:
             child.send_signal(number)
 
     before = {number: signal.getsignal(number) for number in SIGNALS}
-    prctl, own = ctypes.CDLL(None).prctl, os.getpid()
+    prctl = ctypes.CDLL(None).prctl
+    own = os.getpid()
 
     def end_with_parent() -> None:
         if before[signal.SIGTERM] is not signal.SIG_IGN:
