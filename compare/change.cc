@@ -71,8 +71,13 @@ std::string_view name_of(Word word) {
 }
 
 std::string_view name_of_speed(Word word) {
-    constexpr std::string_view kNames[] = {"faster", "slower", "same", "cannot tell"};
-    return kNames[static_cast<std::size_t>(word)];
+    switch (word) {
+        case Word::lower: return "faster";
+        case Word::higher: return "slower";
+        case Word::same: return "same";
+        case Word::cannot_tell: return "cannot tell";
+    }
+    return "";
 }
 
 // Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4; inverted by bisection.

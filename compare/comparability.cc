@@ -98,11 +98,16 @@ public:
     }
 
 private:
-    void warn(std::string text) { found_.statements.push_back({true, std::move(text)}); }
+    void warn(Warning which, std::string text) {
+        found_.statements.push_back({.warning = true,
+                                     .text = std::move(text),
+                                     .damage = which == Warning::damaged_input,
+                                     .code = kWarnings[static_cast<std::size_t>(which)].name});
+    }
 
     void damage(std::string_view side, const Run& run) {
         if (std::string found = damage_of(*run.trace); !found.empty())
-            found_.statements.push_back({.warning = true, .text = fmt::format("{}: {}", side, found), .damage = true});
+            warn(Warning::damaged_input, fmt::format("{}: {}", side, found));
     }
     void hardware() {
         std::string before = hardware_of(base_), after = hardware_of(next_);
@@ -110,7 +115,8 @@ private:
             found_.statements.push_back({false, "the hardware is not recorded on both sides"});
         } else if (before != after) {
             found_.same_hardware = false;
-            warn(fmt::format("different hardware: {} in BASE, {} in NEW; differences say nothing about the program",
+            warn(Warning::different_hardware,
+                 fmt::format("different hardware: {} in BASE, {} in NEW; differences say nothing about the program",
                              before, after));
         }
     }
@@ -118,7 +124,8 @@ private:
         std::map<std::string, std::string> before = versions_of(*base_.trace), after = versions_of(*next_.trace);
         for (const auto& [key, value] : before)
             if (auto other = after.find(key); other != after.end() && other->second != value)
-                warn(fmt::format("different {}: {} in BASE, {} in NEW", key, value, other->second));
+                warn(Warning::different_versions,
+                     fmt::format("different {}: {} in BASE, {} in NEW", key, value, other->second));
     }
     void clocks() {
         std::vector<double> before = samples_of(*base_.trace, "clock.sm"), after = samples_of(*next_.trace, "clock.sm");
@@ -128,47 +135,51 @@ private:
         }
         double a = measure::statistics_of(before).median, b = measure::statistics_of(after).median;
         if (a > 0 && std::abs(b / a - 1) * 100 > kMaxClockDifference)
-            warn(
-                fmt::format("different SM clocks: {:.0f} MHz in BASE and {:.0f} MHz in NEW "
-                            "(medians)",
-                            a, b));
+            warn(Warning::different_clocks,
+                 fmt::format("different SM clocks: {:.0f} MHz in BASE and {:.0f} MHz in NEW (medians)", a, b));
     }
     void tools() {
         const Origin &a = base_.trace->origin(), &b = next_.trace->origin();
         if (other_tool(base_, next_))
-            warn(fmt::format("recorded by tools with different overhead: {} in BASE, {} in NEW",
+            warn(Warning::different_recorders,
+                 fmt::format("recorded by tools with different overhead: {} in BASE, {} in NEW",
                              a.tool.empty() ? a.importer : a.tool, b.tool.empty() ? b.importer : b.tool));
     }
     void details() {
         if (other_tool(base_, next_)) return;
         for (const auto& [side, details] :
              {std::pair("BASE", details_only_in(base_, next_)), std::pair("NEW", details_only_in(next_, base_))})
-            if (!details.empty()) warn(fmt::format("only {} recorded {}, which slows the host", side, details));
+            if (!details.empty())
+                warn(Warning::different_details,
+                     fmt::format("only {} recorded {}, which slows the host", side, details));
     }
     void debugging() {
         std::string before = debugging_of(base_), after = debugging_of(next_);
         if (before == after) return;
         auto said = [](const std::string& text) { return text.empty() ? "without them" : "with " + text; };
-        warn(fmt::format("not comparable: variables for debugging change the timing; BASE was recorded {}, NEW {}",
+        warn(Warning::different_debugging,
+             fmt::format("not comparable: variables for debugging change the timing; BASE was recorded {}, NEW {}",
                          said(before), said(after)));
     }
     void one(std::string_view side, const Run& run) {
         if (work_missing(*run.trace))
-            warn(fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
+            warn(Warning::work_not_recorded,
+                 fmt::format("{}: at least {:.0f} % of the device work was not recorded, so its times are unreliable",
                              side, 100 * run.trace->completeness().missing_share()));
         if (double pct = run.facts->get<Throttling>().pct(); pct > kMaxThrottledPct)
-            warn(fmt::format("{}: clocks were throttled in {:.0f} % of the samples", side, pct));
+            warn(Warning::clocks_throttled,
+                 fmt::format("{}: clocks were throttled in {:.0f} % of the samples", side, pct));
         ProfilerCost distortion = run.facts->get<ProfilerCost>();
+        std::string explained =
+            distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(distortion.explained_ns);
         if (distortion.host_doubtful)
-            warn(fmt::format(
-                "{}: the profiler slowed the host, which may explain {} of the {} that the GPU waited for "
-                "launches and host code",
-                side,
-                distortion.explained_ns >= distortion.host_idle ? "all" : readable_duration(distortion.explained_ns),
-                readable_duration(distortion.host_idle)));
+            warn(Warning::host_slowed,
+                 fmt::format("{}: the profiler slowed the host, which may explain {} of the {} that the GPU waited for "
+                             "launches and host code",
+                             side, explained, readable_duration(distortion.host_idle)));
         if (distortion.overhead_large)
-            warn(fmt::format("{}: the profiler's own work takes {} of the recording", side,
-                             readable_duration(distortion.overhead_ns)));
+            warn(Warning::profiler_work, fmt::format("{}: the profiler's own work takes {} of the recording", side,
+                                                     readable_duration(distortion.overhead_ns)));
         if (run.warm_up > 0)
             found_.statements.push_back(
                 {false,
@@ -176,17 +187,19 @@ private:
                      "{}: the first {} of {} steps are excluded as warm-up because they took much longer than the rest",
                      side, run.warm_up, run.warm_up + run.steps.steps.size())});
         if (run.backlog_pct)
-            warn(fmt::format(
-                "{}: {:.0f} % of the device work ran after the last step, so step times only cover submitting "
-                "work and are not compared; synchronise at the end of each step",
-                side, *run.backlog_pct));
+            warn(Warning::work_after_steps,
+                 fmt::format(
+                     "{}: {:.0f} % of the device work ran after the last step, so step times only cover submitting "
+                     "work and are not compared; synchronise at the end of each step",
+                     side, *run.backlog_pct));
     }
     void steps() {
         const Run& shown = base_.steps_because.empty() ? next_ : base_;
         if (base_.steps.steps.empty() && next_.steps.steps.empty() && shown.steps_because.empty())
             found_.statements.push_back({false, "no steps found on either side; whole recordings are compared"});
         else if (base_.steps.steps.empty() || next_.steps.steps.empty())
-            warn(fmt::format("steps cannot be compared: {}; whole recordings are compared", shown.steps_because));
+            warn(Warning::steps_not_comparable,
+                 fmt::format("steps cannot be compared: {}; whole recordings are compared", shown.steps_because));
         else if (!shown.steps_because.empty())
             found_.statements.push_back({false, shown.steps_because});
     }

@@ -3,12 +3,29 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compare/compared_run.h"
+#include "compare/comparison_warnings.def"
 #include "core/model/answer.h"
 
 namespace gpuprof::compare {
+
+enum class Warning {
+#define GPUPROF_COMPARE_WARNING(code, doc) code,
+    GPUPROF_COMPARE_WARNINGS(GPUPROF_COMPARE_WARNING)
+#undef GPUPROF_COMPARE_WARNING
+};
+
+struct WarningSpec {
+    std::string_view name, doc;
+};
+inline constexpr WarningSpec kWarnings[] = {
+#define GPUPROF_COMPARE_WARNING(code, doc) {#code, doc},
+    GPUPROF_COMPARE_WARNINGS(GPUPROF_COMPARE_WARNING)
+#undef GPUPROF_COMPARE_WARNING
+};
 
 struct Comparability {
     bool same_hardware = true;  // or unknown

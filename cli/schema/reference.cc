@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include "analyze/kernels/kernel_rule_list.h"
+#include "analyze/rules/rule.h"
 #include "cli/serve/prometheus.h"
+#include "collect/counters/counter_catalogue.h"
+#include "collect/counters/source_set.h"
+#include "compare/change.h"
+#include "compare/comparability.h"
 #include "core/schema/losses.h"
 #include "core/schema/metrics.h"
 #include "core/schema/options.h"
@@ -13,6 +18,7 @@
 #include "core/schema/summary_fields.def"
 #include "io/importers/importer.h"
 #include "present/answer/analyses.h"
+#include "present/query/sql_checks.h"
 #include "present/report/report.h"
 
 namespace gpuprof::inline cli {
@@ -68,6 +74,22 @@ constexpr ResultColumn kStallColumns[] = {kName,
                                           {"remedy", CellType::text, Unit::none, "What to do."}};
 constexpr ResultColumn kRuleColumns[] = {
     kName, kDoc, {"needs", CellType::text, Unit::none, "Counters without which it abstains."}};
+
+constexpr ResultColumn kCounterColumns[] = {
+    {"set", CellType::text, Unit::none, "Set of gpu-profile counters that adds the metric."},
+    {"vendor_name", CellType::text, Unit::none, "Name in CUPTI."},
+    {"absent_on", CellType::text, Unit::none, "Chips without the metric, separated by spaces."}};
+constexpr ResultColumn kSqlCheckColumns[] = {
+    {"analysis", CellType::text, Unit::none, "Analysis that is checked."},
+    {"sql", CellType::text, Unit::none,
+     "SQL over the tables of the recording that computes the same; absent if SQL cannot."},
+    {"against", CellType::text, Unit::none,
+     "The same figures from the analysis; absent: its columns of the same names."},
+    {"why", CellType::text, Unit::none, "What SQL cannot compute."}};
+constexpr ResultColumn kValueColumns[] = {
+    {"object", CellType::text, Unit::none, "Object in JSON documents, as the JSON Schema names it."},
+    {"member", CellType::text, Unit::none, "Member of the object."},
+    {"value", CellType::text, Unit::none, "A value that the member can have."}};
 
 constexpr ResultColumn kPmCounterColumns[] = {kName, kUnit, kDoc};
 
@@ -212,6 +234,47 @@ ResultTable summary_fields_table() {
     return table;
 }
 
+ResultTable rules_table() {
+    ResultTable table("rules", kNamed);
+    for (const Rule* rule : all_rules()) table.add_row({rule->id, rule->doc});
+    return table;
+}
+
+ResultTable counter_sets_table() {
+    ResultTable table("counter_sets", kCounterColumns);
+    for (const counters::SetMetric& metric : counters::set_metrics())
+        table.add_row({metric.set, metric.name, text_or_absent(metric.chips_without)});
+    for (const counters::SourceMetric& metric : counters::kSourceMetrics)
+        table.add_row({counters::kSourceSet, metric.name, kAbsent});
+    return table;
+}
+
+ResultTable sql_checks_table() {
+    ResultTable table("sql_checks", kSqlCheckColumns);
+    for (const SqlCheck& check : sql_checks())
+        table.add_row({check.analysis, text_or_absent(check.sql), text_or_absent(check.of), text_or_absent(check.why)});
+    return table;
+}
+
+// The names of the values of an enumeration, in its order; the first value without a name ends it.
+template <class Enum, class Name>
+void add_values(ResultTable& table, std::string_view object, std::string_view member, Name name, Enum first = {}) {
+    for (int value = static_cast<int>(first); !name(static_cast<Enum>(value)).empty(); ++value)
+        table.add_row({object, member, name(static_cast<Enum>(value))});
+}
+
+ResultTable json_values_table() {
+    ResultTable table("json_values", kValueColumns);
+    auto name = [](auto value) { return name_of(value); };
+    add_values<Limit>(table, "verdict", "name", name);
+    add_values<compare::Word>(table, "verdict", "name", compare::name_of_speed);
+    add_values<Basis>(table, "finding", "basis", name);
+    add_values<Rating>(table, "finding", "severity", name);
+    add_values<Unit>(table, "column", "unit", name, Unit::ns);
+    add_values<CellType>(table, "column", "type", name);
+    return table;
+}
+
 template <class List>
 ResultTable named_table(std::string_view name, const List& list) {
     ResultTable table(name, kNamed);
@@ -260,6 +323,9 @@ std::vector<Section> reference_sections() {
     chapter("Rules about kernels", "The findings of `report FILE advice`.", kernel_rules_table());
     chapter("Summary of sampling", "The keys of `gpu-profile --json` and the fields of `GpuSummary` in Python.",
             summary_fields_table());
+    chapter("Warnings of comparisons",
+            "`trust` in the JSON of `gpu-profile compare` has one of these codes for each warning.",
+            named_table("comparison_warnings", compare::kWarnings));
     chapter("Losses",
             "Everything dropped, repaired or unmatched is counted in the table `loss` under one of these names.",
             losses_table());
@@ -284,10 +350,15 @@ std::vector<ResultTable> reference_tables() {
     out.push_back(stall_reasons_table());
     out.push_back(kernel_rules_table());
     out.push_back(summary_fields_table());
+    out.push_back(named_table("comparison_warnings", compare::kWarnings));
     out.push_back(losses_table());
     out.push_back(exit_codes_table());
     out.push_back(named_table("importers", all_importers()));
     out.push_back(named_table("formats", report_formats()));
+    out.push_back(rules_table());
+    out.push_back(counter_sets_table());
+    out.push_back(sql_checks_table());
+    out.push_back(json_values_table());
     return out;
 }
 

@@ -17,7 +17,7 @@ struct Section {
 };
 
 std::vector<Section> reference_sections();
-// tables, columns, analyses, analysis_columns, options, metrics, counters, rules, losses, exit_codes, importers, formats.
+// The tables of the sections, and what only programs need: rules, counter_sets, sql_checks, json_values.
 std::vector<ResultTable> reference_tables();
 
 }  // namespace gpuprof::cli

@@ -17,11 +17,8 @@ constexpr MetricSet kSets[] = {
         {"full", "Everything above."},
 };
 
-struct Metric {
-    std::string_view set, name;
-};
-constexpr Metric kMetrics[] = {
-#define GPUPROF_COUNTER_METRIC(set, name, chips_without) {#set, name},
+constexpr SetMetric kMetrics[] = {
+#define GPUPROF_COUNTER_METRIC(set, name, chips_without) {#set, name, chips_without},
     GPUPROF_COUNTER_METRICS(GPUPROF_COUNTER_METRIC)
 #undef GPUPROF_COUNTER_METRIC
 };
@@ -51,7 +48,7 @@ void add_set(std::vector<std::string>& names, std::string_view set) {
         return;
     }
     if (set == "sol") add_set(names, "triage");
-    for (const Metric& metric : kMetrics)
+    for (const SetMetric& metric : kMetrics)
         if (metric.set == set) add(names, metric.name);
 }
 
@@ -63,6 +60,7 @@ bool looks_like_metric(std::string_view name) {
 }  // namespace
 
 std::span<const MetricSet> metric_sets() { return kSets; }
+std::span<const SetMetric> set_metrics() { return kMetrics; }
 
 std::vector<std::string> metrics_of(std::string_view set) {
     std::vector<std::string> names;

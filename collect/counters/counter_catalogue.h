@@ -1,4 +1,4 @@
-// Sets of kernel counters, from catalogue.def.
+// Sets of kernel counters, from counter_catalogue.def.
 #pragma once
 
 #include <span>
@@ -15,6 +15,11 @@ struct MetricSet {
 };
 // In the order of increasing cost; the last one is `full`.
 std::span<const MetricSet> metric_sets();
+// What a set adds to those that it contains, with the chips that lack it ("GA100 TU102"). `full` adds nothing.
+struct SetMetric {
+    std::string_view set, name, chips_without;
+};
+std::span<const SetMetric> set_metrics();
 // The metrics of a set in the best order; empty for an unknown set.
 std::vector<std::string> metrics_of(std::string_view set);
 // The metrics of a set that would cost a pass more on a chip, and that are not measured there.

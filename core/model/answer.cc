@@ -3,8 +3,12 @@
 namespace gpuprof::inline model {
 
 std::string_view name_of(Rating rating) {
-    if (rating == Rating::high) return "high";
-    return rating == Rating::medium ? "medium" : "low";
+    switch (rating) {
+        case Rating::high: return "high";
+        case Rating::medium: return "medium";
+        case Rating::low: return "low";
+    }
+    return "";
 }
 
 std::string_view name_of(Limit limit) {

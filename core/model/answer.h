@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/ids.h"
@@ -18,7 +19,8 @@ struct Trust {
     struct Statement {
         bool warning = false;  // can change a conclusion
         std::string text;
-        bool damage = false;  // bytes of the input could not be read: shown before everything else
+        bool damage = false;         // bytes of the input could not be read: shown before everything else
+        std::string_view code = {};  // of a warning that programs act on: a static text in snake case, or empty
     };
     std::vector<Statement> statements;
 };

@@ -39,6 +39,7 @@ void write_trust(JsonWriter& json, const Trust& trust) {
         json.key("warning");
         json.boolean(statement.warning);
         json.member("text", statement.text);
+        if (!statement.code.empty()) json.member("code", statement.code);
         json.end_object();
     }
     json.end_array();

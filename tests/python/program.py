@@ -74,13 +74,17 @@ class Program:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def report(self, source, *arguments, stdin=b""):
-        return self._report("report", source, *arguments, stdin=stdin)
+        return self._report("report", source, *arguments, "--limit", "0", stdin=stdin)
+
+    def declared(self, table):
+        """What the program declares: the rows of a table of `schema --format json`, as dictionaries."""
+        return self._report("schema")[table].rows
 
     def comparison(self, base, new, *arguments):
-        return self._report("compare", base, new, *arguments)
+        return self._report("compare", base, new, *arguments, "--limit", "0")
 
     def _report(self, *arguments, stdin=b""):
-        outcome = self.run(*arguments, "--format", "json", "--limit", "0", stdin=stdin)
+        outcome = self.run(*arguments, "--format", "json", stdin=stdin)
         assert outcome.status == 0, f"exit {outcome.status}: {outcome.errors}"
         return Report(read_strict_json(outcome.stdout))
 

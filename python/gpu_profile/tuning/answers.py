@@ -91,6 +91,7 @@ def compared(base: list[str], new: list[str]) -> dict[str, Any]:
     repeats = [word for flag, files in (("--repeat-base", base[1:]), ("--repeat-new", new[1:])) for file in files for word in (flag, file)]
     document = _json("compare", base[0], new[0], "metrics", "--limit", "0", *repeats)
     lead: list[str] = document["lead"]
+    warnings = [line for line in document["trust"] if line["warning"]]
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
     about = document["verdict"].get("metric")
     row = metrics.get(about, {})
@@ -98,7 +99,8 @@ def compared(base: list[str], new: list[str]) -> dict[str, Any]:
     return {
         "verdict": document["verdict"]["name"],
         "lead": lead,
-        "warnings": [line["text"] for line in document["trust"] if line["warning"]],
+        "warnings": [line["text"] for line in warnings],
+        "warning_codes": [line["code"] for line in warnings],
         "metric": about,
         **{name: row.get(name) for name in ("base_ns", "new_ns", "change_pct", "low_pct", "high_pct", "noise_pct", "confidence", "basis")},
         "base_peak_bytes": peak.get("base_bytes"),

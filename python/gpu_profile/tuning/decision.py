@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 __all__ = ["DOUBTS", "Decision", "decide", "held"]
 
 
-# Warnings of compare (compare/comparability.cc) with which a difference says little about the change.
-DOUBTS = ("different hardware", "different SM clocks", "recorded by tools with different overhead", "clocks were throttled", "of the device work was not recorded", "steps cannot be compared")
-
+# Codes of the warnings of compare (compare/comparison_warnings.def) with which a difference says little about the change.
+DOUBTS = frozenset({"different_hardware", "different_clocks", "different_recorders", "clocks_throttled", "work_not_recorded", "steps_not_comparable"})
 
 UNKNOWN = "too noisy to check the prediction"
 
@@ -25,7 +24,7 @@ def decide(compared: dict[str, Any], evaluation: dict[str, Any] | None = None, m
         return Decision("rejected", f"the evaluation failed: {evaluation['problem']}")
     if max_memory_mb is not None and compared["peak_bytes"] is not None and compared["peak_bytes"] > max_memory_mb * 1e6:
         return Decision("rejected", f"peak device memory is {compared['peak_bytes'] / 1e6:.1f} MB, the limit {max_memory_mb:g} MB")
-    doubts = [text for text in compared["warnings"] if any(doubt in text for doubt in DOUBTS)]
+    doubts = [text for text, code in zip(compared["warnings"], compared["warning_codes"]) if code in DOUBTS]
     if doubts:
         return Decision("undecided", f"{_change(compared)}, but {doubts[0]}")
     said = compared["verdict"]

@@ -71,7 +71,7 @@ def _texts(value: Any) -> bool:
 
 
 _NUMBERS = ("base_ns", "new_ns", "change_pct", "low_pct", "high_pct", "noise_pct", "base_peak_bytes", "peak_bytes")
-_COMPARED = {"verdict": _text, "lead": _texts, "warnings": [_text], "metric?": _text, "basis?": _text, "confidence?": _text, **{f"{name}?": _number for name in _NUMBERS}}
+_COMPARED = {"verdict": _text, "lead": _texts, "warnings": [_text], "warning_codes?": [_text], "metric?": _text, "basis?": _text, "confidence?": _text, **{f"{name}?": _number for name in _NUMBERS}}
 _CODE = {"commit": _text, "patch?": _text, "patch_sha256?": _text, "note?": _text, "untracked": [_text]}
 _RECORDED = {"recordings": _texts, "recorded_at?": _time, "code?": _CODE}
 _STATE = {**_RECORDED, "again": [{**_RECORDED, "same_code": _flag, "compared": _COMPARED}]}

@@ -21,9 +21,7 @@ from gpu_profile import GpuMonitor, GpuSample, GpuSummary, MultiRunResult, RunSt
 
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGE = ROOT / "python" / "gpu_profile"
-SUMMARY_FIELD = re.compile(r"^\s*FIELD\((\w+), (\w+),", re.MULTILINE)
-METRIC = re.compile(r'^\s*METRIC\(\w+, "[^"]+", (\w+),', re.MULTILINE)
-PYTHON_TYPES = {"text": "str", "count": "int", "real": "float | None", "list": "tuple[str, ...]"}
+PYTHON_TYPES = {"text": "str", "integer": "int", "number or null": "float | None", "list of texts": "tuple[str, ...]"}
 
 
 @pytest.fixture
@@ -34,12 +32,8 @@ def summary(tmp_path):
     return monitor.summary
 
 
-def declared_summary_fields():
-    return SUMMARY_FIELD.findall((ROOT / "core" / "schema" / "summary_fields.def").read_text())
-
-
-def test_summary_fields_are_the_declared_ones():
-    declared = [(name, PYTHON_TYPES[kind]) for kind, name in declared_summary_fields()]
+def test_summary_fields_are_the_declared_ones(program):
+    declared = [(row["name"], PYTHON_TYPES[row["type"]]) for row in program.declared("summary_fields")]
     assert [(field.name, field.type) for field in dataclasses.fields(GpuSummary)] == declared
 
 
@@ -52,8 +46,8 @@ def test_summary_fields_are_those_of_the_library():
     assert list(written) == [field.name for field in dataclasses.fields(GpuSummary)]
 
 
-def test_sample_fields_are_the_declared_ones():
-    declared = METRIC.findall((ROOT / "core" / "schema" / "metrics.def").read_text())
+def test_sample_fields_are_the_declared_ones(program):
+    declared = [row["field"] for row in program.declared("metrics")]
     assert GpuSample._fields == ("time_s", "device", *declared)
     assert native.metric_fields() == declared
 
@@ -97,12 +91,12 @@ def test_summary_is_frozen_and_can_be_pickled(summary):
     assert hash(summary) == hash(dataclasses.replace(summary))
 
 
-def test_summary_as_json(summary):
+def test_summary_as_json(program, summary):
     line = summary.to_json()
     assert "\n" not in line
     values = json.loads(line)
     assert values == summary.to_dict()
-    assert list(values) == [name for _, name in declared_summary_fields()]
+    assert list(values) == [row["name"] for row in program.declared("summary_fields")]
     assert (values["util_gpu_mean"], values["temp_mean_c"]) == (30, None)
     assert isinstance(values["notes"], list)
     assert GpuSummary.from_dict(values) == summary

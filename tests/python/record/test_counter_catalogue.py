@@ -26,9 +26,6 @@ PASSES = {
     "TU102": (1, 3, 3, 6, 9, 7, 13),
     "GB202": (1, 3, 5, 6, 10, 7, 19),
 }
-CATALOGUE = (ROOT / "collect" / "counters" / "counter_catalogue.def").read_text()
-
-
 SIBLINGS = ("TU104", "TU117", "GA102", "AD107", "GB203", "GB206")
 
 
@@ -63,13 +60,12 @@ def plan(program, cupti, chip, *options):
     return rows
 
 
-def absent_by_catalogue(chip):
+def absent_by_catalogue(program, chip):
     """set -> metrics that the catalogue says a chip lacks"""
     lacking = {}
-    for name, metric, chips in re.findall(r'METRIC\((\w+), "([^"]+)",\s*"([^"]*)"\)', CATALOGUE.partition("#define")[2]):
-        lacking.setdefault(name, set())
-        if chip in chips.split():
-            lacking[name].add(metric)
+    for row in program.declared("counter_sets"):
+        if row["set"] != "source":
+            lacking.setdefault(row["set"], set()).update([row["vendor_name"]] if chip in (row["absent_on"] or "").split() else [])
     lacking["sol"] |= lacking["triage"]
     lacking["full"] = set().union(*lacking.values())
     return lacking
@@ -80,7 +76,7 @@ def test_passes_and_names_are_those_of_cupti(program, version, chip):
     rows = plan(program, library_of(version), chip)
     assert_limits(rows)
     assert tuple(passes for passes, _, _ in rows.values()) == PASSES[chip]
-    assert {name: absent for name, (_, _, absent) in rows.items()} == absent_by_catalogue(chip)
+    assert {name: absent for name, (_, _, absent) in rows.items()} == absent_by_catalogue(program, chip)
 
 
 @pytest.mark.parametrize(("version", "chip"), pairs(SIBLINGS))
@@ -147,7 +143,6 @@ def test_layouts_equal_the_headers(cupti):
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-SOURCE_SET = (ROOT / "collect/counters/source_set.h").read_text()
 ASK_PROPERTIES = """
 import ctypes, sys
 library, chip, names = ctypes.CDLL(sys.argv[1]), sys.argv[2].encode(), sys.argv[3:]
@@ -164,8 +159,8 @@ for name in names:
 
 
 @pytest.mark.parametrize("chip", ["GH100", "GA100", "TU102", "GB100"])
-def test_cupti_knows_the_counters_of_instructions(cupti, chip):
-    names = re.findall(r'"(smsp__sass_\w+)"', SOURCE_SET)
+def test_cupti_knows_the_counters_of_instructions(program, cupti, chip):
+    names = [row["vendor_name"] for row in program.declared("counter_sets") if row["set"] == "source"]
     assert len(names) == 5
     done = subprocess.run([sys.executable, "-c", ASK_PROPERTIES, cupti, chip, *names], env={**os.environ, "LD_LIBRARY_PATH": str(cupti.parent)},
                           capture_output=True, text=True, timeout=HANGS_S, check=False)

@@ -7,7 +7,6 @@ behind the program. Its lists of names are compared with the program's own, and 
 import copy
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -148,21 +147,17 @@ def test_evaluations(program, tmp_path):
         assert problems("evaluation", document) == []
 
 
-def names_in(path, function):
-    body = (ROOT / path).read_text().split(function)[1].split("\n}")[0]
-    return set(re.findall(r'"([^"\n]+)"', body))
-
-
-def test_lists_of_names_are_the_programs():
-    kinds = SCHEMA["$defs"]
-    assert set(kinds["verdict"]["properties"]["name"]["enum"]) == \
-        names_in("core/model/answer.cc", "name_of(Limit limit)") | names_in("compare/change.cc", "name_of_speed(Word word)")
-    assert set(kinds["finding"]["properties"]["basis"]["enum"]) == names_in("core/model/answer.cc", "name_of(Basis basis)")
-    assert set(kinds["finding"]["properties"]["severity"]["enum"]) == names_in("core/model/answer.cc", "name_of(Rating rating)")
-    assert set(kinds["column"]["properties"]["unit"]["enum"]) == names_in("core/schema/unit.h", "name_of(Unit unit)") | {None}
-    assert set(kinds["column"]["properties"]["type"]["enum"]) == names_in("core/model/result_table.cc", "name_of(CellType type)")
-    declared = re.findall(r'FIELD\((?!type)\w+, (\w+), \w+, "([^"]*)"\)', (ROOT / "core/schema/summary_fields.def").read_text())
-    assert {name: each["description"] for name, each in kinds["summary"]["properties"].items()} == dict(declared)
+def test_lists_of_names_are_the_programs(program):
+    kinds, names = SCHEMA["$defs"], {}
+    for row in program.declared("json_values"):
+        names.setdefault((row["object"], row["member"]), set()).add(row["value"])
+    names["statement", "code"] = {row["name"] for row in program.declared("comparison_warnings")}
+    assert names.keys() == {("verdict", "name"), ("finding", "basis"), ("finding", "severity"), ("column", "unit"), ("column", "type"), ("statement", "code")}
+    names["column", "unit"].add(None)
+    for (kind, member), expected in names.items():
+        assert set(kinds[kind]["properties"][member]["enum"]) == expected, (kind, member)
+    declared = {row["name"]: row["doc"] for row in program.declared("summary_fields")}
+    assert {name: each["description"] for name, each in kinds["summary"]["properties"].items()} == declared
 
 
 def spoiled(document):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FIXTURES, TESTS
+from conftest import FIXTURES
 
 RECORDINGS = ("kernels", "memory_bound", "transformer", "triton")  # 31 launches
 RAW = FIXTURES / "ncu/kernels.raw.csv.gz"
@@ -176,16 +176,11 @@ def test_unknown_kernels(program, words, message):
     assert out.stdout == ""
 
 
-def names_of_set(name):
-    text = (TESTS.parent / "collect/counters/counter_catalogue.def").read_text()
-    return set(re.findall(rf'METRIC\({name}, "([^"]+)"', text))
-
-
 @every_recording
 @pytest.mark.parametrize("sets", [("triage",), ("triage", "sol"), ("details",), ("details", "stalls", "memory")], ids="+".join)
 def test_what_our_sets_can_say(program, tmp_path, raw, sets):
     """With fewer counters, the limit is the same or unknown; the set of three passes knows it."""
-    names = set().union(*map(names_of_set, sets))
+    names = {row["vendor_name"] for row in program.declared("counter_sets") if row["set"] in sets}
     file = without_columns(raw, tmp_path / "set.csv", lambda name: name in names or name.startswith(("launch__", "device__")))
     whole = {row["launch"]: row["limit"] for row in rows_of(program, raw, "limits")}
     ours = {row["launch"]: row["limit"] for row in rows_of(program, file, "limits")}

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from program import Program
 
 from patience import HANGS_S
 
@@ -37,8 +38,6 @@ def rows(file, *statements):
     return [table for table in json.loads(done.stdout)["tables"]]
 
 
-
-
 def same(one, other):
     if isinstance(one, float) or isinstance(other, float):
         return one is not None and other is not None and abs(one - other) <= 1e-9 * max(1.0, abs(one), abs(other))
@@ -49,33 +48,20 @@ def by_key(table):
     return sorted(table["rows"], key=lambda row: [(value is not None, isinstance(value, str), str(value)) for value in row if not isinstance(value, float)])
 
 
-def checks():
-    """Parsed from the source, so that the texts are those of one declaration."""
-    source = (ROOT / "present/query/sql_checks.cc").read_text()
-    work = "".join(re.findall(r'"([^"]*)"', re.search(r"#define WORK(.*?)\n\n", source, re.DOTALL)[1]))
-    for entry in re.findall(r"^    \{(.*?)\},?\n(?=    \{|\};)", source, re.MULTILINE | re.DOTALL):
-        fields = []
-        for field in re.split(r',\s*(?=WORK|")(?=(?:[^"]*"[^"]*")*[^"]*$)', entry):
-            fields.append((work if field.strip().startswith("WORK") else "") + "".join(re.findall(r'"([^"]*)"', field)))
-        yield fields
+CHECKS = Program(PROGRAM).declared("sql_checks")
 
 
-CHECKS = list(checks())
-
-
-def test_every_analysis_says_how_sql_would_check_it():
-    schema = subprocess.run([PROGRAM, "schema", "--format", "json"], capture_output=True, text=True, check=True).stdout
-    analyses = next(t for t in json.loads(schema)["tables"] if t["name"] == "analyses")
-    assert [row[0] for row in analyses["rows"]] and {row[0] for row in analyses["rows"]} == {check[0] for check in CHECKS}
-    assert all(sql or why for _, sql, _, why in CHECKS)
+def test_every_analysis_says_how_sql_would_check_it(program):
+    assert CHECKS and [row["name"] for row in program.declared("analyses")] == [check["analysis"] for check in CHECKS]
+    assert all(check["sql"] or check["why"] for check in CHECKS)
 
 
 @pytest.mark.parametrize("file", ["kineto/transformer.json.gz", "kineto/overlap.json.gz", "nsys/h100_2gpu_1s.sqlite.gz", "memory/growth.snapshot.pickle.gz", "jax/mlp.xplane.pb.gz"])
-@pytest.mark.parametrize("check", [c for c in CHECKS if c[1]], ids=lambda check: check[0])
+@pytest.mark.parametrize("check", [check for check in CHECKS if check["sql"]], ids=lambda check: check["analysis"])
 def test_sql_agrees_with_the_analysis(file, check):
-    analysis, sql, out_of, _ = check
-    expected = rows(FIXTURES / file, sql)[0]
-    if not out_of:
+    analysis, out_of = check["analysis"], check["against"]
+    expected = rows(FIXTURES / file, check["sql"])[0]
+    if out_of is None:
         table = analysis + "_summary" if analysis in ("memcpy", "memset") else analysis
         out_of = f"SELECT {', '.join(column['name'] for column in expected['columns'])} FROM {table}"
     found = rows(FIXTURES / file, out_of)[0]

@@ -113,12 +113,18 @@ def test_a_faster_gpu_is_no_gain(tune, tmp_path):
     assert said[0] == "trial 1: undecided: another machine"
 
 
-def test_doubts_are_warnings_of_compare():
-    from gpu_profile.tuning.decision import DOUBTS
+FASTER = {"verdict": "faster", "confidence": "high", "basis": "recordings", "metric": "step_p50", "change_pct": -50.0, "low_pct": -52.0, "high_pct": -48.0,
+          "warnings": [], "warning_codes": [], "peak_bytes": None}
 
-    source = (ROOT / "compare/comparability.cc").read_text()
-    said = source.replace('"\n', '"').replace(" ", "")
-    assert [doubt for doubt in DOUBTS if doubt.replace(" ", "") not in said.replace('""', "")] == []
+
+def test_doubts_are_warnings_of_compare(program):
+    from gpu_profile.tuning.decision import DOUBTS, decide
+
+    codes = [row["name"] for row in program.declared("comparison_warnings")]
+    assert set(codes) > DOUBTS
+    for code in codes:
+        decision = decide({**FASTER, "warnings": ["it differs"], "warning_codes": [code]})
+        assert (decision.word, "it differs" in decision.because) == (("undecided", True) if code in DOUBTS else ("accepted", False))
 
 
 @pytest.mark.parametrize(
@@ -129,8 +135,7 @@ def test_doubts_are_warnings_of_compare():
 def test_results_and_memory_decide_before_speed(evaluation, limit, peak, word):
     from gpu_profile.tuning.decision import decide
 
-    found = {"verdict": "faster", "confidence": "high", "basis": "recordings", "metric": "step_p50", "change_pct": -50.0, "low_pct": -52.0, "high_pct": -48.0, "warnings": [], "peak_bytes": peak}
-    assert decide(found, evaluation, limit).word == word
+    assert decide({**FASTER, "peak_bytes": peak}, evaluation, limit).word == word
 
 
 def test_predictions_are_held_against_the_interval():
