@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyze/kernels/kernel_rule_list.h"
-#include "analyze/rules/rule.h"
+#include "analyze/rules/rule_list.h"
 #include "cli/serve/prometheus.h"
 #include "collect/counters/counter_catalogue.h"
 #include "collect/counters/source_set.h"
@@ -236,7 +236,7 @@ ResultTable summary_fields_table() {
 
 ResultTable rules_table() {
     ResultTable table("rules", kNamed);
-    for (const Rule* rule : all_rules()) table.add_row({rule->id, rule->doc});
+    for (const Rule* rule : kAllRules) table.add_row({rule->id, rule->doc});
     return table;
 }
 
