@@ -40,11 +40,12 @@ bool same_iteration(Recording& base, Recording& next) {
     for (const auto& [name, count] : before) {
         auto other = after.find(name);
         if (other == after.end()) continue;
-        bool alike = count <= kMaxFrequencyRatio * other->second && other->second <= kMaxFrequencyRatio * count;
+        bool same_frequency =
+            count <= kMaxFrequencyRatio * other->second && other->second <= kMaxFrequencyRatio * count;
         bool marks = name == base.steps(StepMethod::kernels).family || name == next.steps(StepMethod::kernels).family;
-        if (marks && !alike) return false;
+        if (marks && !same_frequency) return false;
         ++shared;
-        as_often += alike;
+        as_often += same_frequency;
     }
     return shared > 0 && 2 * as_often >= shared;
 }
@@ -116,18 +117,18 @@ std::string clause_of(std::string note) {
 StepChoice choose_steps(Recording& base, Recording& next) {
     bool ranges = both_have(base, next, StepMethod::ranges);
     const Steps &before = base.steps(StepMethod::ranges), &after = next.steps(StepMethod::ranges);
-    bool alike = ranges && before.family == after.family;
-    if (alike && host_steps_hold(base) && host_steps_hold(next)) return {StepMethod::ranges, ""};
-    if (alike && both_have(base, next, StepMethod::launched)) return {StepMethod::launched, std::string(kAhead)};
+    bool same_ranges = ranges && before.family == after.family;
+    if (same_ranges && host_steps_hold(base) && host_steps_hold(next)) return {StepMethod::ranges, ""};
+    if (same_ranges && both_have(base, next, StepMethod::launched)) return {StepMethod::launched, std::string(kAhead)};
     bool named = !base.facts().options().step_range.empty();
     if (!named && both_have(base, next, StepMethod::kernels)) {
         if (same_iteration(base, next))
             return {StepMethod::kernels,
                     fmt::format("steps are a sequence of kernels that repeats on both sides{}",
-                                ranges && !alike ? ", because the range names of BASE and NEW differ" : "")};
+                                ranges && !same_ranges ? ", because the range names of BASE and NEW differ" : "")};
         return {StepMethod::none, "the repeating kernel sequences are different parts of the program in BASE and NEW"};
     }
-    if (alike) return {StepMethod::ranges, ""};
+    if (same_ranges) return {StepMethod::ranges, ""};
     if (ranges)
         return {StepMethod::none, fmt::format("steps are named '{}' in BASE and '{}' in NEW, and no sequence of "
                                               "kernels repeats on both sides",

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Rejects unidiomatic phrases in every text that people read: output, help, errors, pages, comments.
+"""Rejects unidiomatic phrases in every text that people read: output, help, errors, pages, comments; and such words in names of the
+code, which reads as plainly as its messages.
 
     check_language.py [PATH...]   tracked files below these paths (default: all)
 
@@ -62,6 +63,22 @@ PHRASES = (
     (r"\boutside of\b", "outside"),
     (r"\b(?:has|have) to be\b", "must be"),
 )
+# Words that must not come back as parts of names of the code (kNobodyWaits, tell_losses), what to write instead.
+CODE = (".h", ".cc", ".def", ".py", ".ts", ".tsx")
+NAMES = (
+    (r"tells?|told", "report, write, send, declare, show"),
+    (r"besides?", "with, next, other, overlapping"),
+    (r"nobody|whoever", "none, the process, the owner"),
+    (r"alike", "equal, same"),
+    (r"manieth", "index"),
+    (r"absolved?s?", "excluded, harmless"),
+    (r"settles?", "finish, find, set"),
+    (r"meanwhile", "during"),
+)
+NAME = re.compile(r"(?<!\w)(?:[a-z]+_\w+|[a-z]+[A-Z]\w*|(?:[A-Z][a-z]+){2,}_?)(?!\w)")
+PART = re.compile(r"[A-Z]?[a-z]+")
+NAMED = tuple((re.compile(word), instead) for word, instead in NAMES)
+VERDICT = "cannot_tell"  # as printed
 COMPILED = tuple((re.compile(phrase, re.IGNORECASE), instead) for phrase, instead in PHRASES)
 
 
@@ -84,12 +101,23 @@ def problems(name, text):
                 yield f"{name}:{number}: “{found[0]}”; write: {instead}"
 
 
+def poor_names(name, text):
+    if not name.endswith(CODE) or name.startswith("tests/") or name.startswith("web/test/"):
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        for found in NAME.findall(line) if EXCUSE not in line else ():
+            for part in PART.findall(found) if found != VERDICT else ():
+                for word, instead in NAMED:
+                    if word.fullmatch(part.lower()):
+                        yield f"{name}:{number}: name {found}; write: {instead}"
+
+
 def main():
-    found = [problem for name, text in texts(sys.argv[1:]) for problem in problems(name, text)]
+    found = [problem for name, text in texts(sys.argv[1:]) for problem in (*problems(name, text), *poor_names(name, text))]
     for problem in found:
         print(problem)
     if found:
-        print(f"{len(found)} phrases to rewrite in plain English", file=sys.stderr)
+        print(f"{len(found)} phrases and names to rewrite in plain English", file=sys.stderr)
         return 1
     return 0
 

@@ -10,7 +10,7 @@ namespace {
 constexpr DurNs kBlocking = 20'000;     // a copy call at least this long that returns with its copy was blocked by it
 constexpr DurNs kEarlyReturn = 10'000;  // a pageable copy may return this long before its record ends
 constexpr DurNs kSlack = 1'000;         // clocks of host and device agree to about this
-constexpr DurNs kAlike = 5'000;  // ops of two streams that end this close may both be the one that was waited for
+constexpr DurNs kSimilar = 5'000;  // ops of two streams that end this close may both be the one that was waited for
 constexpr DurNs kUsualReturn = 4'000, kUsualCopyReturn = 2'000, kUsualBase = 3'000;
 
 }  // namespace
@@ -59,7 +59,7 @@ bool GraphBuilder::wait_for_stream(Row call, TimeNs begun, TimeNs returned) {
         const RecentOp* op = last_done(streams_[i], issued_before, returned + kSlack);
         if (op == nullptr) continue;
         if (best != nullptr && op->end > begun)
-            unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kAlike;
+            unsure = std::max(op->end, best->end) - std::min(op->end, best->end) < kSimilar;
         if (best == nullptr || op->end > best->end) best = op;
     }
     if (best == nullptr) return false;

@@ -83,7 +83,7 @@ bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenari
 namespace {
 
 constexpr std::size_t kMaxInChain = 64;
-constexpr DurNs kAlikeFactor = 3;
+constexpr DurNs kSimilarFactor = 3;
 constexpr double kUnfused = 0.3;
 
 struct Chain {
@@ -125,7 +125,7 @@ public:
                 continue;
             }
             bool joins = !chain.ops.empty() && chain.ops.size() < kMaxInChain && !awaited_[chain.ops.back()] &&
-                         std::max(chain.longest, length) <= kAlikeFactor * std::min(chain.shortest, length);
+                         std::max(chain.longest, length) <= kSimilarFactor * std::min(chain.shortest, length);
             if (!joins) close(chain);
             chain.shortest = chain.ops.empty() ? length : std::min(chain.shortest, length);
             chain.longest = std::max(chain.longest, length);

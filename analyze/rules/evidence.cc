@@ -71,11 +71,11 @@ void set_cost(Finding& finding, const Gain& gain) {
     finding.cost_ns = gain.ns;
     if (!gain.predicted) return;
     finding.predicted = predicted_gain(*gain.predicted);
-    const PredictedGain& told = *finding.predicted;
-    finding.evidence.push_back(fmt::format("predicted with `{}`: {} per step instead of {} ({} to {}, {})", told.change,
-                                           readable_duration(told.step), readable_duration(told.step_before),
-                                           readable_duration(told.step_low), readable_duration(told.step_high),
-                                           told.certainty));
+    const PredictedGain& predicted = *finding.predicted;
+    finding.evidence.push_back(fmt::format(
+        "predicted with `{}`: {} per step instead of {} ({} to {}, {})", predicted.change,
+        readable_duration(predicted.step), readable_duration(predicted.step_before),
+        readable_duration(predicted.step_low), readable_duration(predicted.step_high), predicted.certainty));
 }
 
 DurNs busy_with(const Facts& facts, const KernelPart& part) {

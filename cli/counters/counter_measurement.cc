@@ -71,11 +71,11 @@ Result<Measurement> plan_measurement(const MeasurementOptions& options, const st
     if (!set.costly.empty())
         measurement.remarks.push_back(fmt::format("{} needs another pass for {}; add them to --set to measure them",
                                                   measurement.reply.chip, fmt::join(set.costly, ", ")));
-    if (!set.left_apart.empty())
+    if (!set.separate.empty())
         measurement.remarks.push_back(
             fmt::format("counters of links are omitted, because they cannot be measured "
                         "with others; measure them alone: --set {}",
-                        fmt::join(set.left_apart, ",")));
+                        fmt::join(set.separate, ",")));
     return measurement;
 }
 

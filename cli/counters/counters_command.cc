@@ -156,7 +156,7 @@ Status add_run(Target& target, Runs& all, const CountersArguments& arguments, co
     all.runs.push_back(std::move(*measured));
     const RecordedRun& run = all.runs.back();
     if (!request.counter_plan.empty())
-        evaluate_counters(run.folder.path(), run.program, CounterPart::beside_trace, processes);
+        evaluate_counters(run.folder.path(), run.program, CounterPart::with_trace, processes);
     if (request.counter_plan.empty() || arguments.options.set == counters::kSourceSet)
         attribute_samples(run.folder.path(), true, processes);
     if (arguments.keep.empty()) return {};

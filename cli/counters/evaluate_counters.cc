@@ -67,7 +67,7 @@ void evaluate_counters(const std::string& folder, const std::string& program, Co
                                                                  .plan = plan,
                                                                  .spools = files,
                                                                  .part = companion_part(folder, kPart),
-                                                                 .beside_trace = part == CounterPart::beside_trace,
+                                                                 .with_trace = part == CounterPart::with_trace,
                                                                  .processes = processes,
                                                                  .skip = 0});
     for (const std::string& remark : evaluation.remarks) note(remark);

@@ -9,7 +9,7 @@
 namespace gpuprof::inline cli {
 
 // What the part becomes: the only source of the recording, or an addition to the trace of an earlier run of the same command.
-enum class CounterPart { whole, beside_trace };
+enum class CounterPart { whole, with_trace };
 
 // Does nothing without images. Prints notes. The part is one of the folder's files from then on. `program`: the command;
 // its Python environment is searched for CUPTI. `processes`: of the trace that the part is added to.

@@ -106,8 +106,8 @@ Result<ExitCode> plan_metrics_for_chip(const std::string& chip, const std::strin
                             alone.error.empty() ? "" : "  (not on this GPU)");
     }
     text += fmt::format("{:>12}  together\n", whole.passes);
-    if (!whole.left_apart.empty())
-        text += fmt::format("link counters need a measurement of their own: {}\n", fmt::join(whole.left_apart, ", "));
+    if (!whole.separate.empty())
+        text += fmt::format("link counters need a measurement of their own: {}\n", fmt::join(whole.separate, ", "));
     if (Status printed = print(text); !printed) return printed.error();
     return ExitCode::ok;
 }

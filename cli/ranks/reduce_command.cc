@@ -56,8 +56,8 @@ bool end_with_starter() {
 // does it wait.
 SpillPlan spill_plan(std::uint64_t memory, const std::string& output) {
     if (memory == 0) memory = kReduceMemory;
-    std::string beside = std::filesystem::path(output).parent_path().string();
-    return {.folders = spill_folders(beside), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
+    std::string folder = std::filesystem::path(output).parent_path().string();
+    return {.folders = spill_folders(folder), .heap_bytes = memory / 4, .resident_bytes = memory / 16 * 7};
 }
 
 // Limits the data of this process: pages of files are bounded by `spill_plan`, and addresses cost nothing. The whole stack of a

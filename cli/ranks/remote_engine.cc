@@ -106,8 +106,8 @@ public:
         for (std::size_t i = 0; i < files_.size(); ++i) {
             if (!summaries_[i].empty())
                 unread.insert(i);
-            else if (Status told = tell_done(files_[i]); !told)
-                return told.error();
+            else if (Status sent = send_done(files_[i]); !sent)
+                return sent.error();
         }
         for (tries_ = 1; !unread.empty(); ++tries_)
             if (Status read = read_each(unread); !read) return read.error();
@@ -140,12 +140,12 @@ private:
     // Leaves those that are to be read once more.
     Status read_each(std::set<std::size_t>& unread) {
         for (std::size_t i : unread)
-            if (Status told = tell_task(i); !told) return told;
-        Status told = lines_.say([&](JsonWriter& line) {
+            if (Status sent = send_task(i); !sent) return sent;
+        Status sent = lines_.say([&](JsonWriter& line) {
             line.key("seconds");
             line.real(options_.seconds);
         });
-        if (!told) return told;
+        if (!sent) return sent;
         std::set<std::size_t> again;
         while (!unread.empty()) {
             Result<simdjson::dom::object> line = heard();
@@ -157,19 +157,19 @@ private:
             auto free = [&] { return static_cast<std::uint64_t>(number_in(*line, "free").value_or(0)); };
             if (tries_ == 1 && needs_second_try(end, options_.memory, free)) {
                 again.insert(i);
-                told = lines_.say([](JsonWriter&) {});
+                sent = lines_.say([](JsonWriter&) {});
             } else {
                 if (tries_ == 2) end_second_try(end, options_.memory);
                 end_file(files_[i], end, summaries_[i]);
-                told = tell_done(files_[i]);
+                sent = send_done(files_[i]);
             }
-            if (!told) return told;
+            if (!sent) return sent;
         }
         unread = std::move(again);
         return {};
     }
 
-    Status tell_task(std::size_t i) {
+    Status send_task(std::size_t i) {
         const ReducedFile& file = files_[i];
         return lines_.say([&](JsonWriter& line) {
             line.member("number", static_cast<std::int64_t>(i));
@@ -184,7 +184,7 @@ private:
         });
     }
 
-    Status tell_done(const ReducedFile& file) {
+    Status send_done(const ReducedFile& file) {
         count_file(file, progress_);
         return lines_.say([&](JsonWriter& line) {
             line.member("done", static_cast<std::int64_t>(progress_.files_done));
@@ -253,15 +253,15 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
                                     TemporaryFolder& folder, std::vector<ReducedFile>& files) {
     Result<std::vector<std::string>> words = words_of(paths, request);
     if (!words.ok()) return words.error();
-    Pipe told, said;
-    if (!told.open() || !said.open())
+    Pipe to_python, from_python;
+    if (!to_python.open() || !from_python.open())
         return Error{ExitCode::internal, fmt::format("cannot start Python: {}", std::strerror(errno))};
     ProgramEnvironment environment;
     environment.set_if_absent("GPUPROF_BIN", this_executable());  // one version, here and in Python
     Target target;
-    Status started = target.start(*words, {.input = told.ends[0], .output = said.ends[1]}, environment);
-    told.close(0);
-    said.close(1);
+    Status started = target.start(*words, {.input = to_python.ends[0], .output = from_python.ends[1]}, environment);
+    to_python.close(0);
+    from_python.close(1);
     if (!started.ok()) return no_python("ranks", words->front(), started.error().message);
     Status talked;
     TargetExit ended;
@@ -272,13 +272,13 @@ Result<ExitCode> reduce_with_python(const std::vector<std::string>& paths, const
         std::thread talking([&] {
             talked = caught([&]() -> Status {
                 Result<std::vector<ReducedFile>> reduced =
-                    reduce_elsewhere(said.ends[0], told.ends[1], request, counted);
+                    reduce_elsewhere(from_python.ends[0], to_python.ends[1], request, counted);
                 if (!reduced.ok()) return reduced.error();
                 files = std::move(reduced).value();
                 return {};
             });
-            told.close(1);  // Python ends
-            said.close(0);
+            to_python.close(1);  // Python ends
+            from_python.close(0);
         });
         ended = target.wait();
         talking.join();

@@ -169,7 +169,7 @@ OsCallShare::~OsCallShare() {
     if (file_ >= 0) ::close(file_);
 }
 
-void OsCallShare::tell(RecorderSettings& settings) const {
+void OsCallShare::describe_to(RecorderSettings& settings) const {
     struct stat about {};
     if (::fstat(file_, &about) != 0) return;
     settings.os_calls_share = file_;

@@ -35,7 +35,7 @@ public:
     ~OsCallShare();
 
     // How programs find it.
-    void tell(RecorderSettings& settings) const;
+    void describe_to(RecorderSettings& settings) const;
 
 private:
     explicit OsCallShare(int file) : file_(file) {}

@@ -288,7 +288,7 @@ Result<RecordedRun> run_recorded(Target& target, const RecordingRequest& request
     if (os_calls) {
         Result<OsCallShare> made = OsCallShare::make(folder->path(), options.recorder.os_calls_ns);
         if (made.ok())
-            shared.emplace(std::move(made).value()).tell(options.recorder);
+            shared.emplace(std::move(made).value()).describe_to(options.recorder);
         else
             note(made.error().message + "; calls of the operating system that cannot be recorded are not counted");
     }

@@ -38,7 +38,7 @@ std::optional<std::int64_t> exponent_of(std::string_view text) {
 
 std::string number(std::uint64_t count) { return readable_count(static_cast<std::int64_t>(count)); }
 
-void tell(const counters::SampleReport& report, bool sampled) {
+void report_samples(const counters::SampleReport& report, bool sampled) {
     for (const std::string& remark : report.remarks) note(remark);
     if (report.counted > 0)
         note(fmt::format("counters of {} {}, {} with a source line; gpu-profile report FILE source shows the lines",
@@ -87,7 +87,7 @@ bool is_sample_part(const std::string& file) {
     return is_companion_part(file) && file.find(kPart) != std::string::npos;
 }
 
-void attribute_samples(const std::string& folder, bool beside_trace,
+void attribute_samples(const std::string& folder, bool with_trace,
                        const std::vector<counters::TracedProcess>& processes) {
     counters::SpooledSamples spooled;
     for (const std::string& file : parts_in(folder)) {
@@ -96,15 +96,15 @@ void attribute_samples(const std::string& folder, bool beside_trace,
         if (Status read = counters::read_samples(file, spooled); !read) note(read.error().message);
     }
     if (!spooled.any() && spooled.refused.empty()) {
-        if (beside_trace) note("no warp was sampled: the program did not use CUDA");
+        if (with_trace) note("no warp was sampled: the program did not use CUDA");
         return;
     }
     Result<counters::SampleReport> report = counters::write_samples(
-        spooled, {.part = companion_part(folder, kPart), .beside_trace = beside_trace, .processes = processes});
+        spooled, {.part = companion_part(folder, kPart), .with_trace = with_trace, .processes = processes});
     if (!report.ok()) return note(report.error().message);
     bool sampled = !spooled.failures.empty() || !spooled.refused.empty();
     for (const counters::SampledProcess& process : spooled.processes) sampled = sampled || !process.devices.empty();
-    tell(*report, sampled && spooled.counters.empty());
+    report_samples(*report, sampled && spooled.counters.empty());
 }
 
 }  // namespace gpuprof::cli

@@ -21,7 +21,7 @@ Status apply_warp_samples(const WarpSampleArguments& arguments, RecorderSettings
 
 // Attributes the samples in a folder of spool files to source lines, as one more part in it. Does nothing without samples,
 // or if an earlier attempt did it. Prints notes.
-void attribute_samples(const std::string& folder, bool beside_trace,
+void attribute_samples(const std::string& folder, bool with_trace,
                        const std::vector<counters::TracedProcess>& processes = {});
 // Whether a file of the folder is such a part.
 bool is_sample_part(const std::string& file);

@@ -10,7 +10,7 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<PlannedSet> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.names, r.units, r.absent, r.left_apart, r.costly);
+    visit(r.names, r.units, r.absent, r.separate, r.costly);
     visit(r.config, r.error, r.code, r.passes);
 }
 template <SameRecord<PlanReply> Record, class Visit>
@@ -25,7 +25,7 @@ void visit_fields(Record& r, Visit& visit) {
 }
 template <SameRecord<EvaluateRequest> Record, class Visit>
 void visit_fields(Record& r, Visit& visit) {
-    visit(r.program, r.plan, r.spools, r.part, r.beside_trace, r.processes);
+    visit(r.program, r.plan, r.spools, r.part, r.with_trace, r.processes);
     visit(r.skip);
 }
 template <SameRecord<EvaluateReport> Record, class Visit>

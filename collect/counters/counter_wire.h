@@ -22,11 +22,11 @@ struct PlanRequest {
 
 struct PlannedSet {
     std::vector<std::string> names, units;
-    std::vector<std::string> absent;      // the chip lacks them
-    std::vector<std::string> left_apart;  // links, which need a run of their own
-    std::vector<std::string> costly;      // each would cost a pass more
-    std::string config, error;            // why there is no plan; "" if there is one
-    int code = 0;                         // ExitCode, with an error
+    std::vector<std::string> absent;    // the chip lacks them
+    std::vector<std::string> separate;  // links, which need a run of their own
+    std::vector<std::string> costly;    // each would cost a pass more
+    std::string config, error;          // why there is no plan; "" if there is one
+    int code = 0;                       // ExitCode, with an error
     std::uint64_t passes = 0;
 };
 
@@ -50,7 +50,7 @@ struct EvaluateRequest {
     std::string program, plan;             // the command; the plan's file
     std::vector<std::string> spools;       // files with images
     std::string part;                      // the capture to write
-    bool beside_trace = false;             // the capture is merged with a trace, which describes the device
+    bool with_trace = false;               // the capture is merged with a trace, which describes the device
     std::vector<TracedProcess> processes;  // of that trace, with kernels
     std::uint64_t skip = 0;                // images that an earlier process took
 };

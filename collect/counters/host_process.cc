@@ -145,7 +145,7 @@ private:
 
     // The same process in the trace: its only one, or that of the same rank; "" if neither is known.
     std::string process_of(const Measurement& measurement) const {
-        if (!request_.beside_trace) return measurement.process;
+        if (!request_.with_trace) return measurement.process;
         return process_in_trace(request_.processes, measurement.rank);
     }
 
@@ -231,8 +231,8 @@ Status evaluate(const EvaluateRequest& request, EvaluateReport& totals, const st
     Result<std::unique_ptr<CapturePart>> part = CapturePart::open(request.part, meta_key::kRecorderTool);
     if (!part.ok()) return part.error();
     Evaluator evaluator(*api, *plan, request, **part, totals);
-    if (request.skip == 0 && !request.beside_trace && !spooled.measurements.empty()) evaluator.add_device();
-    if (request.skip == 0) add_losses(spooled, request.beside_trace, **part);
+    if (request.skip == 0 && !request.with_trace && !spooled.measurements.empty()) evaluator.add_device();
+    if (request.skip == 0) add_losses(spooled, request.with_trace, **part);
     for (const Measurement& measurement : spooled.measurements) {
         if (++totals.image <= request.skip) continue;
         if (!report()) return Error{ExitCode::internal, "the launcher ended"};
@@ -329,7 +329,7 @@ PlannedSet plan_set(const Api& api, const Chip& chip, const std::string& wanted)
     set.names = plan->names;
     set.units = plan->units;
     set.absent = plan->absent;
-    set.left_apart = plan->left_apart;
+    set.separate = plan->separate;
     set.config.assign(plan->config.begin(), plan->config.end());
     set.passes = plan->passes;
     return set;
@@ -375,13 +375,13 @@ int answer(const PlanRequest& request) {
 
 int answer(const EvaluateRequest& request) {
     EvaluateReport report;
-    auto tell = [&] { return send_packet(encode(report)); };
-    if (Status done = evaluate(request, report, tell); !done) {
+    auto send_report = [&] { return send_packet(encode(report)); };
+    if (Status done = evaluate(request, report, send_report); !done) {
         report.code = static_cast<int>(done.error().code);
         report.error = done.error().message;
     }
     report.last = true;
-    return tell() ? 0 : 1;
+    return send_report() ? 0 : 1;
 }
 
 }  // namespace

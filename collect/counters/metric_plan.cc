@@ -17,7 +17,7 @@ namespace {
 
 // CUPTI looks for these by bare name, which works only if the loader searches their folder; otherwise every call
 // answers 15. What is loaded already is found.
-void load_beside(const std::string& cupti) {
+void load_perf_library(const std::string& cupti) {
     std::string folder = cupti.substr(0, cupti.rfind('/'));
     for (const char* name : {"/libnvperf_host.so", "/libnvperf_target.so"})
         dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_GLOBAL);
@@ -49,7 +49,7 @@ Result<Api> load_host_api(const std::string& program) {
     Result<Library> library =
         pm::find_cupti(program, "kernel counters", [&api](const Library& each) { return bind(each, api); });
     if (!library.ok()) return library.error();
-    load_beside(api.path);
+    load_perf_library(api.path);
     return api;
 }
 
@@ -190,7 +190,7 @@ Result<MetricPlan> plan_metrics(const Api& api, const Chip& chip, const std::vec
     bool only_links = std::all_of(names.begin(), names.end(), of_link);
     for (const std::string& name : names) {
         if (of_link(name) && !only_links) {
-            plan.left_apart.push_back(name);
+            plan.separate.push_back(name);
             continue;
         }
         Result<Trial> trial = try_names(api, chip, {name});

@@ -88,8 +88,8 @@ private:
 
 struct MetricPlan {
     std::vector<std::string> names, units;
-    std::vector<std::string> absent;      // the chip lacks them
-    std::vector<std::string> left_apart;  // links, which need a run of their own
+    std::vector<std::string> absent;    // the chip lacks them
+    std::vector<std::string> separate;  // links, which need a run of their own
     std::vector<std::uint8_t> config;
     std::uint64_t passes = 0;
 };

@@ -162,7 +162,7 @@ private:
 
     std::string process_of(std::size_t process) const {
         const SampledProcess& sampled = spooled_.processes[process];
-        return request_.beside_trace ? process_in_trace(request_.processes, sampled.rank) : sampled.key;
+        return request_.with_trace ? process_in_trace(request_.processes, sampled.rank) : sampled.key;
     }
 
     // `place` for the recording, `remark` for the terminal.
@@ -173,9 +173,9 @@ private:
     }
 
     void add_losses(std::uint32_t device, const SampleTotals& totals) {
-        if (!period_told_)
+        if (!period_written_)
             part_.add_fact(meta_key::kStallPeriod, fmt::format("{}", std::uint64_t{1} << (totals.period & 31)));
-        period_told_ = true;
+        period_written_ = true;
         std::string gpu = fmt::format("GPU {}", device);
         std::string dropped = fmt::format("the hardware dropped {} of {} warp samples", count_of(totals.dropped),
                                           count_of(totals.samples));
@@ -201,7 +201,7 @@ private:
             report_.remarks.push_back(fmt::format("cannot sample the warps of GPU {}: {}", failure.device, why));
         }
         for (const std::string& refused : spooled_.refused) {
-            if (request_.beside_trace) part_.add_loss(name(Loss::recorder_refused), 1, refused);
+            if (request_.with_trace) part_.add_loss(name(Loss::recorder_refused), 1, refused);
             report_.remarks.push_back(refused);
         }
         if (spooled_.damaged > 0)
@@ -214,7 +214,7 @@ private:
     std::multimap<std::uint64_t, Module> modules_;  // by CUPTI's key
     std::map<std::string, WithoutLine> without_line_;
     SampleReport report_;
-    bool period_told_ = false;
+    bool period_written_ = false;
 };
 
 }  // namespace

@@ -13,8 +13,8 @@
 namespace gpuprof::counters {
 
 struct SampleRequest {
-    std::string part;           // the capture to write
-    bool beside_trace = false;  // the samples are of another run than the trace that the capture is merged with
+    std::string part;         // the capture to write
+    bool with_trace = false;  // the samples are of another run than the trace that the capture is merged with
     std::vector<TracedProcess> processes;  // of that trace, with kernels
 };
 

@@ -53,7 +53,7 @@ perf_event_attr switch_event(std::size_t ring_bytes) {
 }
 
 // Whether PERF_RECORD_MISC_SWITCH_OUT_PREEMPT exists: since Linux 4.17.
-bool kernel_tells_preemption() {
+bool kernel_reports_preemption() {
     utsname system{};
     int major = 0, minor = 0;
     if (uname(&system) != 0 || std::sscanf(system.release, "%d.%d", &major, &minor) != 2) return false;
@@ -122,7 +122,7 @@ PerfSystem kernel_perf() {
 }
 
 SchedulingRecorder::SchedulingRecorder(PerfSystem system)
-    : system_(std::move(system)), host_(host_name()), knows_preemption_(kernel_tells_preemption()) {}
+    : system_(std::move(system)), host_(host_name()), knows_preemption_(kernel_reports_preemption()) {}
 
 SchedulingRecorder::~SchedulingRecorder() {
     (void)caught([this] { return stop(); });

@@ -30,10 +30,10 @@ SampleAccumulator::Device* SampleAccumulator::find(std::int32_t device) {
 }
 
 void SampleAccumulator::on_poll(const PollResult& polled) {
-    auto beside = polled.energy.begin();
+    auto energy = polled.energy.begin();
     auto add_energy_before = [&](TimeNs time) {
-        for (; beside != polled.energy.end() && beside->time < time; ++beside)
-            if (Device* device = find(beside->device)) device->series.add_energy(*beside, statistics_from_);
+        for (; energy != polled.energy.end() && energy->time < time; ++energy)
+            if (Device* device = find(energy->device)) device->series.add_energy(*energy, statistics_from_);
     };
     for (const Reading& reading : polled.readings) {
         add_energy_before(reading.time);

@@ -13,9 +13,9 @@ namespace gpuprof::pm {
 namespace {
 
 // CUPTI loads libnvperf_host.so by name when profiling starts, and the loader may not search the toolkit's folder.
-void load_beside(const std::string& cupti) {
-    std::string beside = cupti.substr(0, cupti.rfind('/')) + "/libnvperf_host.so";
-    dlopen(beside.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+void load_perf_host(const std::string& cupti) {
+    std::string path = cupti.substr(0, cupti.rfind('/')) + "/libnvperf_host.so";
+    dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
 }
 
 // The first missing required function; null if complete.
@@ -64,7 +64,7 @@ Result<Api> load_api(const std::string& program) {
         RunningCallScope mark("cuInit");
         if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
     }
-    load_beside(api.path);
+    load_perf_host(api.path);
     ProfilerInitialize parameters;
     if (Status started = api.initialize(parameters); !started) return started.error();
     return api;

@@ -38,8 +38,7 @@ const TableSpec& table_spec(std::string_view name) {
 
 std::string_view current_name(std::string_view name) {
     constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {
-        {"rank_sync", "rank_collective"},
-        {"beside_ns", "overlapped_compute_ns"},
+        {"rank_sync", "rank_collective"}, {"beside_ns", "overlapped_compute_ns"},  // language: quoted
     };
     for (auto [old, current] : kRenamed)
         if (name == old) return current;

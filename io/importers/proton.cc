@@ -36,7 +36,8 @@ std::optional<std::int32_t> device_number(const element& value) {
 class Forest {
 public:
     // `besides` is the memory held apart from the rows.
-    Forest(Batch& batch, Source& source, std::size_t besides) : batch_(batch), limit_(source), besides_(besides) {}
+    Forest(Batch& batch, Source& source, std::size_t other_bytes)
+        : batch_(batch), limit_(source), other_bytes_(other_bytes) {}
 
     // Parents before their children, in file order.
     Status take(const element& root) {
@@ -45,7 +46,7 @@ public:
             auto [at, parent] = pending_.back();
             pending_.pop_back();
             node(at, parent);
-            if (limit_.is_below(batch_, besides_ + pending_.capacity() * sizeof pending_[0])) return limit_.error();
+            if (limit_.is_below(batch_, other_bytes_ + pending_.capacity() * sizeof pending_[0])) return limit_.error();
         }
         return {};
     }
@@ -123,7 +124,7 @@ private:
 
     Batch& batch_;
     MemoryLimit limit_;
-    std::size_t besides_;
+    std::size_t other_bytes_;
     std::vector<std::pair<element, std::optional<std::int64_t>>> pending_;
     std::int64_t next_ = 0;
 };

@@ -74,12 +74,12 @@ public:
         }
     }
     std::optional<std::string_view> same_as(std::string_view kernel) const {
-        auto alike = by_short_name_.find(short_name(kernel));
-        if (alike == by_short_name_.end()) return std::nullopt;
+        auto same_name = by_short_name_.find(short_name(kernel));
+        if (same_name == by_short_name_.end()) return std::nullopt;
         std::vector<std::string_view> candidates;
-        for (const Name& each : alike->second) candidates.push_back(each.readable);
+        for (const Name& each : same_name->second) candidates.push_back(each.readable);
         std::size_t found = same_kernel(demangled(kernel), candidates);
-        return found == CounterMatch::kNone ? std::nullopt : std::optional(alike->second[found].name);
+        return found == CounterMatch::kNone ? std::nullopt : std::optional(same_name->second[found].name);
     }
     const std::vector<std::string_view>& all() const { return names_; }  // in the order of the table
 

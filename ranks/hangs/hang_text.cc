@@ -101,7 +101,7 @@ std::string hang_sentence(const Hangs& hangs) {
         case HangCause::missing: return missing_sentence(hangs, hang);
         case HangCause::mismatch: return mismatch_sentence(hangs, hang);
         case HangCause::cycle: return cycle_sentence(hangs);
-        case HangCause::nobody:
+        case HangCause::none:
             return fmt::format(
                 "All ranks called {}, and {} did not complete it{}: no rank is missing, so look below the "
                 "program (network, GPU, NCCL)",

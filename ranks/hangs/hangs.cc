@@ -301,7 +301,7 @@ private:
         else if (!edges.empty())
             row.cause = HangCause::waits;
         else
-            row.cause = is_undecided(row) ? HangCause::undecided : HangCause::nobody;
+            row.cause = is_undecided(row) ? HangCause::undecided : HangCause::none;
     }
 
     // Nobody is known to be missing, but that is not everything.
@@ -338,7 +338,7 @@ std::string_view name_of(HangCause cause) {
         case HangCause::waits: return "waits for another";
         case HangCause::behind: return "behind another";
         case HangCause::undecided: return "unknown";
-        case HangCause::nobody: return "all called it";
+        case HangCause::none: return "all called it";
     }
     return "unknown";
 }

@@ -27,7 +27,7 @@ enum class HangCause : std::uint8_t {
     waits,      // a missing rank sits in another row
     behind,     // an earlier collective of the group must complete first
     undecided,  // nobody is known to be missing, but dumps or calls are
-    nobody,     // all of its ranks called it
+    none,       // all of its ranks called it
 };
 // "mismatch", "missing rank", "cycle", "waits for another", "behind another", "unknown", "all called it".
 std::string_view name_of(HangCause cause);
@@ -37,7 +37,7 @@ struct Hang {
     std::int64_t group = -1;  // id
     std::int64_t seq = -1;
     const RankCall* call = nullptr;  // of a rank that waits, or of one that disagrees
-    HangCause cause = HangCause::nobody;
+    HangCause cause = HangCause::none;
     bool root = false;
     RankList missing, not_begun, waiting, completed, no_dump, unknown;  // waiting: called, begun or perhaps begun
     RankList culprits;                                                  // missing, and in no other open collective

@@ -147,7 +147,7 @@ std::optional<LoneHost> lone_host(const Facts& facts) {
         std::vector<double> idle;  // by step: the median of its ranks
     };
     std::map<std::uint32_t, Role> roles;
-    for (const auto& [key, steps] : facts.get<Peers>().alike) {
+    for (const auto& [key, steps] : facts.get<Peers>().equal_steps) {
         Role& role = roles[key.second];
         std::vector<double> idle;
         for (std::uint32_t i : steps) {

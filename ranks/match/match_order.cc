@@ -131,7 +131,7 @@ bool run_together(const Sequence& a, const Sequence& b) {
 }
 
 // Kinds that no member leaves before all have come. The root of a broadcast, or a sender, may.
-bool nobody_leaves_early(CollectiveKind kind) {
+bool all_wait_for_all(CollectiveKind kind) {
     return kind == CollectiveKind::all_reduce || kind == CollectiveKind::all_gather ||
            kind == CollectiveKind::reduce_scatter || kind == CollectiveKind::all_to_all;
 }
@@ -196,7 +196,7 @@ public:
         const Job::Collective& first = job_.collectives[records_[buckets_.front().begin].collective];
         const Job::Group& group = job_.groups[first.group];
         bool ends = ends_together(first.kind);
-        if (!ends && !(group.assumed && !group.several && nobody_leaves_early(first.kind))) return std::nullopt;
+        if (!ends && !(group.assumed && !group.several && all_wait_for_all(first.kind))) return std::nullopt;
         std::map<std::uint32_t, Sequence> sequences;
         for (const Bucket& bucket : buckets_)
             for (std::size_t i = bucket.begin; i < bucket.end; ++i) {

@@ -279,11 +279,11 @@ private:
         for (std::uint32_t i = 0; i < job_.collectives.size(); ++i)
             if (cells_[i] != kNone) roles[cells_[i]] = peers_.role[i];
         for (std::uint32_t i = 0; i < roles.size(); ++i)
-            if (roles[i] != kNone) peers_.alike[{job_.rank_steps[i].step, roles[i]}].push_back(i);
+            if (roles[i] != kNone) peers_.equal_steps[{job_.rank_steps[i].step, roles[i]}].push_back(i);
         std::vector<DurNs> spreads;
         peers_.excess.resize(job_.rank_steps.size());
         peers_.has_peers.assign(job_.rank_steps.size(), false);
-        for (const auto& [key, steps] : peers_.alike) {
+        for (const auto& [key, steps] : peers_.equal_steps) {
             if (steps.size() < kFewestPeers) continue;
             for (DurNs OwnTime::*part :
                  {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
@@ -314,7 +314,7 @@ private:
             DurNs more = lead_after(i, from).value_or(0) - peers_.times.lead[i];
             peers_.late[cell].host = std::max(peers_.late[cell].host, more);
         }
-        for (const auto& [key, steps] : peers_.alike) {
+        for (const auto& [key, steps] : peers_.equal_steps) {
             if (steps.size() < kFewestPeers) continue;
             std::vector<DurNs> values;
             for (std::uint32_t i : steps) values.push_back(input[i]);

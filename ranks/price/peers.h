@@ -22,7 +22,7 @@ struct Peers {
     // By MatchedJob::instances: the same number for transfers that should take the same time; kNone if not all ranks are known.
     std::vector<std::uint32_t> equal_transfers;
     // Indices in Job::rank_steps of ranks that do the same in a step, by step and role.
-    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> alike;
+    std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> equal_steps;
     // By Job::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
     std::vector<OwnTime> excess;
     std::vector<bool> has_peers;  // of a rank's step

@@ -43,7 +43,7 @@ public:
     }
 
     // As RankWaits::incomparable.
-    double share_apart() const {
+    double incomparable_share() const {
         double all = 0, apart = 0;
         if (one_) return 0;
         for (const Instance& instance : matched_.instances) {
@@ -89,7 +89,7 @@ RankWaits RankWaits::make(const Facts& facts) {
     found.lateness.assign(matched.instances.size(), std::nullopt);
     found.last.assign(matched.instances.size(), kNone);
     const Parts parts(job, matched, clocks);
-    found.incomparable = parts.share_apart();
+    found.incomparable = parts.incomparable_share();
     for (std::size_t i = 0; i < matched.instances.size(); ++i) {
         const Instance& instance = matched.instances[i];
         std::vector<std::uint32_t> members = parts.comparable(instance);

@@ -102,17 +102,17 @@ void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, s
     for (std::size_t i = first; i < points.size(); ++i) {
         RankCollective& point = points[i];
         if (point.follows == kFollowsNothing) continue;
-        Interval beside = points[i - point.follows].span;
+        Interval other = points[i - point.follows].span;
         Row call = trace.links().kernel_launch[point.kernel];
         if (call != kNoRow) {
             auto next = std::lower_bound(work.begin(), work.end(), trace.api_call().start[call],
                                          [](const Launched& each, TimeNs launch) { return each.launch < launch; });
             TimeNs needed = next == work.begin() ? std::numeric_limits<TimeNs>::min() : std::prev(next)->end;
-            beside.end = std::min(beside.end, needed);
+            other.end = std::min(other.end, needed);
         } else if (point.queued) {
             continue;
         }
-        if (beside.start < beside.end) point.overlapped_compute = length_within(device.compute, beside);
+        if (other.start < other.end) point.overlapped_compute = length_within(device.compute, other);
     }
 }
 

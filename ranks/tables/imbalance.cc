@@ -68,10 +68,10 @@ public:
         for (const Job::Collective& collective : job_.collectives)
             if (collective.bytes > 0)
                 bytes[{collective.rank, collective.step, collective.kind}] += static_cast<double>(collective.bytes);
-        for (const auto& alike : peers_.alike) {
+        for (const auto& group : peers_.equal_steps) {
             // No structured binding: clang 14 captures none.
-            const auto& key = alike.first;
-            const auto& indices = alike.second;
+            const auto& key = group.first;
+            const auto& indices = group.second;
             std::vector<const Job::RankStep*> steps;
             for (std::uint32_t index : indices) steps.push_back(&job_.rank_steps[index]);
             if (steps.size() < 2) continue;

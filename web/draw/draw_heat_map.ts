@@ -24,7 +24,7 @@ export interface HeatFrame {
 }
 
 /** What the picture takes besides the cells: right of them, and below. */
-export const besideCells = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number =>
+export const marginOf = ({ strip, bar, gap }: Pick<HeatFrame, "strip" | "bar" | "gap">): number =>
   gap + strip + gap + bar;
 
 type Size = { width: number; height: number };

@@ -19,7 +19,7 @@ const OTHER: Partial<State> = {
   page: "timeline",
   view: { from: 10, to: 5000 },
   range: { from: 20, to: 30 },
-  beside: ["median", "kept-2"],
+  compared: ["median", "kept-2"],
   ownStep: "step-3",
   launchArrows: true,
   tableShape: { filter: "gemm", sort: "-total_ns", group: "name", hidden: ["a", "b"] },

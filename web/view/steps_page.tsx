@@ -23,7 +23,7 @@ export function Steps({ viewer }: { viewer: Viewer }) {
 function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
   const measured = useViewerState(viewer, (state) => state.range);
   const kept = useViewerState(viewer, (state) => state.kept);
-  const beside = useViewerState(viewer, (state) => state.beside);
+  const compared = useViewerState(viewer, (state) => state.compared);
   const entries = useMemo(() => entriesOf(report, measured, kept), [report, measured, kept]);
   if (entries.length < 2)
     return (
@@ -36,8 +36,8 @@ function Chosen({ viewer, report }: { viewer: Viewer; report: Report }) {
       </article>
     );
   const find = (key: string, usual: StepEntry) => entries.find((entry) => entry.key === key) ?? usual;
-  const [a, b] = [find(beside[0], entries[0]!), find(beside[1], entries[entries.length > 2 ? 2 : 1]!)];
-  return <Beside {...{ viewer, entries, a, b }} />;
+  const [a, b] = [find(compared[0], entries[0]!), find(compared[1], entries[entries.length > 2 ? 2 : 1]!)];
+  return <ComparedSteps {...{ viewer, entries, a, b }} />;
 }
 
 interface Props {
@@ -47,14 +47,14 @@ interface Props {
   b: StepEntry;
 }
 
-function Beside({ viewer, entries, a, b }: Props) {
+function ComparedSteps({ viewer, entries, a, b }: Props) {
   const other = useOther(viewer);
   const comparison = useMemo(
     () => new Comparison(other, viewer, NO_REPORT, [{ name: "", base: a.range, next: b.range }]),
     [other, viewer, a.range.from, a.range.to, b.range.from, b.range.to],
   );
   useEffect(() => comparison.align(0), [comparison]);
-  const choose = (a: string, b: string) => viewer.set({ beside: [a, b] });
+  const choose = (a: string, b: string) => viewer.set({ compared: [a, b] });
   const lengths = [a, b].map(({ range }) => range.to - range.from);
   const control = (
     <div class="steps">

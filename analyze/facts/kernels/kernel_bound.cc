@@ -168,9 +168,9 @@ private:
         for (Row row = 0; row < kernels_.rows; ++row) {
             auto [last, first] = latest.try_emplace(kernels_.device.value_or(row, -1), row);
             if (first) continue;
-            bool beside = end_of(last->second) > kernels_.start[row] &&
-                          kernels_.stream.value_or(last->second, -1) != kernels_.stream.value_or(row, -1);
-            overlapping += beside;
+            bool overlaps = end_of(last->second) > kernels_.start[row] &&
+                            kernels_.stream.value_or(last->second, -1) != kernels_.stream.value_or(row, -1);
+            overlapping += overlaps;
             if (end_of(last->second) < end_of(row)) last->second = row;
         }
         return overlapping * 100 > kernels_.rows;

@@ -118,7 +118,7 @@ LaunchFit launch_fit(const MeasuredKernel& kernel) {
 namespace {
 
 // If compute and memory throughput are this close, what warps wait for decides between them.
-constexpr double kAlike = 10;       // percentage points
+constexpr double kSimilar = 10;     // percentage points
 constexpr double kMostlyWait = 50;  // percent of the latency
 // If only one of compute and memory is known, it decides above this: the other can hardly be higher.
 constexpr double kDecidesAlone = 85;  // percent
@@ -138,7 +138,7 @@ bool memory_decides(const KernelProfile& profile, double memory, double compute)
     if (memory >= compute) return true;
     bool issues =
         profile.compute->metric == KernelMetric::part_issue || profile.compute->metric == KernelMetric::part_executed;
-    return compute - memory <= kAlike && issues && profile.stalls && profile.stalls->doubt.empty() &&
+    return compute - memory <= kSimilar && issues && profile.stalls && profile.stalls->doubt.empty() &&
            profile.stalls->pct(KernelMetric::stall_long_scoreboard) >= kMostlyWait;
 }
 

@@ -71,9 +71,9 @@ StringId MemoryProcesses::of(Row event) const {
 }
 
 const std::set<StringId>& MemoryProcesses::users(std::int32_t device) const {
-    static const std::set<StringId> kNobody;
+    static const std::set<StringId> kNoProcesses;
     auto known = users_.find(device);
-    return known == users_.end() ? kNobody : known->second;
+    return known == users_.end() ? kNoProcesses : known->second;
 }
 
 namespace {

@@ -137,17 +137,17 @@ std::size_t lead_in(const KernelTable& kernels, const BusiestStream& stream, con
 
 // Adds steps before the first and after the last marker: an equal sequence one period away from a step is a step.
 void extend(const BusiestStream& stream, std::size_t length, LargeVector<std::size_t>& begins) {
-    auto alike = [&](std::size_t begin, std::size_t other) {
+    auto equal_periods = [&](std::size_t begin, std::size_t other) {
         std::size_t same = 0;
         for (std::size_t i = 0; i < length; ++i) same += stream.name(begin + i) == stream.name(other + i);
         return stream.name(begin) == stream.name(other) &&
                static_cast<double>(same) >= kMinSameShare * static_cast<double>(length);
     };
     while (begins.front() >= length && begins.front() + length <= stream.size() &&
-           alike(begins.front() - length, begins.front()))
+           equal_periods(begins.front() - length, begins.front()))
         begins.insert(begins.begin(), begins.front() - length);
     while (begins.back() >= length && begins.back() + length < stream.size() &&
-           alike(begins.back(), begins.back() - length) &&
+           equal_periods(begins.back(), begins.back() - length) &&
            stream.name(begins.back() + length) == stream.name(begins.back()))
         begins.push_back(begins.back() + length);
 }

@@ -10,7 +10,7 @@ namespace {
 
 using enum KernelMetric;
 
-constexpr double kAlike = 10;  // percentage points
+constexpr double kSimilar = 10;  // percentage points
 
 struct Advice {
     KernelMetric part;
@@ -49,7 +49,7 @@ KernelRuling look_for_compute_bound(const KernelProfile& profile) {
                                 compute.part.empty() ? "" : fmt::format(": {}", compute.part));
     for (const ThroughputPart& part : compute_parts())
         if (std::optional<double> pct = profile[part.metric];
-            pct && part.metric != compute.metric && compute.pct - *pct < kAlike && finding.evidence.size() < 2)
+            pct && part.metric != compute.metric && compute.pct - *pct < kSimilar && finding.evidence.size() < 2)
             finding.evidence.push_back(fmt::format("{}: {:.0f} %", part.name, *pct));
     if (profile.memory)
         finding.evidence.push_back(fmt::format("the memory system is busy {}", text_of(*profile.memory)));

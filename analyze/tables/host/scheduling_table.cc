@@ -25,7 +25,7 @@ struct SchedulingRow {
     const Trace& trace;
     const ScheduledThread& thread;
     StringId name;
-    bool tells_ends;
+    bool ends_known;
     DurNs waited = 0, longest = 0;
 };
 
@@ -39,14 +39,14 @@ constexpr auto kSchedulingColumns = columns_of<SchedulingRow>({
      [](auto& r) { return r.thread.slices; }},
     {"preemptions", CellType::integer, Unit::count,
      "Stretches that ended although the thread could go on; absent if the recorder does not tell.",
-     [](auto& r) { return r.tells_ends ? integer(r.thread.preemptions) : kAbsent; }},
+     [](auto& r) { return r.ends_known ? integer(r.thread.preemptions) : kAbsent; }},
     {"preempted_ns", CellType::integer, Unit::ns,
      "Time from these until the thread had a CPU again. Waits in which records of a CPU were lost do not count.",
-     [](auto& r) { return r.tells_ends ? integer(r.waited) : kAbsent; }},
+     [](auto& r) { return r.ends_known ? integer(r.waited) : kAbsent; }},
     {"preempted_pct", CellType::real, Unit::percent, "preempted_ns as a share of cpu_ns + preempted_ns.",
-     [](auto& r) { return r.tells_ends ? percent(r.waited, r.thread.on_cpu + r.waited) : kAbsent; }},
+     [](auto& r) { return r.ends_known ? percent(r.waited, r.thread.on_cpu + r.waited) : kAbsent; }},
     {"preempted_max_ns", CellType::integer, Unit::ns, "The longest of these waits.",
-     [](auto& r) { return r.tells_ends ? integer(r.longest) : kAbsent; }},
+     [](auto& r) { return r.ends_known ? integer(r.longest) : kAbsent; }},
     {"cpus", CellType::integer, Unit::count, "Number of CPUs that it ran on.",
      [](auto& r) { return r.thread.cpus.empty() ? kAbsent : integer(r.thread.cpus.size()); }},
     {"migrations", CellType::integer, Unit::count, "How often a stretch was on another CPU than the one before.",
@@ -95,11 +95,11 @@ Result<ResultTable> scheduling_table(const Facts& facts) {
     ResultTable table("scheduling", kSchedulingColumns);
     table.handle_prefix = "sched";
     const auto& waits = facts.get<CpuWaits>().of_thread;
-    bool tells_ends = has_ends(trace.tables().cpu_slice);
+    bool ends_known = has_ends(trace.tables().cpu_slice);
     std::map<StringId, StringId> names = names_of(trace.tables().thread);
     for (const ScheduledThread& thread : gather_threads(trace)) {
         auto name = names.find(thread.key);
-        SchedulingRow row{trace, thread, name == names.end() ? kNoString : name->second, tells_ends};
+        SchedulingRow row{trace, thread, name == names.end() ? kNoString : name->second, ends_known};
         if (auto found = waits.find(thread.key); found != waits.end())
             for (const Interval& wait : found->second) {
                 row.waited += wait.length();

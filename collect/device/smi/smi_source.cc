@@ -68,7 +68,7 @@ private:
         bool lost = false;
     };
     void take(const Row& row, TimeNs now, PollResult& to);
-    void tell(const Row& row, std::size_t position, PollResult& to);
+    void report_row(const Row& row, std::size_t position, PollResult& to);
     void lose(std::size_t position, std::string_view why, PollResult& to);
     void fail(std::string_view why, TimeNs now, PollResult& to);
     void watch(TimeNs now, PollResult& to);
@@ -156,7 +156,7 @@ void SmiSource::take(const Row& row, TimeNs now, PollResult& to) {
         if (device.uuid.empty() || row.uuid.empty() ? device.nvml_index != row.index : device.uuid != row.uuid)
             continue;
         states_[i].seen = now;
-        tell(row, i, to);
+        report_row(row, i, to);
         if (row.reading.present.empty()) return;
         to.readings.push_back(row.reading);
         to.readings.back().time = realtime_ns();
@@ -164,7 +164,7 @@ void SmiSource::take(const Row& row, TimeNs now, PollResult& to) {
     }
 }
 
-void SmiSource::tell(const Row& row, std::size_t position, PollResult& to) {
+void SmiSource::report_row(const Row& row, std::size_t position, PollResult& to) {
     State& state = states_[position];
     bool lost = false;
     for (const Row::CellError& error : row.errors) {

@@ -22,8 +22,8 @@ pid_t this_thread() noexcept { return static_cast<pid_t>(syscall(SYS_gettid)); }
 bool MeasurementOwner::acquire(std::int64_t ns) noexcept {
     std::int64_t until = monotonic_ns() + ns;
     for (;;) {
-        pid_t nobody = 0;
-        if (thread_.compare_exchange_weak(nobody, this_thread(), std::memory_order_acquire)) return true;
+        pid_t unowned = 0;
+        if (thread_.compare_exchange_weak(unowned, this_thread(), std::memory_order_acquire)) return true;
         if (monotonic_ns() >= until) return false;
         constexpr timespec kPause{0, 50'000};
         nanosleep(&kPause, nullptr);

@@ -30,7 +30,7 @@ struct SpillPlan {
 };
 
 // The folder in TMPDIR if it is set, then `beside`, /var/tmp and /tmp.
-std::vector<std::string> spill_folders(const std::string& beside);
+std::vector<std::string> spill_folders(const std::string& output_folder);
 
 // At most one at a time. Blocks may outlive it.
 class Spill {

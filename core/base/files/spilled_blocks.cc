@@ -251,9 +251,9 @@ void free_large_block(void* block) {
     spilled == nullptr ? std::free(block) : spilled->free(block);
 }
 
-std::vector<std::string> spill_folders(const std::string& beside) {
+std::vector<std::string> spill_folders(const std::string& output_folder) {
     std::vector<std::string> folders = temporary_folders();
-    folders.insert(folders.end() - 2, beside.empty() ? "." : beside);  // after TMPDIR
+    folders.insert(folders.end() - 2, output_folder.empty() ? "." : output_folder);  // after TMPDIR
     return folders;
 }
 

@@ -162,7 +162,7 @@ void adopt_strays(Batch& rows, std::string_view file) {
 // Numbers that are unique only within a recording continue after those of the previous parts.
 class Numbers {
 public:
-    void move_apart(Tables& tables) {
+    void make_disjoint(Tables& tables) {
         move({&tables.profiled_kernel.launch, &tables.kernel_counter.launch, &tables.kernel_advice.launch,
               &tables.instruction_counter.launch},
              launches_);
@@ -228,7 +228,7 @@ Trace merge_traces(std::vector<JobPart> parts, Origin origin, Batch about) {
         Batch rows = batch_of(std::move(parts[i].trace));
         shift_times(rows.tables, moves[i]);
         renumber_devices(rows.tables, devices[i]);
-        numbers.move_apart(rows.tables);
+        numbers.make_disjoint(rows.tables);
         Keys keys(rows, file);
         name_processes(rows, keys, file);
         keys.rename_all();

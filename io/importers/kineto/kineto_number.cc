@@ -72,7 +72,7 @@ bool take_exponent(std::string_view& text, std::int64_t& exponent) {
     return true;
 }
 
-bool take_apart(std::string_view text, Parts& parts) {
+bool split_number(std::string_view text, Parts& parts) {
     if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
         parts.negative = text[0] == '-';
         text.remove_prefix(1);
@@ -95,7 +95,7 @@ Number with_sign(bool negative, std::uint64_t magnitude, std::int64_t& value) {
 // Any length, any exponent: the digits before the point of text * 10^scale make the integer, the next one rounds it.
 Number parse_slow(std::string_view text, int scale, std::int64_t& value) {
     Parts parts;
-    if (!take_apart(text, parts)) return Number::bad;
+    if (!split_number(text, parts)) return Number::bad;
     std::int64_t point = static_cast<std::int64_t>(parts.whole.size()) + parts.exponent + scale;
     std::uint64_t magnitude = 0;
     std::size_t n = parts.digits();

@@ -18,9 +18,9 @@ public:
     std::uint64_t bytes() const { return source_.limits().memory(source_.own_bytes()); }
     bool is_below(std::uint64_t needed) const { return bytes() < needed; }
     // The same for a batch plus `besides` bytes; checks once in a thousand calls, so that every row may ask.
-    bool is_below(const Batch& batch, std::uint64_t besides = 0) {
+    bool is_below(const Batch& batch, std::uint64_t other_bytes = 0) {
         if (++calls_ % 1024 != 0) return false;
-        return is_below(bytes_of(batch) + besides);
+        return is_below(bytes_of(batch) + other_bytes);
     }
     Error error() const;
 

@@ -97,9 +97,9 @@ private:
         found.text = format_ranks(found.ranks);
         if (group["desc"].text() == "default_pg" || (name == "0" && dump_.world_size == 0))
             dump_.world_size = static_cast<std::int64_t>(found.ranks.size());
-        limits_.besides += found.text.size() + found.ranks.size() * sizeof(std::int32_t);
+        limits_.other_bytes += found.text.size() + found.ranks.size() * sizeof(std::int32_t);
         groups_.try_emplace(std::string(name), std::move(found));
-        return !(dump_.over_limit = limits_.memory.is_below(bytes_of(batch_) + limits_.besides));
+        return !(dump_.over_limit = limits_.memory.is_below(bytes_of(batch_) + limits_.other_bytes));
     }
 
     void take_entry(const View& entry) {
@@ -108,7 +108,7 @@ private:
             return batch_.lose(Loss::missing_field, "entries: profiling_name");
         if (std::optional<std::int64_t> identity = entry.identity(); identity && !seen_.insert(*identity).second)
             return batch_.lose(Loss::malformed_event, "entries: one of them twice");
-        if ((dump_.over_limit = limits_.memory.is_below(batch_, limits_.besides))) return;
+        if ((dump_.over_limit = limits_.memory.is_below(batch_, limits_.other_bytes))) return;
         std::size_t colon = name.find(':'), space = name.find(' ');
         std::string_view ends = space == name.npos ? std::string_view() : name.substr(space + 1);
         name = name.substr(0, space);
@@ -134,7 +134,7 @@ private:
             table.call.set(place.row, *call);
         }
         places_.push_back(place);
-        limits_.besides += sizeof place;
+        limits_.other_bytes += sizeof place;
     }
 
     // Without the row.

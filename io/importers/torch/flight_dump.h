@@ -36,8 +36,8 @@ struct FlightDump {
 // What bounds the work and the memory for a file.
 struct FlightLimits {
     MemoryLimit& memory;
-    std::uint64_t besides = 0;     // memory in use apart from the rows
-    std::uint64_t file_bytes = 0;  // of the document, decompressed
+    std::uint64_t other_bytes = 0;  // memory in use apart from the rows
+    std::uint64_t file_bytes = 0;   // of the document, decompressed
 };
 
 // `process` is the key of the rows.

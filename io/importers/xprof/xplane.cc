@@ -38,8 +38,8 @@ enum StatField : std::uint32_t {
 class XPlaneReader {
 public:
     // `besides` is the memory held apart from the rows.
-    XPlaneReader(Batch& batch, const Source& source, std::size_t besides)
-        : batch_(batch), rows_(batch), limit_(source), besides_(besides) {}
+    XPlaneReader(Batch& batch, const Source& source, std::size_t other_bytes)
+        : batch_(batch), rows_(batch), limit_(source), other_bytes_(other_bytes) {}
 
     void read(std::string_view space) {
         ProtobufFields names(space);
@@ -72,7 +72,7 @@ private:
         }
         names[id] = name;
         constexpr std::size_t kBytesPerName = 64;
-        over_limit_ = over_limit_ || limit_.is_below(batch_, besides_ + names.size() * kBytesPerName);
+        over_limit_ = over_limit_ || limit_.is_below(batch_, other_bytes_ + names.size() * kBytesPerName);
     }
     static std::string_view name_of(const Names& names, std::int64_t id) {
         auto known = names.find(id);
@@ -116,7 +116,7 @@ private:
         ProtobufFields lines(message);
         while (!over_limit_ && lines.next()) {
             if (lines.number() != kLines) continue;
-            over_limit_ = over_limit_ || limit_.is_below(batch_, besides_);
+            over_limit_ = over_limit_ || limit_.is_below(batch_, other_bytes_);
             if (wanted)
                 line(lines.bytes(), device, process, event_names, stat_names);
             else
@@ -167,7 +167,7 @@ private:
         ProtobufFields events(message);
         while (!over_limit_ && events.next()) {
             if (events.number() == kEvents) event(events.bytes(), place, start, event_names, stat_names);
-            over_limit_ = limit_.is_below(batch_, besides_);
+            over_limit_ = limit_.is_below(batch_, other_bytes_);
         }
     }
 
@@ -195,7 +195,7 @@ private:
     Batch& batch_;
     Rows rows_;
     MemoryLimit limit_;
-    std::size_t besides_;
+    std::size_t other_bytes_;
     bool over_limit_ = false;
     std::string_view host_;
     TimeNs began_ = 0;

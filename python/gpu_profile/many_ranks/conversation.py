@@ -74,9 +74,9 @@ def _answers(tasks: list[dict[str, Any]], inputs: list[RankFile], client: Any, w
             yield {"number": tasks[at]["number"], "status": status, "said": said, "free": free}
 
 
-def _report(told: dict[str, int], progress: Progress | None) -> None:
-    if progress is not None and "done" in told:
-        progress(told["done"], told["files"], told["bytes"], told["lost"])
+def _report(counts: dict[str, int], progress: Progress | None) -> None:
+    if progress is not None and "done" in counts:
+        progress(counts["done"], counts["files"], counts["bytes"], counts["lost"])
 
 
 def _write(path: str, summary: bytes) -> None:

@@ -121,7 +121,7 @@ export const FIELDS: readonly Field[] = [
   field("cells", "quantity", "step", (name) => name, same),
   field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), toRowOrder),
   field("heat", "heat", "view", (window) => window && heatText(window), readHeat),
-  field("beside", "beside", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
+  field("beside", "compared", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
     const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
     return a === undefined || b === undefined ? null : [a, b];
   }),

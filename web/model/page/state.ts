@@ -66,7 +66,7 @@ export interface State {
   table: TableChoice | null; // the table on the tables page
   differences: string | null; // the table of differences of a comparison; null: kernels
   differenceShape: TableShape; // of that table
-  beside: readonly [a: string, b: string]; // keys of entries on the steps page
+  compared: readonly [a: string, b: string]; // keys of entries on the steps page
   ownStep: string | null; // key of the entry shown instead of the pair's, in a comparison
   tableShape: TableShape; // its filter, order, grouping and hidden columns
   aligned: number; // pair of steps at which a comparison is aligned

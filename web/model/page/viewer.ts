@@ -54,7 +54,7 @@ export class Viewer {
       table: null,
       differences: null,
       differenceShape: PLAIN,
-      beside: ["fastest", "slowest"],
+      compared: ["fastest", "slowest"],
       ownStep: null,
       tableShape: PLAIN,
       aligned: 0,

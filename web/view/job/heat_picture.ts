@@ -2,7 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
-import { besideCells, drawHeatMap } from "../../draw/draw_heat_map.ts";
+import { marginOf, drawHeatMap } from "../../draw/draw_heat_map.ts";
 import type { Theme } from "../../draw/theme.ts";
 import {
   columnAt, heatMap, lineOf, placeHeat, placePart, type HeatInput, type HeatMap, type HeatPlace,
@@ -48,19 +48,19 @@ export function useHeatLayout(props: HeatProps, room: number): HeatLayout {
   const { viewer, job, rows, quantity, cells } = props;
   const wanted = useViewerState(viewer, (state) => state.heat);
   const scale = devicePixelRatio || 1;
-  const beside = besideCells({ strip: STRIP, bar: BAR, gap: GAP });
+  const margin = marginOf({ strip: STRIP, bar: BAR, gap: GAP });
   const whole = useMemo(() => wholeHeat(rows.length, job.steps.length), [rows, job]);
   const window = useMemo(() => heatIn(wanted, whole), [wanted, whole]);
   const input = useMemo(() => inputOf(props, window), [cells, rows, job, window, quantity]);
   const all = useMemo(() => {
-    const width = Math.max(1, Math.floor((room - LEFT - beside) * scale));
+    const width = Math.max(1, Math.floor((room - LEFT - margin) * scale));
     return placeHeat(width, Math.floor(HEIGHT * scale), whole.ranks.to, whole.steps.to);
   }, [room, scale, whole]);
   const place = useMemo(() => placePart(all, input.rows.length, input.steps), [all, input]);
   const heat = useMemo(() => new HeatScale(quantity, job.stepTime), [quantity, job]);
   const map = useMemo(() => heatMap(input, place, (value) => heat.shade(value)), [input, place, heat]);
-  const width = LEFT + (place.columns * place.cellWidth) / scale + beside;
-  const height = (place.lines * place.cellHeight) / scale + beside + LABELS;
+  const width = LEFT + (place.columns * place.cellWidth) / scale + margin;
+  const height = (place.lines * place.cellHeight) / scale + margin + LABELS;
   return { window, whole, input, place, heat, map, width, height, scale };
 }
 

@@ -3,7 +3,7 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { CanvasSurface } from "../../draw/canvas_surface.ts";
-import { besideCells, drawHeatMap, type HeatFrame } from "../../draw/draw_heat_map.ts";
+import { marginOf, drawHeatMap, type HeatFrame } from "../../draw/draw_heat_map.ts";
 import { DARK, LIGHT } from "../../draw/theme.ts";
 import { heatMap, placeHeat, worstIn, type HeatInput, type HeatPlace } from "../../layout/heat_map.ts";
 import { columnLabels, nameLabels } from "../../layout/heat_labels.ts";
@@ -25,7 +25,7 @@ import { CellTip } from "./heat_tip.tsx";
 const HEIGHT = 440; // css pixels, of the cells at most
 const LABELS = 16;
 const SLOW = 1.2; // the ratio from which the table calls a link slow
-const BESIDE = { strip: 0, bar: 0, gap: 4 }; // no marks and no means
+const MARGINS = { strip: 0, bar: 0, gap: 4 }; // no marks and no means
 
 /** Ratios on the scale of the heat map: from that of equal transfers to the worst. */
 const ratioOf = (links: HostLinks): Quantity => {
@@ -116,8 +116,8 @@ interface LinksPicture {
 function pictureOf(links: HostLinks, room: number): LinksPicture {
   const scale = devicePixelRatio || 1;
   const count = links.hosts.length;
-  const beside = besideCells(BESIDE);
-  const width = Math.max(1, Math.floor((room - LEFT - beside) * scale));
+  const margin = marginOf(MARGINS);
+  const width = Math.max(1, Math.floor((room - LEFT - margin) * scale));
   const place = placeHeat(width, Math.floor(HEIGHT * scale), count, count);
   const rows = Uint32Array.from({ length: count }, (_, i) => i);
   const input: HeatInput = { cells: links.ratios, stride: count, rows, first: 0, steps: count, lowIsBad: false };
@@ -127,7 +127,7 @@ function pictureOf(links: HostLinks, room: number): LinksPicture {
     place,
     lowIsBad: false,
     material: 0,
-    ...{ left: Math.round(LEFT * scale), strip: 0, bar: 0, gap: BESIDE.gap * scale, scale },
+    ...{ left: Math.round(LEFT * scale), strip: 0, bar: 0, gap: MARGINS.gap * scale, scale },
     map: heatMap(input, place, (value) => heat.shade(value)),
     labels: nameLabels(links.hosts, place, scale),
     ticks: columnLabels(short, place, scale),
@@ -135,8 +135,8 @@ function pictureOf(links: HostLinks, room: number): LinksPicture {
     font: `${11 * scale}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`,
   };
   const size = {
-    width: Math.round(frame.left + place.columns * place.cellWidth + beside * scale),
-    height: Math.round(place.lines * place.cellHeight + (beside + LABELS) * scale),
+    width: Math.round(frame.left + place.columns * place.cellWidth + margin * scale),
+    height: Math.round(place.lines * place.cellHeight + (margin + LABELS) * scale),
   };
   return { input, place, heat, frame, size };
 }
