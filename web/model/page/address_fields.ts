@@ -58,6 +58,13 @@ function reader<K extends keyof Link>(of: K, read: Read<K>): Field["read"] {
 }
 
 const text = (value: string): Written => (value === "" ? null : value);
+const pair = ([a, b]: State["compared"]): Written => (a === "fastest" && b === "slowest" ? null : `${a},${b}`);
+
+function readPair(value: string): State["compared"] | null {
+  const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
+  return a === undefined || b === undefined ? null : [a, b];
+}
+
 const same = (value: string): string => value;
 const number = (value: number | null): Written => (value === null ? null : String(value));
 const toNumber = (value: string): number | null => (/^-?\d{1,15}$/.test(value) ? Number(value) : null);
@@ -121,10 +128,7 @@ export const FIELDS: readonly Field[] = [
   field("cells", "quantity", "step", (name) => name, same),
   field("rows", "rowOrder", "step", (order) => (order === "rank" ? null : order), toRowOrder),
   field("heat", "heat", "view", (window) => window && heatText(window), readHeat),
-  field("beside", "compared", "step", ([a, b]) => (a === "fastest" && b === "slowest" ? null : `${a},${b}`), (value) => {
-    const [, a, b] = /^([\w-]+),([\w-]+)$/.exec(value) ?? [];
-    return a === undefined || b === undefined ? null : [a, b];
-  }),
+  field("beside", "compared", "step", pair, readPair),
   field("own", "ownStep", "step", (key) => key, same),
   field("step", "aligned", "step", (pair) => (pair === 0 ? null : String(pair)), toCount),
   field("sql", "sql", "text", text, same),
