@@ -13,7 +13,7 @@
 namespace gpuprof {
 namespace {
 
-constexpr std::int64_t kSteps = 20;
+constexpr std::int64_t kStepCount = 20;
 
 // Every rank computes for 1 ms; then it reduces with the ranks of its group, of which there are several of four ranks.
 using Bytes = std::int64_t (*)(std::int32_t rank);
@@ -25,7 +25,7 @@ Trace job(std::int32_t groups, auto&& transfer, std::string_view kind = "all_red
             rows.rank(rank);
             rows.group(rank, 7 + group, members);
             TimeNs begin = 0;
-            for (std::int64_t n = 0; n < kSteps; ++n) {
+            for (std::int64_t n = 0; n < kStepCount; ++n) {
                 TimeNs end = begin + 1'000'000 + transfer(group, n);
                 rows.step(rank, n, begin, end);
                 rows.collective(rank, n, begin + 1'000'000, end, n > 0 ? 1 : 0, kind, 7 + group,
