@@ -5,7 +5,8 @@
     tests/fuzz/run.py --hours 0.5                 every target for half an hour of CPU time, one process
     tests/fuzz/run.py --hours 0.5 --python        also those in Python, for which it installs atheris in build/fuzz/venv
     tests/fuzz/run.py --hours 2 kineto capture    only these two
-    tests/fuzz/run.py --report                    coverage and the page again, from earlier runs
+    tests/fuzz/run.py --save                      add earlier runs to the page, with the coverage that it has
+    tests/fuzz/run.py --report                    the same, and measure coverage again
 
 Targets alternate every few minutes, least-fuzzed first, so an interrupted run is fair to all. The corpus grows in
 build/fuzz/corpus and is the start of the next run. Every input has the limits of tests/fuzz/fuzz_target.h. An input that violates an
@@ -235,12 +236,13 @@ def tool(name):
     return shutil.which(name) or shutil.which(name + "-14") or sys.exit(f"cannot measure coverage: {name} is not installed; install llvm")
 
 
-def write_page(names):
+def write_page(measured=()):
+    """Add what is pending to the page, and the coverage of these targets."""
     runs = read(RUNS)
     for name, one in read(PENDING).items():
         add(runs.setdefault(name, {}), one["cpu_s"], one["executions"], one["finds"], one["edges"])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, (covered, count) in zip(names, pool.map(lines_covered, names)):
+        for name, (covered, count) in zip(measured, pool.map(lines_covered, measured)):
             add(runs.setdefault(name, {}))
             runs[name].update(lines_covered=covered, lines=count)
     write(RUNS, runs)
@@ -259,10 +261,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hours", type=float, default=0, help="CPU time for each target, in hours")
     parser.add_argument("--until", help="stop at this time of day, HH:MM (UTC)")
+    parser.add_argument("--save", action="store_true", help="write the page, without measuring coverage")
     parser.add_argument("--report", action="store_true", help="measure coverage and write the page")
     parser.add_argument("--python", action="store_true", help="also fuzz the targets in Python")
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     given = parser.parse_args()
+    if given.save:
+        return write_page()
     if given.python:
         add_python_targets()
     known = targets()
