@@ -23,8 +23,7 @@ class _Timespec(ctypes.Structure):
 
 def make_clock() -> Callable[[], int]:
     """Return a function that returns nanoseconds."""
-    now = _Timespec()
-    read = ctypes.CDLL(None).clock_gettime
+    now, read = _Timespec(), ctypes.CDLL(None).clock_gettime
     pointer = ctypes.byref(now)
 
     def clock() -> int:

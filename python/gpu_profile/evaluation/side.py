@@ -37,9 +37,7 @@ class SideFailure(Exception):
 
 class Side:
     def __init__(self, name: str, setup: dict[str, Any], timeout_s: float) -> None:
-        self.name = name
-        self._timeout_s = timeout_s
-        self._count = 0
+        self.name, self._timeout_s, self._count = name, timeout_s, 0
         self._token = secrets.token_hex(16)
         self._link, theirs = socket.socketpair()
         package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -57,8 +55,7 @@ class Side:
         deadline = time.monotonic() + self._timeout_s
         try:
             self._link.settimeout(self._timeout_s)
-            waited = self._waited_ns()
-            begun = time.perf_counter_ns()
+            waited, begun = self._waited_ns(), time.perf_counter_ns()
             send(self._link, self._token, {"do": do, "id": self._count, **fields}, blocks)
             answer, back = receive(self._link, self._token, deadline)
             self.outside_ns = time.perf_counter_ns() - begun

@@ -81,8 +81,7 @@ class Stopwatch:
 
     def _do(self, function: Any, *arguments: Any) -> None:
         if function(self._watch, *arguments):
-            self.reason = self._said()
-            self._stream = None
+            self.reason, self._stream = self._said(), None
 
     def _said(self) -> str:
         return str((self._last_error() or b"").decode("utf-8", "replace"))

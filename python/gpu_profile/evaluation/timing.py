@@ -36,8 +36,7 @@ def elsewhere(shots: list[TimedSample]) -> str | None:
     seen = [shot for shot in shots if shot.device_ns is not None]
     if not seen:
         return None
-    beyond = _fast(lambda shot: shot.beyond_ns, seen)
-    own = median(shot.device_ns or 0 for shot in seen)
+    beyond, own = _fast(lambda shot: shot.beyond_ns, seen), median(shot.device_ns or 0 for shot in seen)
     if beyond <= max(3 * median(shot.idle_wait_ns for shot in seen) + 2e4, 0.02 * own):
         return None
     return f"work is done on another stream: the device is busy for {beyond / 1e6:.4f} ms after the {own / 1e6:.4f} ms of the given stream"

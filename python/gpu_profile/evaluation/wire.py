@@ -53,8 +53,7 @@ def receive(link: socket.socket, token: str, deadline: float | None = None) -> t
 
 def _exactly(link: socket.socket, size: int, deadline: float | None) -> bytearray:
     out = bytearray(size)
-    view = memoryview(out)
-    done = 0
+    view, done = memoryview(out), 0
     while done < size:
         left = None if deadline is None else deadline - time.monotonic()
         if left is not None and left <= 0:

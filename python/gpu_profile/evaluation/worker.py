@@ -45,15 +45,10 @@ class Worker:
         for name in {*imports_of(setup["module"]), *imports_of(setup["inputs"] or ""), *setup["frameworks"]}:
             with contextlib.suppress(Exception):  # the module's own import reports it better
                 importlib.import_module(name)
-        self._clock = make_clock()
-        self._perturb = make_perturb()
-        self._sleep = time.sleep
+        self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
-        self._arrays = Arrays()
-        self._wait = waiter()
-        self._memory = framework_counters()
-        self._patch_detector = PatchDetector()
-        self._stopwatch = Stopwatch(self._arrays)
+        self._arrays, self._wait, self._memory = Arrays(), waiter(), framework_counters()
+        self._patch_detector, self._stopwatch = PatchDetector(), Stopwatch(self._arrays)
         self._inputs: list[Callable[[int], Any]] = []
         self._kernel: Callable[..., Any] = print
         self._batch: list[Any] = []
@@ -180,8 +175,7 @@ class Worker:
         case, seed = message["case"], message["seed"]
         if (case, seed) not in self._expected:
             self._expected[case, seed] = self._called(self._make(case, seed))
-        wanted = self._expected[case, seed]
-        got = (message["output"], blocks)
+        wanted, got = self._expected[case, seed], (message["output"], blocks)
         tolerance = message["rtol"], message["atol"]
         found = compare(wanted, got, None, *tolerance)
         if found["beyond"] or message["reference"]:
@@ -216,11 +210,7 @@ class Worker:
         """Run the prepared calls. Answers immediately; the evaluator also reads its own clock."""
         prepared = self._prepared
         outputs: list[Any] = []
-        kernel = self._kernel
-        clock = self._clock
-        wait = self._wait
-        keep = outputs.append
-        watch = self._stopwatch
+        kernel, clock, wait, keep, watch = self._kernel, self._clock, self._wait, outputs.append, self._stopwatch
         watch.find(prepared)
         self._clean[1]()
         try:
@@ -334,8 +324,7 @@ def _serve(link: socket.socket) -> None:
         try:
             answer, blocks = getattr(worker, message["do"])(message, given)
         except BaseException as problem:  # includes SystemExit, so that the module under test cannot end the worker
-            answer = _said(problem)
-            blocks = []
+            answer, blocks = _said(problem), []
             del problem
         send(link, token, {**answer, "id": message["id"]}, blocks)
         if worker.after:
