@@ -1,6 +1,5 @@
 #include "collect/counters/metric_plan.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,14 +13,6 @@
 
 namespace gpuprof::counters {
 namespace {
-
-// CUPTI looks for these by bare name, which works only if the loader searches their folder; otherwise every call
-// answers 15. What is loaded already is found.
-void load_perf_library(const std::string& cupti) {
-    std::string folder = cupti.substr(0, cupti.rfind('/'));
-    for (const char* name : {"/libnvperf_host.so", "/libnvperf_target.so"})
-        dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_GLOBAL);
-}
 
 // The first missing function; null if complete.
 const char* bind(const Library& library, Api& api) {
@@ -49,7 +40,7 @@ Result<Api> load_host_api(const std::string& program) {
     Result<Library> library =
         pm::find_cupti(program, "kernel counters", [&api](const Library& each) { return bind(each, api); });
     if (!library.ok()) return library.error();
-    load_perf_library(api.path);
+    for (const char* name : {"libnvperf_host.so", "libnvperf_target.so"}) pm::load_library_of_cupti(api.path, name);
     return api;
 }
 

@@ -4,6 +4,7 @@
 // system's. Wheels: nvidia-cuda-cupti (13), nvidia-cuda-cupti-cu12.
 #include "collect/pm/cupti_candidates.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -111,6 +112,11 @@ Result<Library> find_cupti(const std::string& program, std::string_view what,
                  fmt::format("libcupti not found{}; pip install nvidia-cuda-cupti, or set GPUPROF_CUPTI to the path of "
                              "the library",
                              named.empty() ? "" : fmt::format(" ({})", why))};
+}
+
+void load_library_of_cupti(const std::string& cupti, const char* name) {
+    std::string folder = cupti.substr(0, cupti.rfind('/') + 1);
+    dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_GLOBAL);
 }
 
 }  // namespace gpuprof::pm

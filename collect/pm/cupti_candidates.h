@@ -22,4 +22,8 @@ std::vector<std::string> cupti_candidates(const std::string& program,
 Result<Library> find_cupti(const std::string& program, std::string_view what,
                            const std::function<const char*(const Library&)>& missing);
 
+// CUPTI looks for its own libraries by bare name, which works only if the loader searches their folder. What is loaded already is
+// found, so this loads one that is in the folder of CUPTI, and does nothing if it is not there.
+void load_library_of_cupti(const std::string& cupti, const char* name);
+
 }  // namespace gpuprof::pm

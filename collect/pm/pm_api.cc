@@ -1,7 +1,6 @@
 // Finds the libraries and their functions.
 #include "collect/pm/pm_api.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -11,12 +10,6 @@
 
 namespace gpuprof::pm {
 namespace {
-
-// CUPTI loads libnvperf_host.so by name when profiling starts, and the loader may not search the toolkit's folder.
-void load_perf_host(const std::string& cupti) {
-    std::string path = cupti.substr(0, cupti.rfind('/')) + "/libnvperf_host.so";
-    dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL);
-}
 
 // The first missing required function; null if complete.
 const char* bind(const Library& library, Api& api) {
@@ -64,7 +57,7 @@ Result<Api> load_api(const std::string& program) {
         RunningCallScope mark("cuInit");
         if (int code = cuda->init(0); code != 0) return explain_cuda("cuInit", code);
     }
-    load_perf_host(api.path);
+    load_library_of_cupti(api.path, "libnvperf_host.so");
     ProfilerInitialize parameters;
     if (Status started = api.initialize(parameters); !started) return started.error();
     return api;

@@ -8,10 +8,6 @@
 #include "core/base/large_vector.h"
 #include "ranks/match/rank_collective.h"
 
-namespace gpuprof::inline facts {
-class Facts;
-}
-
 namespace gpuprof::inline ranks {
 
 // What the collectives are that no record describes and that their kernels do not name: NCCL sends and receives with the
