@@ -1,5 +1,5 @@
-// Part of the nsys importer: what the recorder says of itself (DIAGNOSTIC_EVENT). Its messages are ranked by what they
-// mean for the answer, so that the first example of a loss is the gravest one, and a recording without GPU work quotes
+// Part of the nsys importer: what the recorder says of itself (DIAGNOSTIC_EVENT). Its messages are ranked by their
+// meaning for the answer, so that the first example of a loss is the gravest one, and a recording without GPU work quotes
 // the message that explains it. Messages of launchers and other helpers, which do not use CUDA, say nothing about the
 // processes that do.
 // Source of the texts: the tables of 46 public exports of Nsight Systems 2020 to 2026.
