@@ -237,19 +237,26 @@ def dump(entries, status=0):
             "pg_status": {"0": {"last_enqueued_collective": status, "last_started_collective": status, "last_completed_collective": -1}}, "entries": entries}
 
 
-def entry(state):
-    return {"record_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": 1, "p2p_seq_id": 0, "profiling_name": "nccl:all_reduce", "state": state,
-            "time_created_ns": 1_790_000_000_000_000_000, "input_sizes": [[8]], "output_sizes": [[8]], "input_dtypes": ["Float"], "output_dtypes": ["Float"]}
+def entry(state, number=1):
+    return {"record_id": number - 1, "process_group": ["0", "default_pg"], "collective_seq_id": number, "p2p_seq_id": 0, "profiling_name": "nccl:all_reduce",
+            "state": state, "time_created_ns": 1_790_000_000_000_000_000 + number, "input_sizes": [[8]], "output_sizes": [[8]], "input_dtypes": ["Float"],
+            "output_dtypes": ["Float"]}
 
 
 def test_an_empty_dump_is_not_a_missing_one(program, tmp_path):
-    for rank in range(3):
-        (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(dump([] if rank == 2 else [entry("scheduled")], int(rank != 2)), protocol=2))
-    answer = said(program, "ranks", tmp_path)
-    assert "Rank 2 never called all_reduce" in answer and "no dump of rank 2" not in answer
-    (tmp_path / "nccl_trace_rank_2").write_bytes(pickle.dumps(dump([], 5), protocol=2))  # it called, but its recorder kept nothing
-    answer = said(program, "ranks", tmp_path)
-    assert "Rank 2 never called" not in answer and "no dump of rank 2" not in answer
+    def answer(others, status=0):
+        for rank in range(3):
+            (tmp_path / f"nccl_trace_rank_{rank}").write_bytes(pickle.dumps(dump([], status) if rank == 2 else dump(others, len(others)), protocol=2))
+        text = " ".join(said(program, "ranks", tmp_path).split())
+        assert "no dump of rank 2" not in text
+        return text
+
+    first = answer([entry("scheduled")])
+    assert "Rank 2 never called all_reduce 1" in first and "its dump has no collectives" in first
+    # All ranks took part in what is complete, so this dump is not all that rank 2 did.
+    restarted = answer([entry("completed"), entry("started", 2)])
+    assert "never called" not in restarted and "the dump of rank 2 has no entries" in restarted
+    assert "never called" not in answer([entry("scheduled")], status=5)  # it called, but its recorder kept nothing
     os.remove(tmp_path / "nccl_trace_rank_2")
     assert "no dump of rank 2" in said(program, "ranks", tmp_path)
 
