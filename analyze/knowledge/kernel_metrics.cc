@@ -73,10 +73,11 @@ Names all_names() {
 }
 
 // Whether a value of one unit can be a metric of the other: a time or a rate is nothing else. Tools that leave the unit
-// out mean the base unit.
+// out mean the base unit, and Nsight Compute prints "Tbyte" for some rates that it derives.
 bool fits(std::string_view spec, std::string_view unit) {
     auto is_rate = [](std::string_view name) { return name == "hz" || name.ends_with("/s"); };
-    return unit.empty() || (is_rate(spec) == is_rate(unit) && (spec == "ns") == (unit == "ns"));
+    return unit.empty() || spec == std::string(unit) + "/s" ||
+           (is_rate(spec) == is_rate(unit) && (spec == "ns") == (unit == "ns"));
 }
 
 }  // namespace

@@ -76,6 +76,10 @@ std::string how_to_record_all(const Trace& trace) {
     if (is_cut(trace)) return "the file is cut: copy it again, or record again";
     if (auto said = place_of(trace, Loss::recorder_warning); said && names_driver(*said))
         return fmt::format("the recorder reported '{}': {}", *said, remedy_for(*said));
+    std::uint64_t launches = trace.completeness()[Submission::kernel].without_work;
+    if (launches > 0 && trace.kernel().rows == 0)
+        return fmt::format("none of the kernels that {} launches submitted was recorded: {}",
+                           readable_count(static_cast<std::int64_t>(launches)), remedy_for(""));
     return "record a shorter part or use larger buffers, and do not kill the program";
 }
 

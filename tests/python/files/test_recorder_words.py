@@ -151,11 +151,11 @@ def test_nothing_is_computed_from_a_value_of_an_unknown_unit(program, tmp_path):
     file = tmp_path / "odd.csv"
     known, unknown = ncu_table("2.5", unit="usecond").replace("m0", "gpu__time_duration.sum"), ncu_table("2.5", unit="fortnight").replace("m0", "gpu__time_duration.sum")
     file.write_text(known)
-    assert [row["value"] for row in program.report(file, "metrics")["metrics"].rows] == [2500]
+    assert [row["value"] for row in program.report(file, "metrics")["metrics"].rows if row["metric"] == "Duration"] == [2500]
     assert "unknown_unit" not in losses(program, file)
     file.write_text(unknown)
-    assert losses(program, file)["unknown_unit"]["place"] == "fortnight"
-    assert program.report(file, "metrics")["metrics"].rows == []
+    assert losses(program, file)["unknown_unit"]["place"] == "fortnight (1)"
+    assert "Duration" not in {row["metric"] for row in program.report(file, "metrics")["metrics"].rows}
     assert "dur" not in tables_of(program, file)["profiled_kernel"][0]
 
 
@@ -170,7 +170,7 @@ def test_calls_of_intel_gpus_are_calls(program, tmp_path):
     events = []
     for i in range(40):
         events.append(span("xpu_runtime", "urEnqueueKernelLaunchWithArgsExp", 100 * i, 5, correlation=3 * i + 1))
-        events.append(span("xpu_driver", "zeCommandListAppendLaunchKernelWithArguments", 100 * i + 1, 3, correlation=3 * i + 1))
+        events.append(span("xpu_driver", "zeCommandListAppendLaunchKernelWithArguments", 100 * i + 1, 3, correlation=3 * i + 3))
         events.append(span("xpu_runtime", "urEnqueueUSMMemcpy", 100 * i + 10, 5, correlation=3 * i + 2))
         events.append(span("gpu_memcpy", "Memcpy HtoD (Host -> Device)", 100 * i + 20, 10, pid=0, tid=7, correlation=3 * i + 2, bytes=64, device=0))
     file = tmp_path / "xpu.json"
@@ -214,7 +214,7 @@ def test_paddle(program, tmp_path, names):
     assert (tables["device"][0]["sms"], "memory_bytes" in tables["device"][0]) == ("108", False)
     assert len(program.report(file, "steps")["steps"].rows) == 10
     assert losses(program, file) == {}
-    assert "Paddle profiler" in said(program, "report", file)
+    assert "Paddle profiler" in " ".join(said(program, "report", file).split())
 
 
 def tree(*children, **metrics):
@@ -255,8 +255,8 @@ def test_an_empty_dump_is_not_a_missing_one(program, tmp_path):
     assert "Rank 2 never called all_reduce 1" in first and "its dump has no collectives" in first
     # All ranks took part in what is complete, so this dump is not all that rank 2 did.
     restarted = answer([entry("completed"), entry("started", 2)])
-    assert "never called" not in restarted and "the dump of rank 2 has no entries" in restarted
-    assert "never called" not in answer([entry("scheduled")], status=5)  # it called, but its recorder kept nothing
+    assert "Rank 2 never called" not in restarted and "the dump of rank 2 has no entries" in restarted
+    assert "Rank 2 never called" not in answer([entry("scheduled")], status=5)  # it called, but its recorder kept nothing
     os.remove(tmp_path / "nccl_trace_rank_2")
     assert "no dump of rank 2" in said(program, "ranks", tmp_path)
 
@@ -275,8 +275,8 @@ def refused(program, file):
 
 
 def test_files_that_were_converted_as_text(program, tmp_path, mock):
-    capture = tmp_path / "a.gpuprof"
-    program.run("convert", mock, "--output", capture)
+    capture = tmp_path / "job.gpuprof"
+    program.run("ranks", FIXTURES / "flight", "--save", capture)
     for name, data in {"a.json.gz": (FIXTURES / "ncu/kernels.raw.csv.gz").read_bytes(), "small.gz": gzip.compress(b'{"traceEvents": []}'), "a.sqlite": mock.read_bytes(),
                        "a.gpuprof": capture.read_bytes(), "a.pickle": pickle.dumps(dump([]), protocol=4)}.items():
         (tmp_path / name).write_bytes(as_text(data))
