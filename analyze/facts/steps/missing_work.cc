@@ -44,6 +44,15 @@ std::string remedy_for(std::string_view message) {
            "the recorder that supports the driver";
 }
 
+// Where calls were recorded and their work was not, and the recorder gave no reason.
+std::string remedy_without_message(const Trace& trace) {
+    const ApiCallTable& calls = trace.api_call();
+    for (Row row = 0; row < calls.rows; ++row)
+        if (trace.text(calls.api.value_or(row, kNoString)) == "xpu")
+            return "use versions of the recorder and of the GPU's driver that record the kernels of this GPU";
+    return remedy_for("");
+}
+
 }  // namespace
 
 std::string why_no_device_work(const Trace& trace) {
@@ -51,7 +60,9 @@ std::string why_no_device_work(const Trace& trace) {
     if (is_cut(trace))
         return "the file is cut, and the part that was read contains no GPU work; copy the file again, or record again";
     if (is_damaged(trace))
-        return "part of the file could not be read, and the rest contains no GPU work; copy the file again";
+        return "part of the file could not be read, and the rest contains no GPU work; copy the file again, or record "
+               "with GPU "
+               "activities enabled";
     if (auto said = place_of(trace, Loss::untraced_gpu))
         return fmt::format("GPU tracing was on but recorded no GPU work: the recorder reported '{}'; {}", *said,
                            remedy_for(*said));
@@ -69,7 +80,7 @@ std::string why_no_device_work(const Trace& trace) {
     // A recorder traces calls and device work with one setting, so that setting was on.
     return fmt::format(
         "the calls that submit work were recorded ({}), but none of their device work: GPU tracing failed; {}", calls,
-        remedy_for(""));
+        remedy_without_message(trace));
 }
 
 std::string how_to_record_all(const Trace& trace) {
@@ -79,7 +90,7 @@ std::string how_to_record_all(const Trace& trace) {
     std::uint64_t launches = trace.completeness()[Submission::kernel].without_work;
     if (launches > 0 && trace.kernel().rows == 0)
         return fmt::format("none of the kernels that {} launches submitted was recorded: {}",
-                           readable_count(static_cast<std::int64_t>(launches)), remedy_for(""));
+                           readable_count(static_cast<std::int64_t>(launches)), remedy_without_message(trace));
     return "record a shorter part or use larger buffers, and do not kill the program";
 }
 

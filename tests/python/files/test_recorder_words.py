@@ -123,6 +123,16 @@ def test_a_cut_file_is_told_that_it_is_cut(program, tmp_path):
     assert "record with GPU activities enabled" in because(program, file)
 
 
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_a_cut_database_is_told_that_it_is_cut(program, mock, part):
+    data = mock.read_bytes()
+    mock.write_bytes(data[:int(len(data) * part)])
+    answer = program.run("report", mock)
+    text = (answer.stdout + answer.stderr).decode()
+    assert "the file is cut" in text or "the input ends in the middle" in text
+    assert "not a valid SQLite database" not in text
+
+
 # Units ----------------------------------------------------------------------------------------------------------------
 
 OLDER = {"Ghz": "cycle/nsecond", "Mhz": "cycle/usecond", "hz": "cycle/second", "ns": "nsecond", "us": "usecond", "ms": "msecond", "s": "second"}
