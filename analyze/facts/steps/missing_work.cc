@@ -61,8 +61,7 @@ std::string why_no_device_work(const Trace& trace) {
         return "the file is cut, and the part that was read contains no GPU work; copy the file again, or record again";
     if (is_damaged(trace))
         return "part of the file could not be read, and the rest contains no GPU work; copy the file again, or record "
-               "with GPU "
-               "activities enabled";
+               "with GPU activities enabled";
     if (auto said = place_of(trace, Loss::untraced_gpu))
         return fmt::format("GPU tracing was on but recorded no GPU work: the recorder reported '{}'; {}", *said,
                            remedy_for(*said));
