@@ -13,6 +13,9 @@ namespace gpuprof::inline knowledge {
 CallKind kind_of_call(std::string_view name) {
     std::string_view what = bare_call_name(name);
     if (contains(what, "Synchronize")) return CallKind::sync;
+    if (is_sycl_call(name) && contains_any(name, {"QueueFinish", "EventWait", "EventsWait"}) &&
+        !contains(name, "Enqueue"))
+        return CallKind::sync;
     switch (submission_of(name)) {
         case Submission::kernel:
         case Submission::graph: return CallKind::launch;
@@ -24,10 +27,12 @@ CallKind kind_of_call(std::string_view name) {
     if (contains_any(what, {"Malloc", "HostAlloc", "HostRegister", "HostUnregister", "FreeHost", "FreeAsync",
                             "MemAlloc", "MemFree", "MemCreate", "MemMap", "MemUnmap", "MemRelease", "MemSetAccess",
                             "MemAddressReserve", "MemAddressFree"}) ||
-        what.starts_with("Free"))
+        what.starts_with("Free") ||
+        (is_sycl_call(name) && contains_any(name, {"DeviceAlloc", "SharedAlloc", "USMFree"})))
         return CallKind::allocation;
     if (contains_any(what, {"ModuleLoad", "ModuleUnload", "LibraryLoad", "LibraryUnload", "LinkComplete", "LinkAdd",
-                            "GraphInstantiate", "ModuleGetLoadingMode"}))
+                            "GraphInstantiate", "ModuleGetLoadingMode"}) ||
+        (is_sycl_call(name) && contains_any(name, {"ModuleCreate", "ProgramBuild", "ProgramCompile", "ProgramLink"})))
         return CallKind::compilation;
     return CallKind::other;
 }
@@ -36,6 +41,7 @@ bool call_blocks(std::string_view name) {
     std::string_view what = bare_call_name(name);
     CallKind kind = kind_of_call(name);
     if (kind == CallKind::sync) return true;
+    if (is_sycl_call(name)) return contains(name, "Free");  // commands of queues
     if (kind == CallKind::copy || kind == CallKind::set) return kind == CallKind::copy && !contains(what, "Async");
     if (kind != CallKind::allocation || contains(what, "Async")) return false;
     return what.starts_with("Free") || contains_any(what, {"MemFree", "FreeHost", "HostUnregister", "MemUnmap"});

@@ -39,9 +39,10 @@ constexpr StallReason kStalls[] = {
 #undef GPUPROF_STALL
 };
 
-// Every vendor's name with the unit it must have ("" for any) and its metric.
+// Every name with the unit of its metric, which a label must have exactly.
 struct NamedMetric {
     std::string_view unit;
+    bool exact;
     KnownMetric known;
 };
 using Names = std::unordered_multimap<std::string, NamedMetric>;
@@ -52,36 +53,31 @@ Names all_names() {
         for (std::size_t i = 0; i < spec.names.size(); ++i) {
             // Labels repeat with other units; the vendor's own names do not.
             bool is_label = spec.names[i].find("__") == std::string_view::npos;
-            names.emplace(spec.names[i], NamedMetric{is_label ? spec.unit : "", {spec.metric, i}});
+            names.emplace(spec.names[i], NamedMetric{spec.unit, is_label && !spec.unit.empty(), {spec.metric, i}});
         }
-#define GPUPROF_PART(id, name, vendor) names.emplace(vendor, NamedMetric{"", {KernelMetric::part_##id, 0}});
+#define GPUPROF_PART(id, name, vendor) names.emplace(vendor, NamedMetric{"%", false, {KernelMetric::part_##id, 0}});
     GPUPROF_COMPUTE_PARTS(GPUPROF_PART)
 #undef GPUPROF_PART
-#define GPUPROF_PART(id, level, name, vendor) names.emplace(vendor, NamedMetric{"", {KernelMetric::part_##id, 0}});
+#define GPUPROF_PART(id, level, name, vendor) \
+    names.emplace(vendor, NamedMetric{"%", false, {KernelMetric::part_##id, 0}});
     GPUPROF_MEMORY_PARTS(GPUPROF_PART)
 #undef GPUPROF_PART
 #define GPUPROF_STALL(id, in_samples, ...)                                            \
     names.emplace("smsp__average_warps_issue_stalled_" #id "_per_issue_active.ratio", \
-                  NamedMetric{"", {KernelMetric::stall_##id, 0}});                    \
-    names.emplace("smsp__pcsamp_warps_issue_stalled_" in_samples, NamedMetric{"", {KernelMetric::samples_##id, 0}});
+                  NamedMetric{"", false, {KernelMetric::stall_##id, 0}});             \
+    names.emplace("smsp__pcsamp_warps_issue_stalled_" in_samples,                     \
+                  NamedMetric{"", false, {KernelMetric::samples_##id, 0}});
     GPUPROF_STALLS(GPUPROF_STALL)
 #undef GPUPROF_STALL
     return names;
 }
 
-// "Tbyte" is 1e12 of "byte"; older versions write "nsecond".
-std::pair<double, std::string_view> scaled_unit(std::string_view unit) {
-    constexpr std::pair<std::string_view, std::pair<double, std::string_view>> kTimes[] = {
-        {"ns", {1, "ns"}},      {"us", {1e3, "ns"}},      {"ms", {1e6, "ns"}},      {"s", {1e9, "ns"}},
-        {"nsecond", {1, "ns"}}, {"usecond", {1e3, "ns"}}, {"msecond", {1e6, "ns"}}, {"second", {1e9, "ns"}}};
-    for (const auto& [name, scaled] : kTimes)
-        if (unit == name) return scaled;
-    constexpr std::string_view kScaled[] = {"byte", "hz", "byte/block"};
-    constexpr std::pair<char, double> kPrefixes[] = {{'K', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}, {'P', 1e15}};
-    for (std::string_view base : kScaled)
-        for (auto [prefix, factor] : kPrefixes)
-            if (unit.size() == base.size() + 1 && unit[0] == prefix && unit.substr(1) == base) return {factor, base};
-    return {1, unit};
+// Whether a value of one unit can be a metric of the other: a time or a rate is nothing else. Tools that leave the unit
+// out mean the base unit, and Nsight Compute prints "Tbyte" for some rates that it derives.
+bool fits(std::string_view spec, std::string_view unit) {
+    auto is_rate = [](std::string_view name) { return name == "hz" || name.ends_with("/s"); };
+    return unit.empty() || spec == std::string(unit) + "/s" ||
+           (is_rate(spec) == is_rate(unit) && (spec == "ns") == (unit == "ns"));
 }
 
 }  // namespace
@@ -112,27 +108,13 @@ const StallReason* find_stall(std::string_view name) {
     return nullptr;
 }
 
-BaseValue in_base_unit(double value, std::string_view unit) {
-    auto [numerator, base] = scaled_unit(unit);
-    if (base != unit || unit == "ns") return {value * numerator, base};
-    std::size_t slash = unit.find('/');
-    if (slash == std::string_view::npos) return {value, unit};
-    auto [above, top] = scaled_unit(unit.substr(0, slash));
-    auto [below, bottom] = scaled_unit(unit.substr(slash + 1));
-    bool per_time = bottom == "ns";
-    double scaled = value * above / below * (per_time ? 1e9 : 1);
-    if (top == "byte" && per_time) return {scaled, "byte/s"};
-    if (top == "byte") return {scaled, bottom == "cycle" ? "byte/cycle" : unit};
-    if (top == "sector" && per_time) return {scaled, "sector/s"};
-    return {value, unit};
-}
-
 std::vector<KnownMetric> find_kernel_metrics(std::string_view name, std::string_view base_unit) {
     static const Names kNames = all_names();
     auto [first, last] = kNames.equal_range(std::string(name));
     std::vector<KnownMetric> found;
     for (; first != last; ++first)
-        if (first->second.unit.empty() || first->second.unit == base_unit) found.push_back(first->second.known);
+        if (first->second.exact ? first->second.unit == base_unit : fits(first->second.unit, base_unit))
+            found.push_back(first->second.known);
     return found;
 }
 

@@ -77,15 +77,8 @@ std::span<const StallReason> stall_reasons();
 // By its name in counters or in samples, which differ for some; null if unknown.
 const StallReason* find_stall(std::string_view name);
 
-// A value in the base unit of its metric: 0.23 ms is 231,264 ns, 3.4 Tbyte/s are 3.4e12 byte/s.
-struct BaseValue {
-    double value;
-    std::string_view unit;  // "ns", "byte", "byte/s", "hz", "%", "cycle", ...
-};
-BaseValue in_base_unit(double value, std::string_view unit);
-
 // The metrics that have this name, and how preferred the name is (0 first). Metrics of different units may share a
-// label; the unit, a base unit, tells them apart. A part of a throughput may also be a metric of its own.
+// label; the unit, a base unit (core/schema/counter_units.h), tells them apart. A part of a throughput may also be a metric of its own.
 struct KnownMetric {
     KernelMetric metric;
     std::size_t rank;

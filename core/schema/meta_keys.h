@@ -7,6 +7,7 @@ namespace gpuprof::inline schema::meta_key {
 inline constexpr const char* kTool = "tool";
 inline constexpr const char* kRecorderTool = "gpu-profile record";
 inline constexpr const char* kSamplerTool = "gpu-profile sampling";
+inline constexpr const char* kFlightRecorderTool = "PyTorch flight recorder";
 
 // CPU time in ns used by the library inside a recorded process. One row per process.
 inline constexpr const char* kOnProgramThreads = "recorder_ns_on_program_threads";

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/schema/meta_keys.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 #include "io/importers/source/pickle.h"
@@ -56,7 +57,7 @@ Status put(const torch::FlightDump& dump, StringId process, Source& source, std:
                    dump.lost);
     if (!cut.empty()) batch.lose(Loss::truncated, cut);
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
-    builder.set_tool("PyTorch flight recorder");
+    builder.set_tool(meta_key::kFlightRecorderTool);
     if (!dump.version.empty()) builder.set_meta("flight_recorder_version", dump.version);
     if (!dump.library.empty()) builder.set_meta("nccl_version", dump.library);
     builder.append(std::move(batch));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text/shell_words.h"
+#include "io/importers/foreign_file.h"
 #include "io/importers/formats.h"
 #include "io/importers/vendor_report.h"
 
@@ -47,7 +48,12 @@ std::string known_formats() {
     return list;
 }
 
+Error converted_to_text(const Source& source) {
+    return {ExitCode::unreadable, fmt::format("cannot read {}: {}", source.name(), kConvertedToText)};
+}
+
 Error unrecognised(Source& source) {
+    if (was_converted_to_text(source.head())) return converted_to_text(source);
     if (source.head().empty())
         return {ExitCode::unreadable,
                 fmt::format(
@@ -58,9 +64,13 @@ Error unrecognised(Source& source) {
                         known_formats())};
 }
 
+// SQLite begins with text, so such a file is recognised although the rest was converted.
+bool begins_with_text(const Importer& importer) { return importer.import == import_nsys; }
+
 // Null: the error that says so.
 Result<Trace> import_as(const Importer* importer, Source& source, const ColumnSelection& selected = {}) {
     if (importer == nullptr) return unrecognised(source);
+    if (begins_with_text(*importer) && was_converted_to_text(source.head())) return converted_to_text(source);
     TraceBuilder builder(Origin{shell_quoted_file(source.name()), std::string(importer->name), {}}, selected);
     if (Status status = importer->import(source, builder); !status) {
         Error error = status.error();

@@ -42,9 +42,12 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     MemoryLimit limit(source);
     std::string record;  // starts with a quote that is not closed yet
     std::uint64_t begun = 0;
+    std::string error;  // the first, which explains more than a warning
+    std::uint64_t errors = 0, warnings = 0;
+    std::string warning;
     while (auto line = lines.next()) {
-        if (line->starts_with("==WARNING==") || line->starts_with("==ERROR=="))
-            batch.lose(Loss::recorder_warning, *line);
+        if (line->starts_with("==ERROR==") && errors++ == 0) error = *line;
+        if (line->starts_with("==WARNING==") && warnings++ == 0) warning = *line;
         bool begins = line->starts_with('"');
         if (begins && !record.empty()) batch.lose(Loss::malformed_event, fmt::format("line {}", begun));
         if (begins) record.clear();
@@ -63,8 +66,10 @@ Status import_ncu(Source& source, TraceBuilder& builder) {
     if (source.damaged()) batch.lose(Loss::bad_compression, source.name());
     if (!reader.any_table())
         return Error{ExitCode::unreadable,
-                     fmt::format("cannot read {}: Nsight Compute output without a table; run ncu with --csv --page raw",
-                                 source.name())};
+                     fmt::format("cannot read {}: Nsight Compute output without a table; {}", source.name(),
+                                 error.empty() ? "run ncu with --csv --page raw" : "it reported '" + error + "'")};
+    if (errors > 0) batch.lose(Loss::recorder_warning, error, errors);
+    if (warnings > 0) batch.lose(Loss::recorder_warning, warning, warnings);
     reader.finish();
     builder.set_tool("Nsight Compute");
     builder.append(std::move(batch));

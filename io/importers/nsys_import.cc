@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "io/importers/foreign_file.h"
 #include "io/importers/nsys/nsys_reader.h"
 #include "io/importers/source/memory_limit.h"
 
@@ -21,10 +22,8 @@ Status import_nsys(Source& source, TraceBuilder& builder) {
     bool known =
         database->has("StringIds") || database->has("META_DATA_EXPORT") || database->computed().contains("StringIds");
     if (!known)
-        return Error{ExitCode::unreadable, fmt::format("cannot read {}: not an Nsight Systems database: no table "
-                                                       "StringIds; export the report with nsys export --type "
-                                                       "sqlite",
-                                                       source.name())};
+        return Error{ExitCode::unreadable, fmt::format("cannot read {}: not an Nsight Systems database but {}",
+                                                       source.name(), foreign_database(*database))};
     Batch batch;
     skip_unselected(batch.tables, builder.selected());
     nsys::Reader reader(*database, batch);

@@ -7,9 +7,12 @@
 
 #include <charconv>
 #include <cmath>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "io/importers/device_names.h"
 #include "io/importers/source/json_document.h"
 #include "io/importers/source/memory_limit.h"
 
@@ -19,18 +22,22 @@ namespace {
 using simdjson::dom::element;
 
 // Metrics that say where a node belongs, not what it measured.
-bool is_place(std::string_view metric) { return metric == "device_id" || metric == "device_type"; }
+bool names_device(std::string_view metric) { return metric == "device_id" || metric == "device"; }
+bool is_place(std::string_view metric) { return names_device(metric) || metric == "device_type"; }
 
 std::optional<std::int32_t> device_number(const element& value) {
     std::int64_t number = 0;
     std::string_view text;
-    if (value.get(text) == simdjson::SUCCESS) {
-        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    } else if (value.get(number) != simdjson::SUCCESS) {
-        return std::nullopt;
-    }
-    return number >= 0 && number < 4096 ? std::optional(static_cast<std::int32_t>(number)) : std::nullopt;
+    if (value.get(text) == simdjson::SUCCESS) return device_ordinal(text);
+    if (value.get(number) != simdjson::SUCCESS || number < 0) return std::nullopt;
+    return device_ordinal(std::to_string(number));
+}
+
+// Proton's scope around the functions that tell it what a kernel does (its bytes, its operations). What runs there is
+// its own work, not the program's. Later versions add the kernel's name after a colon.
+bool is_own_scope(std::string_view name) {
+    constexpr std::string_view kScope = "__proton_launch_metadata";
+    return name.starts_with(kScope) && (name.size() == kScope.size() || name[kScope.size()] == ':');
 }
 
 class Forest {
@@ -71,15 +78,20 @@ private:
         simdjson::dom::object metrics;
         if (at["metrics"].get(metrics) == simdjson::SUCCESS)
             for (auto [key, value] : metrics) {
-                if (key == "device_id")
+                if (names_device(key))
                     if (auto device = device_number(value)) table.device.set(row, *device);
                 if (!is_place(key)) metric(number, key, value);
             }
         simdjson::dom::array children;
         if (at["children"].get(children) != simdjson::SUCCESS) return;
         std::size_t first = pending_.size();
-        for (element child : children)
-            if (child.is_object()) pending_.push_back({child, number});
+        for (element child : children) {
+            std::string_view child_name;
+            if (child["frame"]["name"].get(child_name) == simdjson::SUCCESS && is_own_scope(child_name))
+                batch_.lose_named(Loss::recorder_work, "", child_name.substr(0, child_name.find(':')));
+            else if (child.is_object())
+                pending_.push_back({child, number});
+        }
         std::reverse(pending_.begin() + static_cast<std::ptrdiff_t>(first), pending_.end());
     }
 
@@ -103,13 +115,13 @@ private:
     }
 
     void device(std::string_view kind, std::string_view ordinal, const element& facts) {
-        std::int32_t number = 0;
-        auto [end, error] = std::from_chars(ordinal.data(), ordinal.data() + ordinal.size(), number);
-        if (error != std::errc{} || end != ordinal.data() + ordinal.size()) return;
+        std::optional<std::int32_t> number = device_ordinal(ordinal);
+        if (!number) return;
         DeviceTable& table = batch_.tables.device;
         Row row = table.add();
-        table.device.set(row, number);
-        if (kind == "CUDA" || kind == "HIP") table.vendor.set(row, batch_.intern(kind == "HIP" ? "amd" : "nvidia"));
+        table.device.set(row, *number);
+        if (std::string_view vendor = vendor_of_kind(kind); !vendor.empty())
+            table.vendor.set(row, batch_.intern(vendor));
         std::int64_t sms = 0;
         if (facts["num_sms"].get(sms) == simdjson::SUCCESS && sms > 0 && sms < 1 << 20)
             table.sms.set(row, static_cast<std::int32_t>(sms));

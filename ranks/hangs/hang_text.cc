@@ -75,8 +75,18 @@ std::string undecided_sentence(const Hangs& hangs, const Hang& hang) {
     if (hangs.calls.of_one_dump != nullptr) return text + "; who is missing follows from the dumps of all ranks";
     if (!hang.no_dump.empty())
         text += fmt::format("; there is no dump of {}, so who is missing is unknown", ranks_text(hang.no_dump));
-    if (!hang.unknown.empty())
-        text += fmt::format("; calls of {} may have left the recorder's buffer", ranks_text(hang.unknown));
+    RankList empty, cut;
+    for (std::int32_t rank : hang.unknown) {
+        auto about = hangs.calls.ranks.find(rank);
+        bool lost = about == hangs.calls.ranks.end() || about->second.lost > 0;
+        (hangs.last_of(rank) == nullptr && !lost ? empty : cut).push_back(rank);
+    }
+    if (!cut.empty()) text += fmt::format("; calls of {} may have left the recorder's buffer", ranks_text(cut));
+    if (!empty.empty())
+        text += fmt::format(
+            "; the dump of {} has no entries although the group completed collectives before: its "
+            "process was restarted, or its recorder was off",
+            ranks_text(empty));
     if (hang.no_dump.empty() && hang.unknown.empty()) text += "; which other ranks belong to the group is not recorded";
     return text;
 }

@@ -141,7 +141,9 @@ private:
         for (Index i = 0; i < calls_.calls.size(); ++i) {
             const RankCall& call = calls_.calls[i];
             if (call.is_open()) open_[call.rank].push_back(i);
+            any_call_.insert(call.rank);
             if (call.is_pair()) continue;
+            if (!call.is_open()) completed_.insert(call.group);
             if (call.seq >= 0) by_number_[call.group][call.seq].push_back(i);
             callers_[call.group].insert(call.rank);
         }
@@ -210,8 +212,10 @@ private:
         auto about = calls_.ranks.find(rank);
         if (about == calls_.ranks.end() || !about->second.dump) return row.no_dump.push_back(rank);
         auto range = calls_.ranges.find({row.group, rank});
+        // What the group completed, all of its ranks called: a dump without entries is then not the whole truth.
+        bool empty = !any_call_.contains(rank) && completed_.contains(row.group);
         if (range == calls_.ranges.end())
-            (about->second.lost > 0 ? row.unknown : row.missing).push_back(rank);
+            (about->second.lost > 0 || empty ? row.unknown : row.missing).push_back(rank);
         else if (row.seq > range->second.last)
             row.missing.push_back(rank);
         else
@@ -323,6 +327,8 @@ private:
     const RankCalls& calls_;
     std::map<std::int64_t, Numbers> by_number_;               // collectives, by group
     std::map<std::int64_t, std::set<std::int32_t>> callers_;  // by group
+    std::set<std::int32_t> any_call_;                         // ranks
+    std::set<std::int64_t> completed_;                        // groups with a complete collective
     std::map<std::int32_t, std::vector<Index>> open_;         // by rank, in order
     std::map<Index, std::size_t> row_of_;
     std::vector<Hang> rows_;

@@ -69,7 +69,7 @@ struct RankCalls {
     static RankCalls make(const Facts& facts);
 };
 
-// Whether the recording has collectives with states: it is a dump.
+// Whether the recording is a dump: it has collectives with states, or the flight recorder wrote it before any.
 bool is_flight_dump(const Trace& trace);
 
 // The rows of tables rank_call and rank_group for a dump. Of each group all open calls are kept, and the last

@@ -3,6 +3,8 @@
 #include <tuple>
 
 #include "analyze/facts/host/collective_records.h"
+#include "core/schema/losses.h"
+#include "core/schema/meta_keys.h"
 #include "ranks/reduce/calls.h"
 #include "ranks/reduce/group_id.h"
 #include "ranks/reduce/rank_rows.h"
@@ -92,7 +94,8 @@ private:
 
 bool is_flight_dump(const Trace& trace) {
     const CollectiveTable& table = trace.tables().collective;
-    return table.rows > 0 && !table.state.none_present();
+    if (table.rows == 0) return trace.origin().tool == meta_key::kFlightRecorderTool;
+    return !table.state.none_present();
 }
 
 void reduce_calls(const Trace& dump, std::int32_t rank, Batch& into) { CallReduction(dump, rank, into).write(); }
@@ -106,6 +109,11 @@ CallCounts count_calls(const Trace& dump) {
         if (table.call.has(row)) first = std::min(first.value_or(INT64_MAX), table.call[row]);
     }
     counts.lost = std::max<std::int64_t>(first.value_or(0), 0);
+    if (table.rows > 0) return counts;
+    const LossTable& losses = dump.tables().loss;
+    for (Row row = 0; row < losses.rows; ++row)
+        if (dump.text(losses.kind.value_or(row, kNoString)) == spec_of(Loss::recorder_loss).name)
+            counts.lost += losses.count.value_or(row, 0);
     return counts;
 }
 

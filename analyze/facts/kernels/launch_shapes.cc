@@ -8,6 +8,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
+#include "core/schema/counter_units.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -45,10 +46,9 @@ struct Resources {
 
 // Bytes of a metric in byte/block, Kbyte/block, ... (powers of 1000); absent for other units.
 std::optional<double> bytes_of(double value, std::string_view unit) {
-    if (unit.starts_with("byte")) return std::round(value);
-    if (unit.starts_with("Kbyte")) return std::round(value * 1e3);
-    if (unit.starts_with("Mbyte")) return std::round(value * 1e6);
-    return std::nullopt;
+    std::optional<BaseUnit> base = base_unit_of(unit);
+    if (!base || (base->name != "byte" && base->name != "byte/block")) return std::nullopt;
+    return std::round(value * base->factor);
 }
 
 std::unordered_map<std::int64_t, Resources> resources_by_launch(const Trace& trace) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <unordered_map>
 
@@ -13,6 +14,7 @@
 #include "analyze/facts/kernels/source_lines.h"
 #include "analyze/facts/name_groups.h"
 #include "core/base/text/function_name.h"
+#include "core/schema/counter_units.h"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -72,8 +74,9 @@ std::unordered_map<std::int64_t, Collected> collect(const Trace& trace) {
         auto [found, first] = names.try_emplace((static_cast<std::uint64_t>(index_of(name)) << 32) |
                                                 (unit == kNoString ? 0xFFFFFFFF : index_of(unit)));
         if (first) {
-            BaseValue one = in_base_unit(1, trace.text(unit));
-            found->second = {find_kernel_metrics(trace.text(name), one.unit), one.value};
+            // Nothing is computed from a value of an unknown unit; the importer has counted it.
+            if (std::optional<BaseUnit> base = base_unit_of(trace.text(unit)))
+                found->second = {find_kernel_metrics(trace.text(name), base->name), base->factor};
         }
         for (KnownMetric known : found->second.metrics)
             of.values.push_back({known.metric, known.rank, table.value[row] * found->second.scale});

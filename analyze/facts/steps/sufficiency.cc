@@ -6,6 +6,7 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/missing_work.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {
@@ -14,17 +15,6 @@ namespace {
 // A recording with fewer kernels than kSteadyKernels and a device less busy than kMinBusyPct shows no steady work.
 constexpr std::size_t kSteadyKernels = 32;
 constexpr double kMinBusyPct = 5;  // percent of the window
-
-std::string why_no_device_work(const Trace& trace) {
-    const Completeness& complete = trace.completeness();
-    if (complete.without_work() > 0)
-        return fmt::format(
-            "the device work of {} submitting calls was not recorded; record with GPU activities enabled",
-            readable_count(static_cast<std::int64_t>(complete.without_work())));
-    return trace.op().rows + trace.api_call().rows > 0
-               ? "the trace contains host work but no GPU work; record with GPU activities enabled"
-               : "the trace contains no GPU work";
-}
 
 // A part of a recording is judged like the whole.
 bool barely_busy(const Shares& shares, const Trace& trace) {
@@ -41,9 +31,8 @@ Sufficiency Sufficiency::make(const Facts& facts) {
     if (shares.busy == 0 || shares.effective <= 0) return {why_no_device_work(trace), "the trace contains no GPU work"};
     if (work_missing(trace))
         return {fmt::format("at least {:.0f} % of the device work was not recorded, so apparent idle time may have "
-                            "been busy; record a shorter part or use larger buffers, and do not kill the program "
-                            "(see `losses`)",
-                            100 * trace.completeness().missing_share()),
+                            "been busy; {} (see `losses`)",
+                            100 * trace.completeness().missing_share(), how_to_record_all(trace)),
                 "much of the device work was not recorded"};
     DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
     if (2 * recorder > shares.window)

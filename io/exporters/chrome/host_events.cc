@@ -62,7 +62,9 @@ void ChromeEvents::host_calls() {
     for (Row row = 0; row < call.rows; ++row) {
         std::string_view api = text_of(call.api, row);
         std::string_view category = api == "driver" ? "cuda_driver" : "cuda_runtime";
-        open(host_head(call, row, api == "hip" ? "hip_runtime" : category));
+        if (api == "hip") category = "hip_runtime";
+        if (api == "xpu") category = "xpu_runtime";
+        open(host_head(call, row, category));
         number("External id", call.external_id, row);
         number("correlation", call.correlation, row);
         close();

@@ -196,6 +196,7 @@ void Assembly::accept(Block& block) {
     if (!block.host.empty()) host_ = std::move(block.host);
     for (GroupEntry& group : block.groups) groups_.push_back(std::move(group));
     is_object_ |= block.is_object;
+    paddle_ |= block.paddle;
     has_events_ |= block.has_events;
     cut_off_ |= block.cut_off;
     events_ += block.events;
@@ -357,7 +358,7 @@ void Assembly::finish_facts() {
         builder_.set_meta("profiler_span_start_ns", std::to_string(profiler_span_->start + base));
         builder_.set_meta("profiler_span_dur_ns", std::to_string(profiler_span_->dur));
     }
-    if (events_ > 0) builder_.set_tool("torch.profiler");
+    if (events_ > 0) builder_.set_tool(paddle_ ? "Paddle profiler" : "torch.profiler");
 }
 
 }  // namespace gpuprof::importers::kineto

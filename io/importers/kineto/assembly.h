@@ -40,7 +40,7 @@ private:
     TraceBuilder& builder_;
     State state_ = State::start;
     char before_ = ',';  // the last non-blank byte consumed; a comma means none
-    bool is_object_ = false, has_events_ = false, cut_off_ = false;
+    bool is_object_ = false, has_events_ = false, cut_off_ = false, paddle_ = false;
     PaddedBytes pending_;  // bytes of an item that continues in the next piece
     std::uint64_t pending_offset_ = 0;
     std::size_t wanted_ = 0;  // bytes to gather before pending_ is parsed again

@@ -61,6 +61,7 @@ struct Block {
     std::string host;
     bool is_object = false;     // the outermost value is an object
     bool has_events = false;    // the array of events has begun
+    bool paddle = false;        // its header is one of Paddle's profiler
     bool cut_off = false;       // the input ended inside an item
     std::uint64_t events = 0;   // events that were recognised, metadata included
     std::uint64_t labels = 0;   // among them: metadata and arrows, which are useless alone

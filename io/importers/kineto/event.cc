@@ -13,7 +13,8 @@ struct FieldKey {
 };
 
 #define GPUPROF_KINETO_KEY(name, place, key) {Place::place, {key, Field::name}},
-constexpr FieldKey kFieldKeys[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_KEY)};
+constexpr FieldKey kFieldKeys[] = {GPUPROF_KINETO_FIELDS(GPUPROF_KINETO_KEY)
+                                       GPUPROF_KINETO_ALIASES(GPUPROF_KINETO_KEY)};
 #undef GPUPROF_KINETO_KEY
 
 consteval std::size_t count_of(Place place) {

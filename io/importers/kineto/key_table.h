@@ -42,7 +42,7 @@ inline bool same_text(std::string_view a, std::string_view b) {
 template <class Enum, std::size_t N>
 class KeyTable {
 public:
-    static constexpr std::size_t kSlots = 256;
+    static constexpr std::size_t kSlots = 512;
 
     consteval explicit KeyTable(const KeyName<Enum> (&names)[N]) {
         while (!place(names)) ++seed_;
@@ -60,7 +60,7 @@ private:
         auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
         std::size_t n = text.size();
         std::uint32_t bytes = byte(0) | byte(n / 2) << 8 | byte(n * 3 / 4) << 16 | byte(n - 1) << 24;
-        return (bytes + static_cast<std::uint32_t>(n) * 0x85EBCA6Bu) * (2 * seed_ + 0x9E3779B1u) >> 24;
+        return (bytes + static_cast<std::uint32_t>(n) * 0x85EBCA6Bu) * (2 * seed_ + 0x9E3779B1u) >> 23;
     }
     consteval bool place(const KeyName<Enum> (&names)[N]) {
         slots_ = {};

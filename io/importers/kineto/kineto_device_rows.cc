@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text/ascii.h"
+#include "io/importers/device_names.h"
 #include "io/importers/kineto/kineto_number.h"
 #include "io/importers/kineto/row_writer.h"
 
@@ -35,6 +36,8 @@ struct CopyName {
 
 CopyName parse_copy_name(std::string_view name) {
     CopyName parts;
+    constexpr std::string_view kPaddleCopy = "MEMCPY_";
+    if (name.starts_with(kPaddleCopy)) return {name.substr(kPaddleCopy.size()), {}, {}};
     std::size_t open = name.find(" (");
     if (open == std::string_view::npos || name.back() != ')') return parts;
     std::string_view inside = name.substr(open + 2, name.size() - open - 3);
@@ -64,6 +67,9 @@ void RowWriter::put_ordinal(Column<T>& column, Row row, const Event& event, Fiel
 }
 
 void RowWriter::put_device(Column<std::int32_t>& column, Row row, const Event& event) {
+    if (event.has(Field::device) && event[Field::device].is_string()) {
+        if (auto ordinal = device_ordinal(event.text(Field::device))) return column.set(row, *ordinal);
+    }
     put_ordinal(column, row, event, event.has(Field::device) ? Field::device : Field::pid);
 }
 

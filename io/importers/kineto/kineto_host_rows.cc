@@ -35,6 +35,8 @@ std::string_view bare_thread_name(std::string_view name) {
 
 RowWriter::HostThread RowWriter::host_thread(const Event& event) {
     std::string_view pid = event.text(Field::pid), tid = event.text(Field::tid);
+    // Paddle: "1136(C++)" and "1136(Python)" are one thread.
+    if (tid.ends_with(')')) tid = tid.substr(0, tid.find('('));
     if (same_text(pid, last_pid_) && same_text(tid, last_tid_) && last_thread_.thread != kNoString) {
         ++block_.process_events[index_of(last_thread_.process)];
         return last_thread_;

@@ -53,6 +53,7 @@ constexpr KeyName<Property> kPropertyNames[] = {
     {"maxSharedMemoryPerMultiProcessor", Property::shared_sm},
     {"sharedMemPerBlockOptin", Property::shared_optin},
     {"numSms", Property::sms},
+    {"smCount", Property::sms},
     {"uuid", Property::uuid},
 };
 constexpr KeyTable kProperties(kPropertyNames);
@@ -60,6 +61,7 @@ constexpr KeyTable kProperties(kPropertyNames);
 std::string_view vendor_of(std::string_view name) {
     for (std::string_view mark : {"AMD", "Radeon", "Instinct", "gfx"})
         if (name.find(mark) != std::string_view::npos) return "amd";
+    if (name.find("Intel") != std::string_view::npos) return "intel";
     for (std::string_view mark :
          {"NVIDIA", "Tesla", "GeForce", "Quadro", "TITAN", "RTX", "A100", "V100", "H100", "A10", "A30", "A40", "T4"})
         if (name.find(mark) != std::string_view::npos) return "nvidia";
@@ -137,8 +139,12 @@ void read_devices(const RawValue& value, Batch& rows) {
     each_entry(value, [&](const RawValue& entry) {
         DeviceTable& device = rows.tables.device;
         Row row = device.add();
+        // Paddle, which writes smCount, cuts the memory to 32 bits.
+        bool paddle = false;
+        each_member(entry, [&](std::string_view key, const RawValue&) { paddle |= key == "smCount"; });
         each_member(entry, [&](std::string_view key, const RawValue& member) {
-            put_property(device, row, kProperties.find(key, Property::unknown), member, rows);
+            Property property = kProperties.find(key, Property::unknown);
+            if (!paddle || property != Property::memory) put_property(device, row, property, member, rows);
         });
     });
 }
@@ -196,6 +202,7 @@ bool read_header_member(std::string_view key, const RawValue& value, Block& bloc
     }
     if (key == "distributedInfo") return read_job(value, block);
     if (key == "host_name" && value.is_string()) block.host = text_of(value);
+    if (key == "span_indx" || key == "SpanNumber") block.paddle = true;
     add_meta(key, value, block.rows);
     return key != "baseTimeNanoseconds" || take_integer(value, block.base_time);
 }

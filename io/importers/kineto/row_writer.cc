@@ -14,11 +14,13 @@ enum class Category {
     runtime,
     driver,
     hip,
+    xpu,
     kernel,
     memcpy,
     memset,
     device_range,
     profiler_range,
+    paddle_step,
     python,
     overhead,
     sync,
@@ -28,7 +30,7 @@ enum class Category {
     other
 };
 
-// The current names, then those of the first Kineto releases (PyTorch 1.8).
+// The current names; those of the first Kineto releases (PyTorch 1.8); and Paddle's, in both of its spellings.
 constexpr KeyName<Category> kCategoryNames[] = {
     {"cpu_op", Category::op},
     {"user_annotation", Category::range},
@@ -36,6 +38,8 @@ constexpr KeyName<Category> kCategoryNames[] = {
     {"cuda_driver", Category::driver},
     {"hip_runtime", Category::hip},
     {"hip_driver", Category::hip},
+    {"xpu_runtime", Category::xpu},
+    {"xpu_driver", Category::xpu},
     {"kernel", Category::kernel},
     {"gpu_memcpy", Category::memcpy},
     {"gpu_memset", Category::memset},
@@ -54,8 +58,47 @@ constexpr KeyName<Category> kCategoryNames[] = {
     {"Kernel", Category::kernel},
     {"Memcpy", Category::memcpy},
     {"Memset", Category::memset},
+    {"ProfileStep", Category::paddle_step},
+    {"profile_step", Category::paddle_step},
+    {"CudaRuntime", Category::runtime},
+    {"memcpy", Category::memcpy},
+    {"memset", Category::memset},
+    {"operator", Category::op},
+    {"OperatorInner", Category::op},
+    {"operator_inner", Category::op},
+    {"PythonOp", Category::op},
+    {"python_op", Category::op},
+    {"DygraphKernelLaunch", Category::op},
+    {"StaticKernelLaunch", Category::op},
+    {"UserDefined", Category::range},
+    {"user_defined", Category::range},
+    {"PythonUserDefined", Category::range},
+    {"python_user_defined", Category::range},
+    {"Dataloader", Category::range},
+    {"dataloader", Category::range},
+    {"Forward", Category::range},
+    {"forward", Category::range},
+    {"Backward", Category::range},
+    {"backward", Category::range},
+    {"Optimization", Category::range},
+    {"optimization", Category::range},
+    {"Communication", Category::range},
+    {"communication", Category::range},
 };
 constexpr KeyTable kCategories(kCategoryNames);
+
+// Paddle ends names with their duration, "matmul[12.345 us]", and calls its steps ProfileStep#N. The result is the name
+// without that, as PyTorch would write it; `scratch` may hold it.
+std::string_view paddle_name(std::string_view name, std::string& scratch) {
+    std::size_t open = name.rfind('[');
+    if (open != name.npos && (name.ends_with(" ms]") || name.ends_with(" us]")) &&
+        name.find_first_not_of("0123456789.", open + 1) == name.size() - 4)
+        name = name.substr(0, open);
+    constexpr std::string_view kStep = "ProfileStep#";
+    if (!name.starts_with(kStep)) return name;
+    scratch.assign("ProfilerStep#").append(name.substr(kStep.size()));
+    return scratch;
+}
 
 Category category_of(const Event& event) { return kCategories.find(event.text(Field::cat), Category::other); }
 
@@ -75,14 +118,17 @@ void RowWriter::write(const Event& event, std::uint64_t offset) {
             return;
         case 'i':
         case 'I':
-            if (event.text(Field::name) == "[memory]") return write_memory_event(event);
+            if (event.text(Field::name) == "[memory]" && event.has(Field::memory_bytes))
+                return write_memory_event(event);
             // The two marks that Kineto puts around every recording.
             if (event.text(Field::name) == "Record Window End" ||
                 event.text(Field::name).starts_with("Iteration Start"))
                 return;
             return write_foreign(event);
         case 'M': return write_name(event);
-        case '\0': return lose(Loss::missing_field, offset);
+        case '\0':
+            if (event.present == decltype(event.present){}) return;  // Paddle ends its list with an empty object
+            return lose(Loss::missing_field, offset);
         default: return write_foreign(event);
     }
 }
@@ -91,17 +137,28 @@ void RowWriter::write_complete(const Event& event) {
     Category category = category_of(event);
     if (category == Category::other || category == Category::launch_flow || category == Category::autograd_flow)
         return write_foreign(event);
+    if (event.has(Field::end_text) || category == Category::paddle_step) {
+        std::string scratch;
+        std::string_view name = paddle_name(event.text(Field::name), scratch);
+        if (name.data() != event.text(Field::name).data() || name.size() != event.text(Field::name).size()) {
+            Event plain = event;
+            plain.put(Field::name, {name.data(), name.data() + name.size(), event[Field::name].kind});
+            return write_complete(plain);
+        }
+    }
     Span span;
     if (!event.has(Field::name)) return lose(Loss::missing_field, offset_);
     if (!read_span(event, span)) return;
     ++block_.events;
     switch (category) {
         case Category::op: return write_op(event, span);
-        case Category::range: return write_range(event, span);
+        case Category::range:
+        case Category::paddle_step: return write_range(event, span);
         case Category::runtime:
             return write_call(event, span, event.text(Field::name).starts_with("hip") ? "hip" : "runtime");
         case Category::driver: return write_call(event, span, "driver");
         case Category::hip: return write_call(event, span, "hip");
+        case Category::xpu: return write_call(event, span, "xpu");
         case Category::kernel: return write_kernel(event, span);
         case Category::memcpy: return write_memcpy(event, span);
         case Category::memset: return write_memset(event, span);

@@ -9,6 +9,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/schema/counter_units.h"
+
 namespace gpuprof::inline importers::ncu {
 namespace {
 
@@ -125,16 +127,6 @@ std::optional<std::array<std::int32_t, 3>> shape_of(std::string_view text) {
 std::pair<std::optional<std::int32_t>, std::optional<std::int32_t>> capability_of(std::string_view cc) {
     std::size_t point = std::min(cc.find('.'), cc.size());
     return {whole<std::int32_t>(cc.substr(0, point)), whole<std::int32_t>(cc.substr(std::min(point + 1, cc.size())))};
-}
-
-// Length of a time unit in ns; 0 for any other unit. Short names and, from older versions, long names.
-double ns_in(std::string_view unit) {
-    constexpr std::pair<std::string_view, double> kUnits[] = {{"ns", 1},        {"us", 1e3},    {"ms", 1e6},
-                                                              {"s", 1e9},       {"nsecond", 1}, {"usecond", 1e3},
-                                                              {"msecond", 1e6}, {"second", 1e9}};
-    for (auto [name, ns] : kUnits)
-        if (unit == name) return ns;
-    return 0;
 }
 
 }  // namespace
@@ -293,7 +285,12 @@ void Reader::counter(std::int64_t launch, std::string_view section, const std::s
     table.launch.set(row, launch);
     if (!section.empty()) table.section.set(row, batch_.intern(section));
     table.metric.set(row, batch_.intern(metric));
-    if (!unit.empty()) table.unit.set(row, batch_.intern(unit));
+    if (!unit.empty()) {
+        table.unit.set(row, batch_.intern(unit));
+        auto [known, added] = is_known_unit_.try_emplace(unit, false);
+        if (added) known->second = base_unit_of(unit).has_value();
+        if (!known->second) batch_.lose_named(Loss::unknown_unit, "", unit);
+    }
     values_.push_back(batch_.intern(value));
     DecimalMark mark = mark_of(value);
     points_ += mark == DecimalMark::point ? 1 : 0;
@@ -323,7 +320,9 @@ void Reader::resolve_durations(const std::vector<std::optional<double>>& numbers
     for (Row row = 0; row < counters.rows; ++row) {
         std::string_view metric = batch_.strings[counters.metric[row]];
         if (metric != "gpu__time_duration.sum" && metric != "Duration") continue;
-        double ns = ns_in(batch_.strings[counters.unit.value_or(row, kNoString)]) * numbers[row].value_or(0);
+        std::optional<BaseUnit> unit = base_unit_of(batch_.strings[counters.unit.value_or(row, kNoString)]);
+        if (!unit || unit->name != "ns") continue;
+        double ns = unit->factor * numbers[row].value_or(0);
         if (ns > 0 && ns < kMaxDuration) durations[counters.launch[row]] = std::llround(ns);
     }
     ProfiledKernelTable& table = batch_.tables.profiled_kernel;

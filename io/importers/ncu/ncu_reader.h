@@ -69,6 +69,7 @@ private:
     std::set<std::string> processes_;
     std::set<std::int32_t> devices_;
     std::vector<StringId> values_;  // of kernel_counter, by row
+    std::map<std::string, bool, std::less<>> is_known_unit_;
     int points_ = 0, commas_ = 0;
     std::vector<StringId> gains_;  // of kernel_advice, by row
 };

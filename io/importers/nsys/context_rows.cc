@@ -1,4 +1,4 @@
-// Part of the nsys importer: the session, devices, names, metrics, and messages of the recorder.
+// Part of the nsys importer: the session, names and metrics.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,49 +44,6 @@ void Reader::read_session() {
         }
 }
 
-void Reader::read_devices() {
-    Scan ordinals = scan("TARGET_INFO_CUDA_DEVICE");
-    auto gpu = ordinals.column("gpuId"), cuda = ordinals.column("cudaId"), pid = ordinals.column("pid");
-    while (ordinals.next()) {
-        auto id = ordinals.narrow(gpu), ordinal = ordinals.narrow(cuda);
-        auto process = ordinals.integer(pid);
-        if (id && ordinal && process) gpus_[{*process, *ordinal}] = *id;
-    }
-    Scan rows = scan("TARGET_INFO_GPU");
-    DeviceTable& table = batch_.tables.device;
-    const std::pair<Scan::Field, Column<std::int32_t>*> narrow[] = {
-        {rows.column("id"), &table.device},
-        {rows.column("smCount"), &table.sms},
-        {rows.column("computeMajor"), &table.cc_major},
-        {rows.column("computeMinor"), &table.cc_minor},
-        {rows.column("threadsPerWarp"), &table.warp_size},
-        {rows.column("maxThreadsPerBlock"), &table.max_threads_per_block},
-        {rows.column("maxRegistersPerBlock"), &table.registers_per_block},
-        {rows.column("maxRegistersPerSm"), &table.registers_per_sm}};
-    const std::pair<Scan::Field, Column<std::int64_t>*> wide[] = {
-        {rows.column("totalMemory"), &table.memory_bytes},
-        {rows.column("maxShmemPerBlock"), &table.shared_bytes_per_block},
-        {rows.column("maxShmemPerBlockOptin"), &table.shared_bytes_per_block_optin},
-        {rows.column("maxShmemPerSm"), &table.shared_bytes_per_sm}};
-    auto name = rows.column("name"), uuid = rows.column("uuid"), warps = rows.column("maxWarpsPerSm"),
-         warp = rows.column("threadsPerWarp");
-    while (rows.next()) {
-        Row row = table.add();
-        for (auto [field, column] : narrow)
-            if (auto value = rows.narrow(field)) column->set(row, *value);
-        for (auto [field, column] : wide)
-            if (auto value = rows.integer(field)) column->set(row, *value);
-        table.vendor.set(row, batch_.intern("nvidia"));
-        if (auto text = rows.text(name); !text.empty()) table.name.set(row, batch_.intern(text));
-        if (auto text = rows.text(uuid); !text.empty())
-            table.uuid.set(row,
-                           batch_.intern(text.starts_with("GPU-") ? std::string(text) : fmt::format("GPU-{}", text)));
-        auto most = rows.narrow(warps), size = rows.narrow(warp);
-        if (most && size && *most > 0 && *most < 1024 && *size > 0 && *size < 1024)
-            table.max_threads_per_sm.set(row, *most * *size);
-    }
-}
-
 // Only processes and threads with activity; the file lists all of the machine.
 void Reader::read_names() {
     std::map<std::int64_t, StringId> names, thread_names;
@@ -111,20 +68,6 @@ void Reader::read_names() {
     for (Row row = 0; row < thread.rows; ++row)
         if (auto known = by_key.find(index_of(thread.key[row])); known != by_key.end())
             thread.name.set(row, known->second);
-}
-
-void Reader::read_diagnostics() {
-    constexpr std::int64_t kWarning = 2, kError = 3;
-    Scan rows = scan("DIAGNOSTIC_EVENT");
-    auto severity = rows.column("severity"), text = rows.column("text");
-    while (rows.next()) {
-        auto level = rows.integer(severity);
-        if (!level || (*level != kWarning && *level != kError)) continue;
-        std::string_view said = rows.text(text);
-        auto says = [&](std::string_view word) { return said.find(word) != std::string_view::npos; };
-        bool lost = says("dropped") || says("lost") || says("Not all") || says("overflow");
-        batch_.lose(lost ? Loss::recorder_loss : Loss::recorder_warning, said);
-    }
 }
 
 // "SMs Active [Throughput %]": the unit is in brackets. The low byte of typeId is the GPU.

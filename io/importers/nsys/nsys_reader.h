@@ -68,6 +68,7 @@ private:
     void read_strings();
     void read_session();
     void read_devices();
+    void read_older_devices();
     void read_names();
     void read_diagnostics();
     void read_metrics();

@@ -122,8 +122,15 @@ Result<Database> Database::open(Source& source) {
     auto size = stat(path.c_str(), &file) == 0 ? static_cast<std::uint64_t>(file.st_size) : 0;
     database.max_rows_ = size / kMinRowBytes;
     database.max_memory_ = MemoryLimit(source).bytes();
-    database.truncated_ = size < bytes_by_header(source.head());
-    if (Status status = database.list_tables(source.name()); !status) return status.error();
+    std::uint64_t whole = bytes_by_header(source.head());
+    database.truncated_ = size < whole;
+    Status listed = database.list_tables(source.name());
+    if (!listed && database.truncated_)
+        return Error{ExitCode::unreadable,
+                     fmt::format("cannot read {}: the file is cut: it has {} of {} bytes; copy it "
+                                 "again, or export it again",
+                                 source.name(), size, whole)};
+    if (!listed) return listed.error();
     return database;
 }
 

@@ -64,6 +64,13 @@ public:
             if (!entry.is_open()) take_entry(entry);
             return !dump_.over_limit;
         });
+        // A rank that has called nothing has no entries; one whose recorder kept nothing has none either.
+        if (entries.size() == 0)
+            root["pg_status"].each_pair([&](std::string_view, const View& status) {
+                std::int64_t called = status["last_enqueued_collective"].integer().value_or(0);
+                if (called > 0 && called < kMaxElements) dump_.lost += static_cast<std::uint64_t>(called);
+                return true;
+            });
         return std::move(dump_);
     }
 
