@@ -21,6 +21,7 @@
 #include "core/model/answer.h"
 #include "present/answer/analyses.h"
 #include "present/answer/explanations.h"
+#include "present/answer/pauses.h"
 
 namespace gpuprof::inline answer {
 namespace {
@@ -153,6 +154,7 @@ Verdict judge(const Facts& facts) {
     verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
     bool of_path = verdict.share_of == ShareOf::critical_path;
     Explanations found = order_by_lower_bound(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
+    if (!of_path) explain_pauses(facts, found);
     const Explanation &first = found.all[0], &second = found.all[1];
     double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;

@@ -13,7 +13,6 @@
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "core/base/text/readable.h"
-#include "present/answer/pauses.h"
 
 namespace gpuprof::inline answer {
 namespace {
@@ -106,9 +105,7 @@ Explanations explain_window(const Facts& facts) {
     if (known) all.push_back({pattern == ArrivalPattern::paced ? Limit::paced : Limit::no_load, waiting, {}, ""});
     std::stable_sort(all.begin(), all.end(),
                      [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
-    Explanations found{std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};
-    explain_pauses(facts, found);
-    return found;
+    return {std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};
 }
 
 // Explanations from the critical path. Each of its parts counts for the limit that would have to give way to shorten it; kernels

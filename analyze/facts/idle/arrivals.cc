@@ -28,10 +28,11 @@ constexpr double kSlept = 0.5;         // of the pauses
 constexpr double kMostPauses = 0.8;    // share of pauses that contain some sleep
 constexpr double kSomeSleep = 0.1;     // of such a pause
 // Robust spreads as a part of the median. A camera of 25 frames a second: 5 %; requests of a Poisson process: 100 %.
-constexpr double kConstant = 0.1, kIrregular = 0.5, kAlike = 0.5;
-constexpr double kLowDuty = 0.3;          // of the time in units
-constexpr std::size_t kMinUnproved = 32;  // units at a constant period that show a clock without a word of the host
-constexpr double kSilent = 0.9;           // of the pauses
+constexpr double kConstant = 0.1, kIrregular = 0.5, kSimilar = 0.5;
+constexpr double kLowDuty = 0.3;  // of the time in units
+constexpr std::size_t kMinUnproved =
+    32;                          // units at a constant period that show a clock although nothing tells of the host
+constexpr double kSilent = 0.9;  // of the pauses
 
 struct Spread {
     double median = 0, relative = 0;  // 1.48 x the median deviation from the median, as a part of it
@@ -232,9 +233,9 @@ Arrivals Arrivals::make(const Facts& facts) {
             found.pattern = ArrivalPattern::requests;
         return found;
     }
-    bool alike = spread_of(lengths).relative <= kAlike && working <= kLowDuty * static_cast<double>(whole);
+    bool similar = spread_of(lengths).relative <= kSimilar && working <= kLowDuty * static_cast<double>(whole);
     bool clock = found.constant && units.size() >= kMinUnproved && keeps_time(units);
-    if (!host.observed && alike && (irregular || clock) && is_inference(facts, found.name) &&
+    if (!host.observed && similar && (irregular || clock) && is_inference(facts, found.name) &&
         silent_part(facts, units) >= kSilent)
         found.pattern = ArrivalPattern::unproved;
     return found;

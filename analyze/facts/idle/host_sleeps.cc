@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
-#include "analyze/facts/host/stack_samples.h"
 #include "analyze/facts/idle/host_timeline.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/facts/idle/thread_states.h"
@@ -248,7 +247,7 @@ HostSleeps HostSleeps::make(const Facts& facts) {
             busy = unite(busy, unite(Intervals(wait->second)));
         SleepingThread& of = sleeps.of_thread[thread];
         of.for_input = subtract(taken(found.for_input, thread), busy);
-        auto nobody_works = [&](Interval sleep) {
+        auto none_works = [&](Interval sleep) {
             return std::none_of(works.begin(), works.end(), [&](const auto& other) {
                 return other.first != thread && static_cast<double>(length_within(other.second, sleep)) >=
                                                     kWorkedInstead * static_cast<double>(sleep.length());
@@ -256,7 +255,7 @@ HostSleeps HostSleeps::make(const Facts& facts) {
         };
         Intervals asleep;
         for (const Interval& sleep : found.asleep[thread])
-            if (nobody_works(sleep)) asleep.push_back(sleep);
+            if (none_works(sleep)) asleep.push_back(sleep);
         for (const Interval& sleep : subtract(subtract(unite(std::exchange(asleep, {})), busy), of.for_input)) {
             if (sleep.length() < kMinSleep) continue;
             Intervals parts{sleep};
