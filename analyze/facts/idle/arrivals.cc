@@ -70,17 +70,20 @@ std::optional<DurNs> find_shortest_pause(const IntervalSet& kernels) {
         if (gap >= kClose) gaps.push_back(gap);
     }
     std::sort(gaps.begin(), gaps.end());
-    double longer = 0;
+    double longer = 0, fewest = kFew;
     for (DurNs gap : gaps) longer += static_cast<double>(gap);
+    std::optional<DurNs> found;
     std::size_t near = 0;  // the first gap that is nearly as long as this one
     for (std::size_t i = 0; i < gaps.size() && longer >= kMostIdle * idle; longer -= static_cast<double>(gaps[i++])) {
         std::size_t pauses = gaps.size() - i;
         if (pauses + 1 < kMinUnits) break;
         while (gaps[near] < gaps[i] / kNearlyAsLong) ++near;
-        if (gaps[i] >= kNearlyAsLong * kClose && static_cast<double>(i - near) <= kFew * static_cast<double>(pauses))
-            return gaps[i];
+        double few = static_cast<double>(i - near) / static_cast<double>(pauses);
+        if (gaps[i] < kNearlyAsLong * kClose || few > fewest || (found && few == fewest)) continue;
+        fewest = few;
+        found = gaps[i];
     }
-    return std::nullopt;
+    return found;
 }
 
 std::vector<Interval> units_of(const IntervalSet& kernels, DurNs pause) {
