@@ -97,15 +97,19 @@ std::vector<Interval> units_of(const IntervalSet& kernels, DurNs pause) {
 
 // Whether starts keep to a clock: what one period is late, later ones make up for. The sum of n independent periods varies sqrt(n)
 // times as much as one; that of n periods of a clock no more than one.
-bool keeps_time(const std::vector<Interval>& units) {
+struct Clock {
+    bool kept = false;
+    double period = 0;
+};
+
+Clock clock_of(const std::vector<Interval>& units, const Spread& single) {
     std::size_t many = std::max<std::size_t>(2, units.size() / 4);
-    std::vector<double> one, sum;
-    for (std::size_t i = 1; i < units.size(); ++i)
-        one.push_back(static_cast<double>(units[i].start - units[i - 1].start));
+    std::vector<double> sums;
     for (std::size_t i = many; i < units.size(); ++i)
-        sum.push_back(static_cast<double>(units[i].start - units[i - many].start));
-    Spread single = spread_of(one), whole = spread_of(sum);
-    return whole.relative * whole.median <= std::pow(static_cast<double>(many), 0.25) * single.relative * single.median;
+        sums.push_back(static_cast<double>(units[i].start - units[i - many].start));
+    Spread sum = spread_of(sums);
+    auto n = static_cast<double>(many);
+    return {sum.relative * sum.median <= std::pow(n, 0.25) * single.relative * single.median, sum.median / n};
 }
 
 // What the host is known to have done in the pauses.
@@ -226,19 +230,20 @@ Arrivals Arrivals::make(const Facts& facts) {
     found.name = name_of_units(facts, units);
     found.constant = period.relative <= kConstant;
     DurNs whole = units.back().start - units.front().start;
-    found.period = found.constant ? static_cast<DurNs>(period.median) : whole / static_cast<DurNs>(units.size() - 1);
+    Clock clock = clock_of(units, period);
+    found.period = found.constant ? static_cast<DurNs>(clock.period) : whole / static_cast<DurNs>(units.size() - 1);
     Pauses host = pauses_of(facts, units);
     bool irregular = spread_of(pauses).relative >= kIrregular;
     if (host.slept >= kSlept && host.with_sleep >= kMostPauses) {
-        if (found.constant && (host.timed >= kSlept || keeps_time(units)))
+        if (found.constant && (host.timed >= kSlept || clock.kept))
             found.pattern = ArrivalPattern::paced;
         else if (irregular && !trains(facts, false))
             found.pattern = ArrivalPattern::requests;
         return found;
     }
     bool similar = spread_of(lengths).relative <= kSimilar && working <= kLowDuty * static_cast<double>(whole);
-    bool clock = found.constant && units.size() >= kMinUnproved && keeps_time(units);
-    if (!host.observed && similar && (irregular || clock) && is_inference(facts, found.name) &&
+    bool steady = found.constant && units.size() >= kMinUnproved && clock.kept;
+    if (!host.observed && similar && (irregular || steady) && is_inference(facts, found.name) &&
         silent_part(facts, units) >= kSilent)
         found.pattern = ArrivalPattern::unproved;
     return found;

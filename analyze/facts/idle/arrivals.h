@@ -26,7 +26,7 @@ struct Arrivals {
     ArrivalPattern pattern = ArrivalPattern::none;
     std::size_t units = 0;
     DurNs unit = 0;             // median length
-    DurNs period = 0;           // from start to start: median if constant, else mean
+    DurNs period = 0;           // from start to start: typical if constant, else mean
     bool constant = false;      // the period
     DurNs shortest_pause = 0;   // pauses are at least this long
     StringId name = kNoString;  // of the range around each unit, if there is one

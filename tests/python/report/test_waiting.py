@@ -85,7 +85,7 @@ def answer(program, tmp_path):
             file = database
         done = program.run("report", file, "--format", "json")
         assert done.status == 0, done.errors
-        return json.loads(done.output)
+        return json.loads(done.stdout)
 
     return report
 
@@ -223,6 +223,7 @@ def test_scheduling_of_nsight_systems(program, tmp_path):
         rows.execute("create table SCHED_EVENTS (start integer, cpu integer, isSchedIn integer, globalTid integer, threadState integer, threadBlock integer)")
         rows.executemany("insert into SCHED_EVENTS values (?, ?, ?, (100 << 24) | ?, ?, null)", events)
         rows.commit()
-    stretches = program.query(database, "SELECT start - (SELECT min(start) FROM cpu_slice) AS start, dur, thread, cpu, end_state FROM cpu_slice ORDER BY start")
-    assert [tuple(row.values()) for row in stretches.rows] == [
-        (0, 200, "100/7", 1, "blocked"), (150, 150, "100/8", 3, "preempted"), (500, 100, "100/7", 2, None), (700, 100, "100/9", 4, None)]
+    done = program.run("query", database, "SELECT start_ns, dur_ns, thread, cpu, end_state FROM cpu_slice ORDER BY start_ns", "--format", "csv")
+    assert done.stdout.decode().split()[1:] == ["100,200,100/7,1,blocked", "250,150,100/8,3,preempted", "600,100,100/7,2,", "800,100,100/9,4,"]
+    losses = program.report(database, "losses")["losses"].rows
+    assert [(row["kind"], row["count"]) for row in losses] == [("missing_field", 1)]
