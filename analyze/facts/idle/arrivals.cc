@@ -21,7 +21,7 @@ namespace {
 // profiler, 0.3 ms between kernels of a camera frame, seldom 2.4 ms.
 constexpr DurNs kClose = 100'000;
 constexpr DurNs kNearlyAsLong = 3;     // times shorter than a pause
-constexpr double kFew = 0.05;          // such gaps, as a part of the pauses
+constexpr double kFew = 0.15;          // such gaps, as a part of the pauses
 constexpr std::size_t kMinUnits = 12;  // fewer show no pattern
 constexpr double kMostIdle = 0.5;      // of the idle time lies between units
 constexpr double kSlept = 0.5;         // of the pauses
@@ -198,10 +198,9 @@ bool trains(const Facts& facts, bool steps) {
     return any(trace.range()) || any(trace.op());
 }
 
-// Whether the recording would show training, and does not.
-bool is_inference(const Facts& facts, StringId name) {
-    bool shows = facts.trace().op().rows > 0 || name != kNoString || !facts.options().step_range.empty();
-    return shows && !trains(facts, facts.options().step_range.empty());
+// Whether the recording would show training: it has operators, or a range around each unit.
+bool shows_programs(const Facts& facts, StringId name) {
+    return facts.trace().op().rows > 0 || name != kNoString || !facts.options().step_range.empty();
 }
 
 }  // namespace
@@ -243,8 +242,8 @@ Arrivals Arrivals::make(const Facts& facts) {
     }
     bool similar = spread_of(lengths).relative <= kSimilar && working <= kLowDuty * static_cast<double>(whole);
     bool steady = found.constant && units.size() >= kMinUnproved && clock.kept;
-    if (!host.observed && similar && (irregular || steady) && is_inference(facts, found.name) &&
-        silent_part(facts, units) >= kSilent)
+    if (!host.observed && similar && (irregular || (steady && shows_programs(facts, found.name))) &&
+        !trains(facts, facts.options().step_range.empty()) && silent_part(facts, units) >= kSilent)
         found.pattern = ArrivalPattern::unproved;
     return found;
 }

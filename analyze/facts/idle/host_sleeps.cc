@@ -99,6 +99,37 @@ IntervalSet calls_of(const Trace& trace, StringId thread) {
     return calls;
 }
 
+// Times beyond it could overflow.
+bool is_usable(TimeNs time) { return time > -(TimeNs{1} << 61) && time < TimeNs{1} << 61; }
+
+void observe_cpu_use(const Facts& facts, const std::set<StringId>& exact, Observed& found) {
+    const CpuSampleTable& samples = facts.trace().tables().cpu_sample;
+    struct Use {
+        IntervalSet calls;
+        Intervals hardly;
+        double used = 0;
+    };
+    std::map<StringId, Use> threads;
+    for (Row row = 0; row < samples.rows; ++row) {
+        StringId thread = samples.thread.value_or(row, kNoString);
+        if (!facts.get<Submitters>().has(thread) || exact.contains(thread) || !samples.user_ns.has(row)) continue;
+        if (!samples.time.has(row) || !is_usable(samples.time[row]) || !is_usable(samples.dur[row])) continue;
+        auto [use, added] = threads.try_emplace(thread);
+        if (added) use->second.calls = calls_of(facts.trace(), thread);
+        Interval span{samples.time[row], samples.time[row] + samples.dur[row]};
+        DurNs outside = span.length() - length_within(use->second.calls, span);
+        auto used = static_cast<double>(samples.user_ns[row]) + static_cast<double>(samples.system_ns.value_or(row, 0));
+        use->second.used += used;
+        if (outside > kMinSleep && used <= kHardlyUsed * static_cast<double>(outside))
+            use->second.hardly.push_back(span);
+    }
+    for (auto& [thread, use] : threads) {
+        if (use.used <= 0) continue;  // some virtual machines do not count CPU time
+        found.known.insert(thread);
+        found.asleep[thread].insert(found.asleep[thread].end(), use.hardly.begin(), use.hardly.end());
+    }
+}
+
 void observe_scheduling(const Facts& facts, Observed& found) {
     const Trace& trace = facts.trace();
     std::set<StringId> exact;
@@ -113,20 +144,7 @@ void observe_scheduling(const Facts& facts, Observed& found) {
         found.known.insert(thread);
         for (const Interval& span : in(ThreadState::sleeps)) found.asleep[thread].push_back(span);
     }
-    const CpuSampleTable& samples = trace.tables().cpu_sample;
-    std::map<StringId, IntervalSet> calls;
-    for (Row row = 0; row < samples.rows; ++row) {
-        StringId thread = samples.thread.value_or(row, kNoString);
-        if (!facts.get<Submitters>().has(thread) || exact.contains(thread) || !samples.user_ns.has(row)) continue;
-        found.known.insert(thread);
-        auto [known, added] = calls.try_emplace(thread);
-        if (added) known->second = calls_of(trace, thread);
-        Interval span{samples.time[row], samples.time[row] + samples.dur[row]};
-        DurNs outside = span.length() - length_within(known->second, span);
-        auto used = static_cast<double>(samples.user_ns[row]) + static_cast<double>(samples.system_ns.value_or(row, 0));
-        if (outside > kMinSleep && used <= kHardlyUsed * static_cast<double>(outside))
-            found.asleep[thread].push_back(span);
-    }
+    observe_cpu_use(facts, exact, found);
 }
 
 // What a stack says: whether its innermost function waits, and for a data loader.
@@ -146,7 +164,7 @@ void observe_stacks(const Trace& trace, Observed& found) {
     const StackSampleTable& samples = trace.tables().stack_sample;
     std::map<StringId, std::vector<Row>> rows;
     for (Row row = 0; row < samples.rows; ++row)
-        if (samples.time.has(row) && samples.thread.has(row) && samples.stack.has(row))
+        if (samples.time.has(row) && samples.thread.has(row) && samples.stack.has(row) && is_usable(samples.time[row]))
             rows[samples.thread[row]].push_back(row);
     std::unordered_map<StringId, StackMeaning> stacks;
     for (const auto& [thread, of_thread] : rows) {

@@ -198,16 +198,16 @@ def test_a_wait_for_nobody_knows_what(answer):
     assert predicts_nothing(found)
 
 
-@pytest.mark.parametrize("range_name", ["handle_request", None])
-def test_inference_at_irregular_times_without_a_word_of_the_host(answer, range_name):
-    found = answer(Recording(starts_of("poisson"), range_name=range_name))
+@pytest.mark.parametrize("op, range_name", [(INFERENCE, "handle_request"), (INFERENCE, None), (None, None)])
+def test_irregular_times_of_which_nothing_is_known(answer, op, range_name):
+    found = answer(Recording(starts_of("poisson"), op, range_name))
     assert found["verdict"]["name"] == "cannot tell"
     assert "no load" in found["verdict"]["because"]
     assert "within a unit of work: " in found["verdict"]["because"]
     assert predicts_nothing(found)
 
 
-@pytest.mark.parametrize("kind, op, range_name", [("poisson", TRAINING, None), ("poisson", INFERENCE, "train_step"), ("poisson", None, None),
+@pytest.mark.parametrize("kind, op, range_name", [("poisson", TRAINING, None), ("poisson", INFERENCE, "train_step"), ("drift", None, None),
                                                   ("drift", INFERENCE, None), ("drift", TRAINING, None), ("clock", TRAINING, "ProfilerStep#1")])
 def test_a_slow_host_stays_host_bound(answer, kind, op, range_name):
     assert answer(Recording(starts_of(kind), op, range_name))["verdict"]["name"] == "host-bound (other)"
