@@ -155,6 +155,11 @@ bool waits_in_python(std::string_view function, std::string_view file) {
     return false;
 }
 
+bool asks_in_python(std::string_view frame) {
+    return contains_any(frame, {"http/client.py", "urllib/request.py", "urllib3/", "requests/sessions.py", "httpx/",
+                                "aiohttp/client", "botocore/", "s3fs/", "gcsfs/", "fsspec/", "psycopg", "redis/"});
+}
+
 bool names_training(std::string_view name) {
     return contains_any(name, {"autograd::engine", "Backward", "backward", "Optimizer.", "optimizer", "ProfilerStep#",
                                "train_", "training"});

@@ -45,6 +45,9 @@ bool waits_for_thread_in_os(std::string_view function);
 // Whether a Python function waits, by its name and file: queues, conditions, selectors, event loops, connections.
 bool waits_in_python(std::string_view function, std::string_view file);
 
+// Whether a Python frame belongs to a library that asks a server for data: what waits below it waits for an answer.
+bool asks_in_python(std::string_view frame);
+
 // Whether a range or operator belongs to training: autograd, optimizers, steps.
 bool names_training(std::string_view name);
 

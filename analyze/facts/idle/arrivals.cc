@@ -114,31 +114,34 @@ Clock clock_of(const std::vector<Interval>& units, const Spread& single) {
 
 // What the host is known to have done in the pauses.
 struct Pauses {
-    double slept = 0, timed = 0;  // shares of their time
-    double with_sleep = 0;        // share of pauses with some sleep
-    bool observed = false;        // whether any source tells of a submitting thread
+    double slept = 0, timed = 0, received = 0;  // shares of their time
+    double with_sleep = 0;                      // share of pauses with some sleep
+    bool observed = false;                      // whether any source tells of a submitting thread
 };
 
 Pauses pauses_of(const Facts& facts, const std::vector<Interval>& units) {
     Pauses found;
-    double all = 0, slept = 0, timed = 0;
+    double all = 0, slept = 0, timed = 0, received = 0;
     std::size_t some = 0;
     for (std::size_t i = 1; i < units.size(); ++i) {
         Interval pause{units[i - 1].end, units[i].start};
-        DurNs most = 0, most_timed = 0;
+        DurNs most = 0, most_timed = 0, most_received = 0;
         for (const auto& [thread, sleep] : facts.get<HostSleeps>().of_thread) {
             most = std::max(most, length_within(sleep.for_work, pause));
             most_timed = std::max(most_timed, length_within(sleep.timed, pause));
+            most_received = std::max(most_received, length_within(sleep.received, pause));
         }
         all += static_cast<double>(pause.length());
         slept += static_cast<double>(most);
         timed += static_cast<double>(most_timed);
+        received += static_cast<double>(most_received);
         some += static_cast<double>(most) >= kSomeSleep * static_cast<double>(pause.length());
     }
     for (StringId thread : facts.get<Submitters>().threads())
         found.observed |= facts.get<HostSleeps>().observed.contains(thread);
     found.slept = slept / all;
     found.timed = timed / all;
+    found.received = received / all;
     found.with_sleep = static_cast<double>(some) / static_cast<double>(units.size() - 1);
     return found;
 }
@@ -236,7 +239,7 @@ Arrivals Arrivals::make(const Facts& facts) {
     if (host.slept >= kSlept && host.with_sleep >= kMostPauses) {
         if (found.constant && (host.timed >= kSlept || clock.kept))
             found.pattern = ArrivalPattern::paced;
-        else if (irregular && !trains(facts, false))
+        else if (irregular && host.received < kSlept && !trains(facts, false))
             found.pattern = ArrivalPattern::requests;
         return found;
     }

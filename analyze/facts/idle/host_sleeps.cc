@@ -29,7 +29,7 @@ using ByThread = std::map<StringId, Intervals>;
 
 // What was recorded of all threads.
 struct Observed {
-    ByThread asleep, for_input, timed, works;
+    ByThread asleep, for_input, timed, received, works;
     ByThread in_calls;         // of the system that do more than wait: files, the driver, processes
     std::set<StringId> known;  // threads of which anything was
 };
@@ -55,7 +55,7 @@ bool all_wait(const std::map<StringId, OsWaits>& threads, StringId thread, Inter
 
 void observe_os_calls(const Trace& trace, Observed& found) {
     const OsCallTable& calls = trace.tables().os_call;
-    enum class OsWait : std::uint8_t { none, outside, timed, inside };
+    enum class OsWait : std::uint8_t { none, outside, timed, received, inside };
     std::unordered_map<StringId, OsWait> names;
     std::map<StringId, OsWaits> threads;
     for (Row row = 0; row < calls.rows; ++row) {
@@ -66,6 +66,7 @@ void observe_os_calls(const Trace& trace, Observed& found) {
         if (added && waits_in_os(trace.text(name))) {
             known->second = sleeps_in_os(trace.text(name)) ? OsWait::timed : OsWait::outside;
             if (waits_for_thread_in_os(trace.text(name))) known->second = OsWait::inside;
+            if (trace.text(name).starts_with("recv")) known->second = OsWait::received;
         }
         Interval span{calls.start[row], calls.start[row] + calls.dur[row]};
         OsWaits& of = threads[thread];
@@ -75,6 +76,7 @@ void observe_os_calls(const Trace& trace, Observed& found) {
         else
             (known->second == OsWait::inside ? of.inside : of.outside).push_back(span);
         if (known->second == OsWait::timed) found.timed[thread].push_back(span);
+        if (known->second == OsWait::received) found.received[thread].push_back(span);
     }
     // With these, what other threads did is known better.
     bool states = trace.tables().cpu_slice.rows + trace.tables().stack_sample.rows > 0;
@@ -155,7 +157,11 @@ struct StackMeaning {
 StackMeaning meaning_of(std::string_view stack) {
     PythonFrame frame = parse_frame(innermost_frame(stack));
     StackMeaning found{waits_in_python(frame.function, frame.file)};
-    if (found.waits) each_frame(stack, [&](std::string_view each) { found.loads |= names_loader(each); });
+    if (found.waits)
+        each_frame(stack, [&](std::string_view each) {
+            found.loads |= names_loader(each);
+            found.waits = found.waits && !asks_in_python(each);
+        });
     return found;
 }
 
@@ -214,9 +220,13 @@ void observe_python_calls(const Facts& facts, Observed& found) {
             if (at == kNoSpan || spans.spans[at].name == kNoString) return;
             char wait = waits[index_of(spans.spans[at].name)];
             if (wait < 2) return;
-            bool loads = false;
-            for (std::uint32_t each = at; each != kNoSpan; each = spans.spans[each].parent)
-                loads |= spans.spans[each].name != kNoString && names_loader(trace.text(spans.spans[each].name));
+            bool loads = false, asks = false;
+            for (std::uint32_t each = at; each != kNoSpan; each = spans.spans[each].parent) {
+                if (spans.spans[each].name == kNoString) continue;
+                loads |= names_loader(trace.text(spans.spans[each].name));
+                asks |= asks_in_python(trace.text(spans.spans[each].name));
+            }
+            if (asks) return;
             (loads ? found.for_input : found.asleep)[thread].push_back(part);
             if (wait == 3) found.timed[thread].push_back(part);
         });
@@ -286,6 +296,7 @@ HostSleeps HostSleeps::make(const Facts& facts) {
         }
         of.for_work = unite(std::move(asleep));
         of.timed = intersect(taken(found.timed, thread), of.for_work);
+        of.received = intersect(taken(found.received, thread), of.for_work);
         if (of.for_work.empty() && of.for_input.empty()) sleeps.of_thread.erase(thread);
     }
     return sleeps;

@@ -20,6 +20,7 @@ struct SleepingThread {
     IntervalSet for_work;   // until a request, a frame, a message, or a time came
     IntervalSet for_input;  // in a function of a data loader: until its workers had the next batch
     IntervalSet timed;      // part of for_work: for a set time
+    IntervalSet received;   // part of for_work: for the bytes of one connection, a request's or an answer's
 };
 
 struct HostSleeps {

@@ -147,7 +147,7 @@ def test_a_set_sleep_paces_without_a_clock(answer):
     assert "clock_nanosleep" in found["verdict"]["because"]
 
 
-@pytest.mark.parametrize("call", ["epoll_wait", "poll", "select", "accept", "recv"])
+@pytest.mark.parametrize("call", ["epoll_wait", "poll", "select", "accept"])
 def test_requests(answer, call):
     found = answer(Recording(starts_of("poisson"), range_name="handle_request"), os_call=call)
     assert found["verdict"]["name"] == "no load"
@@ -185,14 +185,22 @@ def test_a_loader_that_waits_for_its_workers_is_input(answer):
     assert answer(recording)["verdict"]["name"] == "input-bound"
 
 
+def test_an_answer_that_the_program_waits_for_is_no_request(answer):
+    recording = Recording(starts_of("poisson"))
+    recording.python("site-packages/urllib3/connectionpool.py(534): _make_request", "http/client.py(1390): getresponse", "socket.py(706): readinto")
+    assert answer(recording)["verdict"]["name"] == "host-bound (other)"
+
+
 def test_python_that_computes_is_host_code(answer):
     recording = Recording(starts_of("poisson"))
     recording.python("simulation.py(12): advance")
     assert answer(recording)["verdict"]["name"] == "host-bound (other)"
 
 
-def test_a_wait_for_nobody_knows_what(answer):
-    found = answer(Recording(starts_of("drift"), TRAINING), os_call="poll")
+@pytest.mark.parametrize("kind, op, call", [("drift", TRAINING, "poll"), ("poisson", TRAINING, "epoll_wait"), ("poisson", INFERENCE, "recv")])
+def test_a_wait_of_which_the_end_is_unknown(answer, kind, op, call):
+    """For requests, for the workers of a loader, or for the answer to a request of its own."""
+    found = answer(Recording(starts_of(kind), op), os_call=call)
     assert found["verdict"]["name"] == "cannot tell"
     assert "slept" in found["verdict"]["because"]
     assert predicts_nothing(found)
