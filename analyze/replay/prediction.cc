@@ -152,7 +152,7 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
                           "let the program run as fast as it can, without its clock");
         case ArrivalPattern::requests:
         case ArrivalPattern::unproved:
-            return refuse("work starts when something outside the program asks for it",
+            return refuse("work starts, or may start, when something outside the program asks for it",
                           "record under a load that always leaves work to do");
         case ArrivalPattern::none: break;
     }
