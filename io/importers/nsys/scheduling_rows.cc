@@ -40,6 +40,7 @@ void Reader::read_scheduling() {
     while (rows.next()) {
         auto at = times(rows, start, start);
         auto global = rows.integer(thread);
+        if (at && !global) batch_.lose(Loss::missing_field, "globalTid");
         if (!at || !global) continue;
         switches.push_back({at->first, *global, rows.narrow(cpu).value_or(-1), rows.narrow(state).value_or(0),
                             rows.integer(in).value_or(0) != 0});
