@@ -26,9 +26,10 @@ enum class IdleCause : std::uint8_t {
     communication_wait,
     profiler,
     nothing_submitted,
+    waiting,  // the host slept until a request, a frame or a message came
     unknown,
 };
-inline constexpr std::size_t kIdleCauses = 11;
+inline constexpr std::size_t kIdleCauses = 12;
 
 // "input pipeline", "host compute", ...
 std::string_view name_of(IdleCause cause);

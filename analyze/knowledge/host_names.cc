@@ -101,4 +101,74 @@ bool names_loader(std::string_view name) {
     return false;
 }
 
+bool sleeps_in_os(std::string_view function) {
+    for (std::string_view each : {"nanosleep", "clock_nanosleep", "usleep", "sleep"})
+        if (function == each) return true;
+    return false;
+}
+
+bool waits_for_thread_in_os(std::string_view function) {
+    for (std::string_view each : {"sem_wait", "sem_timedwait", "sem_clockwait", "pthread_cond_wait",
+                                  "pthread_cond_timedwait", "pthread_cond_clockwait", "futex"})
+        if (function == each) return true;
+    return false;
+}
+
+bool waits_in_os(std::string_view function) {
+    for (std::string_view each :
+         {"poll",         "ppoll",      "select",          "pselect",      "epoll_wait", "epoll_pwait",
+          "epoll_pwait2", "accept",     "accept4",         "recv",         "recvfrom",   "recvmsg",
+          "recvmmsg",     "sigwait",    "sigwaitinfo",     "sigtimedwait", "sigsuspend", "pause",
+          "msgrcv",       "mq_receive", "mq_timedreceive", "io_getevents"})
+        if (function == each) return true;
+    return sleeps_in_os(function) || waits_for_thread_in_os(function);
+}
+
+bool waits_in_python(std::string_view function, std::string_view file) {
+    struct Known {
+        std::string_view file, functions;  // separated by spaces
+    };
+    static constexpr Known kKnown[] = {
+        {"threading.py", " wait wait_for acquire _wait_for_tstate_lock "},
+        {"queue.py", " get "},
+        {"queues.py", " get wait "},  // multiprocessing, asyncio
+        {"selectors.py", " select "},
+        {"connection.py", " poll _poll wait recv _recv recv_bytes _recv_bytes accept "},  // multiprocessing
+        {"socket.py", " accept recv recv_into readinto "},
+        {"socketserver.py", " serve_forever get_request "},
+        {"base_events.py", " run_forever _run_once "},  // asyncio
+        {"runners.py", " run "},                        // asyncio over uvloop
+        {"uvloop/__init__.py", " run "},
+        {"zmq/sugar/poll.py", " poll "},
+        {"zmq/sugar/socket.py", " recv poll recv_multipart "},
+        {"grpc/_common.py", " wait _wait_once "},
+    };
+    if (function.empty()) return false;
+    if (file.empty())  // <built-in method poll of select.epoll object>, <built-in function sleep>
+        return function.starts_with("<built-in ") &&
+               contains_any(function, {" poll of select.", " select of select.", " function sleep>", " sleep of ",
+                                       " acquire of _thread.lock", " accept of ", " recv of ", " recv_into of "});
+    for (const Known& known : kKnown) {
+        bool same = file.ends_with(known.file) &&
+                    (file.size() == known.file.size() || file[file.size() - known.file.size() - 1] == '/');
+        if (!same) continue;
+        std::size_t at = known.functions.find(function);
+        while (at != known.functions.npos) {
+            if (known.functions[at - 1] == ' ' && known.functions[at + function.size()] == ' ') return true;
+            at = known.functions.find(function, at + 1);
+        }
+    }
+    return false;
+}
+
+bool asks_in_python(std::string_view frame) {
+    return contains_any(frame, {"http/client.py", "urllib/request.py", "urllib3/", "requests/sessions.py", "httpx/",
+                                "aiohttp/client", "botocore/", "s3fs/", "gcsfs/", "fsspec/", "psycopg", "redis/"});
+}
+
+bool names_training(std::string_view name) {
+    return contains_any(name, {"autograd::engine", "Backward", "backward", "Optimizer.", "optimizer", "ProfilerStep#",
+                               "train_", "training"});
+}
+
 }  // namespace gpuprof::knowledge

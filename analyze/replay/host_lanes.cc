@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/loaders.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/knowledge/host_names.h"
 #include "analyze/replay/recorded_work.h"
@@ -80,19 +81,19 @@ void add_calls(const Trace& trace, const LaneOf& lane_of, HostLanes& host) {
 }
 
 // Spans that fetch input, by lane: those that the user names, or data loaders.
-std::vector<IntervalSet> input_of(const Trace& trace, const LaneOf& lane_of, std::size_t lanes,
-                                  std::string_view named) {
+std::vector<IntervalSet> input_of(const Facts& facts, const LaneOf& lane_of, std::size_t lanes) {
+    const Trace& trace = facts.trace();
+    const Loaders& loaders = facts.get<Loaders>();
+    const std::string& named = facts.options().input_range;
+    StringId wanted = named.empty() ? kNoString : trace.strings().find(named);
     std::vector<Intervals> found(lanes);
-    std::vector<char> known(trace.strings().size(), 0);
     auto collect = [&](const auto& table) {
         for (Row row = 0; row < table.rows; ++row) {
             StringId name = table.name.value_or(row, kNoString);
             std::uint16_t lane = lane_of[table.thread.value_or(row, kNoString)];
             if (name == kNoString || lane == LaneOf::kNone) continue;
-            char& loader = known[index_of(name)];
-            if (loader == 0)
-                loader = (named.empty() ? names_loader(trace.text(name)) : trace.text(name) == named) ? 2 : 1;
-            if (loader == 2) found[lane].push_back({table.start[row], table.start[row] + table.dur[row]});
+            if (named.empty() ? loaders.has(name) : name == wanted)
+                found[lane].push_back({table.start[row], table.start[row] + table.dur[row]});
         }
     };
     collect(trace.range());
@@ -244,7 +245,7 @@ HostLanes HostLanes::make(const Facts& facts) {
     }
     LaneOf lane_of(trace, threads);
     add_calls(trace, lane_of, host);
-    std::vector<IntervalSet> input = input_of(trace, lane_of, host.lanes.size(), facts.options().input_range);
+    std::vector<IntervalSet> input = input_of(facts, lane_of, host.lanes.size());
     find_dependences(trace, lane_of, host);
     std::vector<std::vector<TimeNs>> cuts(host.lanes.size());
     for (std::size_t i = 0; i < host.lanes.size(); ++i)

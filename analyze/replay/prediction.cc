@@ -7,13 +7,18 @@
 #include <limits>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/idle/arrivals.h"
+#include "analyze/facts/shares.h"
 #include "analyze/replay/kernel_speed.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::size_t kMinSteps = 3;
 constexpr double kMaxModelError = 0.02, kMaxUnexplained = 0.05, kMaxWithoutCall = 0.01;
+// Of the time, in which a device waited for a host that slept. What a shorter step leaves of such a wait is unknown.
+constexpr double kMaxSleeping = 0.05;
 // The recorder's cost makes a prediction rough when its range moves the step by more than this.
 constexpr double kMaxRecorderRange = 0.05;
 // Kernels that newly run together matter from this part of the time of kernels.
@@ -141,6 +146,21 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     };
     if (!graph.why_not.empty()) return refuse(graph.why_not, "record CUDA calls as well as kernels");
     if (graph.ops == 0) return refuse("nothing ran on the GPU", "record GPU activity");
+    switch (facts.get<Arrivals>().pattern) {
+        case ArrivalPattern::paced:
+            return refuse("work starts at a constant period, however long it takes",
+                          "let the program run as fast as it can, without its clock");
+        case ArrivalPattern::requests:
+        case ArrivalPattern::unproved:
+            return refuse("work starts, or may start, when something outside the program asks for it",
+                          "record under a load that always leaves work to do");
+        case ArrivalPattern::none: break;
+    }
+    const Shares& shares = facts.get<Shares>();
+    if (part(shares.idle_of(IdleCause::waiting), shares.window) > kMaxSleeping)
+        return refuse(fmt::format("the host slept in {} % of the time, and what woke it was not recorded",
+                                  readable_percent(shares.pct(shares.idle_of(IdleCause::waiting)))),
+                      "record the other threads and processes as well");
     if (graph.steps.size() < kMinSteps)
         return refuse(graph.steps.empty() ? "no steps found" : fmt::format("only {} steps", graph.steps.size()),
                       "record at least 3 steps; name the range of a step with --step-range");

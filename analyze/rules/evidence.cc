@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "analyze/facts/host/stack_samples.h"
-#include "analyze/facts/idle/cpu_waits.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
+#include "analyze/facts/idle/idle_cpu_waits.h"
 #include "analyze/facts/shares.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"

@@ -23,6 +23,8 @@ std::string_view name_of(Limit limit) {
         case Limit::communication: return "communication-bound";
         case Limit::allocation: return "allocation-bound";
         case Limit::host: return "host-bound (other)";
+        case Limit::paced: return "paced";
+        case Limit::no_load: return "no load";
         case Limit::healthy: return "healthy/near limit";
         case Limit::mixed: return "mixed";
         case Limit::unknown: return "cannot tell";

@@ -37,6 +37,8 @@ enum class Limit : std::uint8_t {
     communication,
     allocation,
     host,
+    paced,     // a clock or a camera decides when work starts
+    no_load,   // nobody asked for work most of the time
     healthy,   // near the device's own limit
     mixed,     // no dominant cause
     unknown,   // cannot tell

@@ -21,6 +21,7 @@
 #include "core/model/answer.h"
 #include "present/answer/analyses.h"
 #include "present/answer/explanations.h"
+#include "present/answer/pauses.h"
 
 namespace gpuprof::inline answer {
 namespace {
@@ -55,6 +56,9 @@ Candidate candidate(const Explanation& each, const Explanations& of) {
     return {std::string(name_of(each.limit)), of.pct(each.time), back, each.because};
 }
 
+// A clock decides how often work starts, whatever takes longer.
+constexpr double kMinPacedPct = 10;
+
 // Between arithmetic and moving data, the lower bound decides.
 Explanations order_by_lower_bound(Explanations found) {
     std::vector<Explanation>& all = found.all;
@@ -64,6 +68,8 @@ Explanations order_by_lower_bound(Explanations found) {
     auto compute = of(Limit::compute), memory = of(Limit::memory_bandwidth);
     if (memory < compute && static_cast<double>(compute->time) >= kFloor * static_cast<double>(memory->time))
         std::rotate(memory, compute, compute + 1);
+    if (auto paced = of(Limit::paced); paced != all.end() && found.effective_pct(paced->time) >= kMinPacedPct)
+        std::rotate(all.begin(), paced, paced + 1);
     return found;
 }
 
@@ -148,11 +154,13 @@ Verdict judge(const Facts& facts) {
     verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
     bool of_path = verdict.share_of == ShareOf::critical_path;
     Explanations found = order_by_lower_bound(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
+    if (!of_path) explain_pauses(facts, found);
     const Explanation &first = found.all[0], &second = found.all[1];
     double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
     bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
                  effective < kMinVerdictPct;
+    mixed = mixed && (first.limit != Limit::paced || effective < kMinPacedPct);
     if (mixed) {
         verdict.conclude(Limit::mixed);
         verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/shares.h"
@@ -69,7 +70,11 @@ Explanations explain_window(const Facts& facts) {
     };
     auto gives_back = [&](Waste waste) { return gain_without(facts, waste).idle_ns; };
     DurNs launch = gives_back(Waste::launching), sync = gives_back(Waste::waits), other = gives_back(Waste::host_code);
+    ArrivalPattern pattern = facts.get<Arrivals>().pattern;
+    DurNs waiting = idle(IdleCause::waiting);
     DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
+    bool known = pattern == ArrivalPattern::paced || pattern == ArrivalPattern::requests;
+    if (!known) untold += waiting;
     DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
     DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy), comm = gives_back(Waste::communication);
     DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
@@ -97,6 +102,7 @@ Explanations explain_window(const Facts& facts) {
         {Limit::host, other, other,
          fmt::format("the GPU waits {} while the host runs other code", readable_duration(other))},
     };
+    if (known) all.push_back({pattern == ArrivalPattern::paced ? Limit::paced : Limit::no_load, waiting, {}, ""});
     std::stable_sort(all.begin(), all.end(),
                      [](const Explanation& a, const Explanation& b) { return a.time > b.time; });
     return {std::move(all), shares.window, shares.effective - shares.host_idle_doubtful};

@@ -347,7 +347,9 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::input:
         case Limit::launch:
         case Limit::synchronisation:
-        case Limit::host: show("gaps idle"); break;
+        case Limit::host:
+        case Limit::paced:
+        case Limit::no_load: show("gaps idle"); break;
         case Limit::transfer: show("memcpy overlap"); break;
         case Limit::communication: show("collectives overlap"); break;
         case Limit::compute:

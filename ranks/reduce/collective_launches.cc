@@ -146,7 +146,7 @@ void find_leads(const Facts& facts, const OwnTimes& own, std::size_t first, Larg
     const Trace& trace = facts.trace();
     LargeVector<TimeNs> waits = waits_of(trace);
     if (waits.empty()) return;
-    IntervalSet input = loader_ranges(trace);
+    IntervalSet input = loader_ranges(facts);
     LargeVector<std::size_t> by_end(points.size() - first);
     std::iota(by_end.begin(), by_end.end(), first);
     std::sort(by_end.begin(), by_end.end(),

@@ -11,7 +11,7 @@ class Facts;
 namespace gpuprof::inline ranks {
 
 // Of one thread; kNoString: of all.
-IntervalSet loader_ranges(const Trace& trace, StringId thread = kNoString);
+IntervalSet loader_ranges(const Facts& facts, StringId thread = kNoString);
 
 // Of the thread of the steps, for jobs that no device does the work of: there is no idle device whose causes would tell.
 // Empty if steps are no ranges.

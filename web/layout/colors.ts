@@ -29,6 +29,7 @@ const LETTERS: readonly [name: string, letter: string][] = [
   ["communication wait", "W"],
   ["profiler", "P"],
   ["nothing submitted", "N"],
+  ["waiting for work", "Z"],
   ["unknown", "?"],
 ];
 

@@ -14,17 +14,6 @@
 
 namespace gpuprof::inline facts {
 
-// Calls visit(frame) for each frame of a stack, outermost first.
-template <class Visit>
-void each_frame(std::string_view stack, Visit&& visit) {
-    while (!stack.empty()) {
-        std::string_view frame = stack.substr(0, stack.find(';'));
-        stack.remove_prefix(frame.size() < stack.size() ? frame.size() + 1 : stack.size());
-        visit(frame);
-    }
-}
-inline std::string_view innermost_frame(std::string_view stack) { return stack.substr(stack.rfind(';') + 1); }
-
 // How a thread's time in functions is measured.
 enum class PythonBasis : std::uint8_t { samples, time };
 

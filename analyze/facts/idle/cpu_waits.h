@@ -3,7 +3,6 @@
 // Nor is a wait during which a CPU's records were lost: the thread may have run there.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,11 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "analyze/facts/idle/gaps.h"
 #include "core/base/ids.h"
 #include "core/model/interval.h"
 
 namespace gpuprof::inline facts {
+
+class Facts;
 
 // How a row of cpu_slice ends (tables.def); a row that is "lost" has no thread.
 inline constexpr std::string_view kPreempted = "preempted", kLostSlices = "lost";
@@ -27,21 +27,6 @@ struct CpuWaits {
     // Of that thread, within that part.
     DurNs within(StringId thread, Interval part) const;
 };
-
-// Waits of the threads that a device waited for.
-struct IdleCpuWaits {
-    using ByCause = std::array<DurNs, kIdleCauses>;
-    ByCause all{};  // by IdleCause, over all devices
-    std::map<std::int32_t, ByCause> by_device;
-
-    static IdleCpuWaits make(const Facts& facts);
-    // In idle time with that cause, of one device or of all; absent if it is less than a tenth.
-    std::optional<DurNs> of(const DeviceIdle& device, IdleCause cause) const;
-    std::optional<DurNs> of(const IdleGaps& gaps, IdleCause cause) const;
-};
-
-// Of the gap's host thread within the gap; absent if it is less than half of the gap.
-std::optional<DurNs> cpu_wait_of(const Facts& facts, const IdleGap& gap);
 
 // Why threads had to wait for a CPU, as far as a recording tells, in sentences. What the system counts as waiting has several
 // causes: other threads on the same CPUs, a CPU quota (whose periods are counted apart), and a hypervisor that ran another

@@ -11,6 +11,7 @@
 
 #include "analyze/facts/device_op.h"
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/idle/host_state.h"
 #include "analyze/facts/idle/idle_gap.h"
 #include "analyze/facts/idle/waits.h"
@@ -102,8 +103,15 @@ inline constexpr DurNs kBetweenLaunches = 50'000;
 
 class GapReader {
 public:
-    GapReader(const Trace& trace, const HostStates& states, const Waits& waits, PodVector<IdleSpan>* spans = nullptr)
-        : trace_(trace), states_(states), waits_(waits), paths_(trace), profiler_(overhead_of(trace)), pieces_(spans) {}
+    GapReader(const Trace& trace, const HostStates& states, const Waits& waits, const Arrivals& arrivals,
+              PodVector<IdleSpan>* spans = nullptr)
+        : trace_(trace),
+          states_(states),
+          waits_(waits),
+          arrivals_(arrivals),
+          paths_(trace),
+          profiler_(overhead_of(trace)),
+          pieces_(spans) {}
 
     void read(IdleGap& gap, DeviceIdle& device) {
         pieces_.clear();
@@ -249,9 +257,11 @@ private:
     void add_silence(StringId thread, Interval part) {
         pieces_.add(silence_of(thread, part), kNoString, thread, part, states_.recording(thread, part, nullptr));
     }
-    // Between two recorded spans the thread ran unrecorded code; before its first and after its last span it submitted
-    // nothing.
+    // Between two recorded spans the thread ran unrecorded code, or waited for requests if work comes like these; before its
+    // first and after its last span it submitted nothing.
     IdleCause silence_of(StringId thread, Interval part) {
+        if (arrivals_.pattern == ArrivalPattern::unproved && 2 * part.length() >= arrivals_.shortest_pause)
+            return IdleCause::unknown;
         const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
         bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
@@ -260,7 +270,8 @@ private:
     static bool works(const HostSegment& segment) {
         return segment.working || segment.cause == IdleCause::input_pipeline;
     }
-    static bool is_open(const HostSegment&) { return true; }
+    // A thread that sleeps explains nothing about another one.
+    static bool is_open(const HostSegment& segment) { return segment.cause != IdleCause::waiting; }
 
     // Attributes `part` to the first other submitting thread with a segment in it that `counts`. The part that this
     // thread leaves unexplained goes to `rest` (the original thread's weak explanation). Returns whether such a thread
@@ -310,6 +321,7 @@ private:
     const Trace& trace_;
     const HostStates& states_;
     const Waits& waits_;
+    const Arrivals& arrivals_;
     CopyPaths paths_;
     std::map<std::uint32_t, Cursor> cursors_;
     StringId last_thread_ = kNoString;

@@ -9,10 +9,10 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/device_op.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/idle/gap_reader.h"
 #include "analyze/facts/idle/host_state.h"
 #include "analyze/facts/idle/idle_gap.h"
-#include "analyze/facts/idle/submitters.h"
 #include "analyze/facts/idle/waits.h"
 #include "core/base/parallel.h"
 #include "core/model/trace.h"
@@ -96,10 +96,11 @@ public:
     explicit GapReading(const Facts& facts)
         : trace_(facts.trace()),
           waits_(facts.get<Waits>()),
-          states_(trace_, facts.get<Submitters>().threads()),
+          states_(facts),
+          arrivals_(facts.get<Arrivals>()),
           listed_from_(facts.options().gap_min_ns) {}
 
-    GapReader reader(PodVector<IdleSpan>* spans = nullptr) const { return {trace_, states_, waits_, spans}; }
+    GapReader reader(PodVector<IdleSpan>* spans = nullptr) const { return {trace_, states_, waits_, arrivals_, spans}; }
 
     // Reads the gaps of one device, which are independent of each other: every thread takes the next few, while they
     // are in its cache, and drops them unless there is a list to `keep` them in.
@@ -142,6 +143,7 @@ private:
     const Trace& trace_;
     const Waits& waits_;
     HostStates states_;
+    const Arrivals& arrivals_;
     DurNs listed_from_;
 };
 

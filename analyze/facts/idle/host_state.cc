@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "analyze/facts/facts.h"
+#include "analyze/facts/idle/host_sleeps.h"
+#include "analyze/facts/idle/submitters.h"
 #include "analyze/knowledge/host_names.h"
 #include "core/base/parallel.h"
 #include "core/base/text/ascii.h"
@@ -106,7 +109,7 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
         meaning = Meaning::inherit;
         if (names_compilation(name)) meaning = Meaning::compilation;
         if (names_communication_wait(name)) meaning = Meaning::communication;
-        if (names_loader(name)) meaning = Meaning::input;
+        if (loaders_.has(span.name)) meaning = Meaning::input;
         return meaning;
     }
     switch (kind_of_call(name)) {
@@ -175,12 +178,85 @@ PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, Strin
     return std::move(flat.segments);
 }
 
-HostStates::HostStates(const Trace& trace, const std::vector<StringId>& submitters) : submitters_(submitters) {
+namespace {
+
+// Cuts segments, and the silence between two of them, where the thread slept: nothing else can be told of that time. Calls and
+// operators keep their meaning.
+class SleepCutter {
+public:
+    explicit SleepCutter(const SleepingThread& thread) : thread_(thread) {}
+
+    PodVector<HostSegment> cut(const PodVector<HostSegment>& segments) && {
+        for (const HostSegment& segment : segments) {
+            if (!cut_.empty() && segment.start > cut_.back().end) add_sleep({cut_.back().end, segment.start});
+            if (segment.working || segment.cause != IdleCause::host_compute)
+                cut_.push_back(segment);
+            else
+                add_awake(segment);
+        }
+        return std::move(cut_);
+    }
+
+private:
+    // Calls visit(part, cause) for the parts in which the thread slept.
+    template <class Visit>
+    void each_sleep(Interval within, Visit&& visit) const {
+        for (auto [set, cause] : {std::pair(&thread_.for_input, IdleCause::input_pipeline),
+                                  std::pair(&thread_.for_work, IdleCause::waiting)}) {
+            auto sleep = std::upper_bound(set->begin(), set->end(), within.start,
+                                          [](TimeNs time, const Interval& each) { return time < each.end; });
+            for (; sleep != set->end() && sleep->start < within.end; ++sleep)
+                visit(Interval{std::max(sleep->start, within.start), std::min(sleep->end, within.end)}, cause);
+        }
+    }
+    void add_sleep(Interval within) {
+        std::size_t first = cut_.size();
+        each_sleep(within, [&](Interval part, IdleCause cause) {
+            cut_.push_back({part.start, part.end, kNoString, cause});
+        });
+        sort_from(first);
+    }
+    void add_awake(const HostSegment& segment) {
+        std::size_t first = cut_.size();
+        Interval within{segment.start, segment.end};
+        Intervals asleep;
+        each_sleep(within, [&](Interval part, IdleCause cause) {
+            cut_.push_back({part.start, part.end, segment.name, cause});
+            asleep.push_back(part);
+        });
+        if (asleep.empty()) return cut_.push_back(segment);
+        for (const Interval& part : subtract({within}, unite(std::move(asleep)))) {
+            HostSegment awake = segment;
+            awake.start = part.start;
+            awake.end = part.end;
+            awake.records = static_cast<std::uint16_t>(segment.records * part.length() / within.length());
+            cut_.push_back(awake);
+        }
+        sort_from(first);
+    }
+    void sort_from(std::size_t first) {
+        std::sort(cut_.begin() + first, cut_.end(),
+                  [](const HostSegment& a, const HostSegment& b) { return a.start < b.start; });
+    }
+
+    const SleepingThread& thread_;
+    PodVector<HostSegment> cut_;
+};
+
+}  // namespace
+
+HostStates::HostStates(const Facts& facts) : submitters_(facts.get<Submitters>().threads()) {
+    const Trace& trace = facts.trace();
+    const Loaders& loaders = facts.get<Loaders>();
+    const HostSleeps& sleeps = facts.get<HostSleeps>();
     HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
-    std::vector<PodVector<HostSegment>> found(submitters.size());
-    run_parallel(found.size(), default_threads(),
-                 [&](std::size_t i, unsigned) { found[i] = HostMeaning(trace).segments(timeline, submitters[i]); });
-    for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters[i]] = std::move(found[i]);
+    std::vector<PodVector<HostSegment>> found(submitters_.size());
+    run_parallel(found.size(), default_threads(), [&](std::size_t i, unsigned) {
+        found[i] = HostMeaning(trace, loaders).segments(timeline, submitters_[i]);
+        auto asleep = sleeps.of_thread.find(submitters_[i]);
+        if (asleep != sleeps.of_thread.end()) found[i] = SleepCutter(asleep->second).cut(found[i]);
+    });
+    for (std::size_t i = 0; i < found.size(); ++i) segments_[submitters_[i]] = std::move(found[i]);
     record_cost_ = record_cost(trace.origin().recorder_of_work());
     const PythonCallTable& calls = trace.tables().python_call;
     for (Row row = 0; row < calls.rows && record_cost_.python_call > 0; ++row)

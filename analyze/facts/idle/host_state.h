@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "analyze/facts/host/loaders.h"
 #include "analyze/facts/idle/host_timeline.h"
 #include "analyze/knowledge/causes.h"
 #include "analyze/knowledge/known_record_cost.h"
@@ -29,7 +30,7 @@ inline constexpr DurNs kMaxLaunchDuration = 1'000'000;
 // The meaning of a thread's spans for an idle device, by name, with a cache per name. Not thread-safe.
 class HostMeaning {
 public:
-    explicit HostMeaning(const Trace& trace) : trace_(trace) {}
+    HostMeaning(const Trace& trace, const Loaders& loaders) : trace_(trace), loaders_(loaders) {}
 
     // Segments of one thread: sorted, disjoint, neighbours with the same meaning merged. Nothing was recorded between
     // two segments.
@@ -53,14 +54,14 @@ private:
     void flatten(const HostThread& piece, Flattener& flat);
 
     const Trace& trace_;
+    const Loaders& loaders_;
     std::vector<Meaning> by_name_[2];  // [is API call], by string id
 };
 
-// The activity of the threads that submit device work.
+// The activity of the threads that submit device work. While a thread slept, it waited for work, whatever range was open.
 class HostStates {
 public:
-    // `submitters` are the threads, busiest first; they must outlive the states.
-    HostStates(const Trace& trace, const std::vector<StringId>& submitters);
+    explicit HostStates(const Facts& facts);
 
     const PodVector<HostSegment>& segments(StringId thread) const { return segments_.at(thread); }
     // The cost of writing the records in `part` for the thread, which is in `segment`, if any.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/missing_work.h"
 #include "core/base/text/readable.h"
@@ -46,6 +47,9 @@ Sufficiency Sufficiency::make(const Facts& facts) {
                             trace.kernel().rows, trace.kernel().rows == 1 ? "" : "s", readable_duration(shares.busy),
                             readable_duration(shares.window)),
                 "too few kernels ran to characterise the program"};
+    if (facts.get<Arrivals>().pattern == ArrivalPattern::paced)
+        return {"", fmt::format("work starts every {}, so a host that is faster only waits longer",
+                                readable_duration(facts.get<Arrivals>().period))};
     return {};
 }
 

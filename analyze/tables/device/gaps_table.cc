@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "analyze/facts/idle/cpu_waits.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
+#include "analyze/facts/idle/idle_cpu_waits.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analyze/facts/host/stack_samples.h"
-#include "analyze/facts/idle/cpu_waits.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
+#include "analyze/facts/idle/idle_cpu_waits.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"

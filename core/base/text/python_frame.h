@@ -8,6 +8,17 @@
 
 namespace gpuprof::inline base {
 
+// Calls visit(frame) for each frame of a stack, outermost first.
+template <class Visit>
+void each_frame(std::string_view stack, Visit&& visit) {
+    while (!stack.empty()) {
+        std::string_view frame = stack.substr(0, stack.find(';'));
+        stack.remove_prefix(frame.size() < stack.size() ? frame.size() + 1 : stack.size());
+        visit(frame);
+    }
+}
+inline std::string_view innermost_frame(std::string_view stack) { return stack.substr(stack.rfind(';') + 1); }
+
 // The parts of a frame. A frame of another form is all function.
 struct PythonFrame {
     std::string_view function, file;

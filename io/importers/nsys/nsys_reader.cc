@@ -19,6 +19,7 @@ void Reader::read() {
     read_devices();
     read_calls();
     read_os_calls();
+    read_scheduling();
     read_stacks();
     read_payload_schemas();
     read_ranges();

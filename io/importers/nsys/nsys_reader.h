@@ -91,6 +91,7 @@ private:
 
     void read_calls();
     void read_os_calls();
+    void read_scheduling();
     void read_overhead(const char* table);
     void read_payload_schemas();
     void read_ranges();

@@ -242,7 +242,7 @@ def test_metrics_system_calls_memory_and_graphs(program, mock):
            f"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (1500000000, {pid}, 0, 4096, 512, 2, 0), (1500000010, {pid}, 0, 4096, 512, 2, 1), (1500000020, {pid}, 0, 8192, 64, 1, 0)",
            "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, graphId INTEGER)",
            f"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (1545000000, 1545000500, 0, 1, 7, 555, {pid}, 12)",
-           "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER)", "INSERT INTO SCHED_EVENTS VALUES (1, 2), (3, 4)")
+           "CREATE TABLE GENERIC_EVENTS (start INTEGER, cpu INTEGER)", "INSERT INTO GENERIC_EVENTS VALUES (1, 2), (3, 4)")
     tables = tables_of(program, mock)
     assert [(r["device"], r["metric"], r["unit"], r["value"]) for r in tables["sample"]] == [("1", "SMs Active", "%", "87.0"), ("1", "GPC Clock Frequency", "MHz", "1710.0")]
     assert [(r["name"], r["dur"], r["thread"]) for r in tables["os_call"]] == [("poll", "777", "91186/91186")]
