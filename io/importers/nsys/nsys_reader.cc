@@ -29,6 +29,7 @@ void Reader::read() {
     read_graphs();
     read_copies();
     read_fills();
+    read_page_faults();
     read_syncs();
     read_allocations();
     read_metrics();
