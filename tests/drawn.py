@@ -9,10 +9,11 @@
 
 A row is a label, cells between the first and the last `|`, and a remark. A comment sets the scale: `1 char = N us` (or ns).
   host THREAD    calls: L cudaLaunchKernel, C cudaMemcpyAsync, P cudaMemcpy, Z cudaMemsetAsync, S cudaStreamSynchronize,
-                 D cudaDeviceSynchronize, M cudaMalloc, F cudaFree, X a cudaLaunchKernel whose kernel is missing; `#` or `=` goes on with the call before it
+                 D cudaDeviceSynchronize, M cudaMalloc, U cudaMallocManaged, V cudaMemPrefetchAsync, F cudaFree,
+                 X a cudaLaunchKernel whose kernel is missing; `#` or `=` goes on with the call before it
   stream N       device ops (of GPU 0; `gpu D stream N` of another): a run of one letter is one op, `=` goes on with it;
                  a capital is the kernel of that name, h HtoD, d DtoH of pinned memory, g HtoD, e DtoH of pageable memory, p DtoD
-                 copies of 1000 bytes a cell, z a memset
+                 copies of 1000 bytes a cell, m HtoD, n DtoH migrations of managed memory (of no call), z a memset
   op THREAD      framework operators: `[name--]` is a span from bracket to bracket; deeper operators in further rows
                  `[name@7]` has autograd's sequence number 7, `[name<7]` is a backward operator of it
   range THREAD   user annotations, drawn like operators
@@ -31,10 +32,12 @@ import re
 import sys
 
 CALLS = {"L": "cudaLaunchKernel", "C": "cudaMemcpyAsync", "P": "cudaMemcpy", "Z": "cudaMemsetAsync",
-         "S": "cudaStreamSynchronize", "D": "cudaDeviceSynchronize", "M": "cudaMalloc", "F": "cudaFree", "X": "cudaLaunchKernel"}
+         "S": "cudaStreamSynchronize", "D": "cudaDeviceSynchronize", "M": "cudaMalloc", "U": "cudaMallocManaged",
+         "V": "cudaMemPrefetchAsync", "F": "cudaFree", "X": "cudaLaunchKernel"}
 LAUNCHES = {"L": "kernel", "C": "gpu_memcpy", "P": "gpu_memcpy", "Z": "gpu_memset"}
 COPIES = {"h": "Memcpy HtoD (Pinned -> Device)", "d": "Memcpy DtoH (Device -> Pinned)", "p": "Memcpy DtoD (Device -> Device)",
-          "g": "Memcpy HtoD (Pageable -> Device)", "e": "Memcpy DtoH (Device -> Pageable)"}
+          "g": "Memcpy HtoD (Pageable -> Device)", "e": "Memcpy DtoH (Device -> Pageable)",
+          "m": "Memcpy HtoD (Managed -> Managed)", "n": "Memcpy DtoH (Managed -> Managed)"}
 SPANS = {"op": "cpu_op", "python": "python_function", "range": "user_annotation", "overhead": "overhead"}
 SEQUENCE = re.compile(r"(.*?)(?:([@<])(\d+))?")
 PROCESS = 100
@@ -172,7 +175,8 @@ class Drawing:
     def pair(self):
         self.events.sort(key=lambda e: (e["ts"], -e["dur"]))
         self.number_operators()
-        waiting = {category: [e for e in self.events if e["cat"] == category] for category in set(LAUNCHES.values())}
+        waiting = {category: [e for e in self.events if e["cat"] == category and "Managed" not in e["name"]]
+                   for category in set(LAUNCHES.values())}
         number = 0
         for event in self.events:
             letter = event.pop("drawn", None)

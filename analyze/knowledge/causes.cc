@@ -8,6 +8,7 @@ std::string_view name_of(Bound bound) {
         case Bound::memory: return "memory";
         case Bound::underfilled: return "underfilled";
         case Bound::communication: return "communication";
+        case Bound::migration: return "migration";
         case Bound::unknown: return "unknown";
     }
     return "";

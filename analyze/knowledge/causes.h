@@ -8,10 +8,10 @@
 namespace gpuprof::inline knowledge {
 
 // What limits a kernel.
-enum class Bound : std::uint8_t { compute, memory, underfilled, communication, unknown };
-inline constexpr std::size_t kBounds = 5;
+enum class Bound : std::uint8_t { compute, memory, underfilled, communication, migration, unknown };
+inline constexpr std::size_t kBounds = 6;
 
-// "compute", "memory", "underfilled", "communication", "unknown".
+// "compute", "memory", "underfilled", "communication", "migration", "unknown".
 std::string_view name_of(Bound bound);
 
 // Why a device is idle.

@@ -60,11 +60,12 @@ Ruling look_for_low_occupancy(const Facts& facts) {
     const KernelNames& names = facts.get<KernelNames>();
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
     // Matrix kernels keep their tiles in registers and shared memory, so few warps are intended. Underfilled launches
-    // have too few blocks for occupancy to matter.
+    // have too few blocks for occupancy to matter, and pages of managed memory do not come faster for more warps.
     KernelPart part = [&](const KernelGroup& group) -> DurNs {
         if (is_matrix_product(group.traits) || group.traits.kind == KernelClass::collective) return 0;
         std::size_t place = static_cast<std::size_t>(&group - groups.data());
-        return std::max<DurNs>(0, low.by_group[names.order[place]] - of_bound(group, Bound::underfilled));
+        return std::max<DurNs>(0, low.by_group[names.order[place]] - of_bound(group, Bound::underfilled) -
+                                      of_bound(group, Bound::migration));
     };
     const Shares& shares = facts.get<Shares>();
     Finding finding;

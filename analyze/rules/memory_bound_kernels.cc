@@ -48,8 +48,8 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         all += part(group);
-        by_counters += std::min(group.by_counters_ns, part(group));
-        by_shapes += std::min(group.by_shapes_ns, part(group));
+        by_counters += group.by_counters[static_cast<std::size_t>(Bound::memory)];
+        by_shapes += group.by_shapes[static_cast<std::size_t>(Bound::memory)];
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);

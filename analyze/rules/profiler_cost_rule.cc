@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/sufficiency.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
 #include "core/base/text/readable.h"
@@ -30,6 +31,7 @@ Ruling unknown_cost(const Facts& facts) {
 Ruling look_for_profiler_cost(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
     if (!cost.distorted()) return unknown_cost(facts);
+    if (too_little_work(facts)) return Ruling::abstain("too few kernels ran to characterise the program");
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
     finding.title =

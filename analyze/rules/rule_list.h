@@ -19,6 +19,7 @@
     RULE(IdleGaps)             \
     RULE(MemoryTransfers)      \
     RULE(SmallCopies)          \
+    RULE(PageMigrations)       \
     RULE(AllocationChurn)      \
     RULE(MemoryBoundKernels)   \
     RULE(MeasuredKernels)      \

@@ -5,14 +5,15 @@
 
 #include <string_view>
 
+#include "core/model/managed_memory.h"
 #include "core/model/trace.h"
 
 namespace gpuprof::inline model {
 
 inline constexpr std::string_view kDeviceMemory = "device";
-inline constexpr std::string_view kManagedMemory = "managed";  // on the device only as far as it was moved there
 
 inline bool is_cuda_call(const Trace& trace, Row event) {
+    // Managed memory is on the device only as far as it was moved there.
     std::string_view category = trace.text(trace.tables().memory_event.category.value_or(event, kNoString));
     return category == kDeviceMemory || category == kManagedMemory;
 }

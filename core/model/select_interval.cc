@@ -85,7 +85,7 @@ Trace select_interval(Trace whole, Interval part) {
     Trace trace = std::move(whole);
     IntervalSelector cutter(trace.tables_, trace.links_, part);
     trace.tables_.each_table([&](const TableSpec&, auto& table) { keep_rows(table, cutter); });
-    trace.links_ = link_launches(trace.tables_);
+    trace.links_ = link_launches(trace.tables_, trace.strings_);
     trace.window_ = cutter.part();
     return trace;
 }

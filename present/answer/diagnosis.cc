@@ -11,12 +11,14 @@
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
 #include "analyze/facts/kernels/op_rates.h"
+#include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/rule_list.h"
 #include "analyze/tables/cells.h"
+#include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 #include "core/model/answer.h"
 #include "present/answer/analyses.h"
@@ -77,6 +79,7 @@ Explanations order_by_lower_bound(Explanations found) {
 std::string praise(const Facts& facts, const Shares& shares) {
     DurNs copies = 0;
     for (const DeviceActivity& device : facts.get<Activity>().devices) copies += length(device.memcpy);
+    if (facts.get<ManagedMigrations>().limited > 0) return "";  // these are in the kernels that wait for them
     if (shares.pct(copies) < kMinAlternativePct || 10 * shares.exposed_memcpy > copies) return "";
     return fmt::format("; copies ({}) are hidden behind kernels", readable_duration(copies));
 }
@@ -92,17 +95,33 @@ std::optional<double> nearness(const Facts& facts) {
     return time > 0 ? std::optional<double>(weighted / time) : std::nullopt;
 }
 
+// What can be said of kernels whose limiter is unknown, if they take most of the busy time.
+std::string what_is_known(const Facts& facts) {
+    const Shares& shares = facts.get<Shares>();
+    DurNs unknown = shares.kernel_of(Bound::unknown);
+    if (2 * unknown < shares.busy) return "";
+    const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
+    auto part = [](const KernelGroup& group) { return group.by_bound[static_cast<std::size_t>(Bound::unknown)]; };
+    auto most = std::max_element(groups.begin(), groups.end(),
+                                 [&](const KernelGroup& a, const KernelGroup& b) { return part(a) < part(b); });
+    if (most == groups.end() || part(*most) == 0) return "";
+    return fmt::format("; the GPU is busy {} % of the window, longest with {} ({} launch{}, {} on average)",
+                       readable_percent(shares.pct(shares.busy)), short_name(facts.trace().text(most->name)),
+                       readable_count(static_cast<std::int64_t>(most->count)), most->count == 1 ? "" : "es",
+                       readable_duration(most->total_ns / static_cast<DurNs>(most->count)));
+}
+
 Basis basis_of(const Facts& facts, Limit limit) {
     if (limit == Limit::underfilled) return Basis::launch;
     if (limit != Limit::compute && limit != Limit::memory_bandwidth && limit != Limit::healthy) return Basis::timeline;
-    Bound bound = limit == Limit::memory_bandwidth ? Bound::memory : Bound::compute;
+    auto bound = static_cast<std::size_t>(limit == Limit::memory_bandwidth ? Bound::memory : Bound::compute);
     DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
-        DurNs part = group.by_bound[static_cast<std::size_t>(bound)];
-        all += part;
-        by_counters += std::min(part, group.by_counters_ns);
-        by_shapes += std::min(part, group.by_shapes_ns);
+        all += group.by_bound[bound];
+        by_counters += group.by_counters[bound];
+        by_shapes += group.by_shapes[bound];
     }
+    if (all == 0) return Basis::timeline;  // copies within the device
     if (2 * by_counters > all) return Basis::counters;
     return 2 * by_shapes > all ? Basis::shapes : Basis::names;
 }
@@ -182,7 +201,9 @@ Verdict judge(const Facts& facts) {
         if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
-    if (verdict.limit != Limit::unknown) {
+    if (verdict.limit == Limit::unknown)
+        verdict.because += what_is_known(facts);
+    else {
         Limit other = of_path ? other_limit(facts, first.limit) : first.limit;
         if (other != first.limit)
             verdict.because += fmt::format(

@@ -10,6 +10,7 @@
 #include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "core/base/text/readable.h"
@@ -34,6 +35,22 @@ std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
 }
 
+// Of the time that kernels wait for pages of managed memory: what prefetching them would leave is at most the moving.
+DurNs recoverable_paging(const Facts& facts) {
+    const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
+    return static_cast<DurNs>(static_cast<double>(migrations.waiting - migrations.moving) *
+                              facts.get<Shares>().overlap);
+}
+
+std::string transfers_because(const Facts& facts, DurNs copies, DurNs paging) {
+    std::string text = fmt::format("copies not overlapped by kernels take {}", readable_duration(copies));
+    if (paging == 0) return text;
+    const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
+    std::string pages = fmt::format("pages of managed memory migrate while kernels run: {} in kernels that take {}",
+                                    readable_count(migrations.in_kernels, "migration"), readable_duration(paging));
+    return copies == 0 ? pages : pages + "; " + text;
+}
+
 DurNs queued(const Facts& facts) {
     DurNs sum = 0;
     for (const DeviceIdle& device : facts.get<IdleGaps>().devices) sum += device.queued;
@@ -52,12 +69,15 @@ std::string main_classes(const Facts& facts, Bound bound) {
     }
     std::stable_sort(sums.begin(), sums.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     auto spoken = [](KernelClass kind) {
-        std::string name(kind == KernelClass::other ? "streaming" : to_string(kind));
+        std::string name(to_string(kind));
         std::replace(name.begin(), name.end(), '_', ' ');
         return name;
     };
     if (sums.empty() || sums[0].first == 0) return "";
-    if (sums.size() < 2 || 5 * sums[1].first < sums[0].first) return spoken(sums[0].second) + " kernels";
+    if (sums.size() < 2 || 5 * sums[1].first < sums[0].first)
+        return sums[0].second == KernelClass::other ? "kernels" : spoken(sums[0].second) + " kernels";
+    // The class of kernels whose names say nothing is named last.
+    if (sums[0].second == KernelClass::other) std::swap(sums[0], sums[1]);
     return fmt::format("{} and {} kernels", spoken(sums[0].second), spoken(sums[1].second));
 }
 
@@ -76,11 +96,17 @@ Explanations explain_window(const Facts& facts) {
     bool known = pattern == ArrivalPattern::paced || pattern == ArrivalPattern::requests;
     if (!known) untold += waiting;
     DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
-    DurNs transfer = shares.exposed_memcpy + idle(IdleCause::host_memcpy), comm = gives_back(Waste::communication);
+    DurNs copies = shares.exposed_memcpy + idle(IdleCause::host_memcpy), comm = gives_back(Waste::communication);
+    DurNs paging = shares.kernel_of(Bound::migration);
     DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
     std::vector<Explanation> all{
         {Limit::compute, shares.kernel_of(Bound::compute), {}, busy_with(Bound::compute, "arithmetic-heavy")},
-        {Limit::memory_bandwidth, memory, {}, busy_with(Bound::memory, "data-moving")},
+        {Limit::memory_bandwidth,
+         memory,
+         {},
+         shares.kernel_of(Bound::memory) > 0 || memory == 0
+             ? busy_with(Bound::memory, "data-moving")
+             : fmt::format("copies within the GPU take {}", readable_duration(memory))},
         {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
                      busy_with(Bound::underfilled, "small"))},
@@ -93,8 +119,8 @@ Explanations explain_window(const Facts& facts) {
          fmt::format("the GPU is idle for {} between kernels, waiting for launches", readable_duration(launch))},
         {Limit::synchronisation, sync, sync,
          fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
-        {Limit::transfer, transfer, gives_back(Waste::copies),
-         fmt::format("copies not overlapped by kernels take {}", readable_duration(transfer))},
+        {Limit::transfer, copies + paging, gives_back(Waste::copies) + recoverable_paging(facts),
+         transfers_because(facts, copies, paging)},
         {Limit::communication, comm, comm,
          fmt::format("collectives that no kernel hides take {}", readable_duration(comm))},
         {Limit::allocation, allocation, allocation,
@@ -151,8 +177,9 @@ private:
     void add_kernel(StringId name, DurNs time) {
         auto found = groups_.find(name);
         if (found == groups_.end() || found->second->total_ns <= 0) return add(Limit::unknown, time);
-        static constexpr std::array<Limit, kBounds> kLimitOf{Limit::compute, Limit::memory_bandwidth,
-                                                             Limit::underfilled, Limit::communication, Limit::unknown};
+        static constexpr std::array<Limit, kBounds> kLimitOf{Limit::compute,     Limit::memory_bandwidth,
+                                                             Limit::underfilled, Limit::communication,
+                                                             Limit::transfer,    Limit::unknown};
         for (std::size_t bound = 0; bound < kBounds; ++bound)
             time_[static_cast<std::size_t>(kLimitOf[bound])] += static_cast<double>(time) *
                                                                 static_cast<double>(found->second->by_bound[bound]) /
@@ -223,7 +250,10 @@ std::string what_takes(const Facts& facts, Limit limit) {
         case Limit::input: return "fetching input takes";
         case Limit::launch: return "launching kernels takes";
         case Limit::synchronisation: return "waits for the GPU take";
-        case Limit::transfer: return "copies between host and device take";
+        case Limit::transfer:
+            return facts.get<Shares>().kernel_of(Bound::migration) > 0
+                       ? "copies between host and device, and kernels that wait for pages of managed memory, take"
+                       : "copies between host and device take";
         case Limit::communication: return "collectives take";
         case Limit::allocation: return "memory allocations and frees take";
         case Limit::host: return "other host code takes";

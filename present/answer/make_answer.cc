@@ -7,6 +7,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/kernels/kernel_diagnosis.h"
 #include "analyze/replay/gain.h"
@@ -347,10 +348,10 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::input:
         case Limit::launch:
         case Limit::synchronisation:
-        case Limit::host:
-        case Limit::paced:
-        case Limit::no_load: show("gaps idle"); break;
-        case Limit::transfer: show("memcpy overlap"); break;
+        case Limit::host: show("gaps idle"); break;
+        case Limit::transfer:
+            show(facts.get<ManagedMigrations>().limited > 0 ? "unified_memory memcpy" : "memcpy overlap");
+            break;
         case Limit::communication: show("collectives overlap"); break;
         case Limit::compute:
         case Limit::memory_bandwidth:

@@ -34,8 +34,8 @@ constexpr SqlCheck kChecks[] = {
      "", ""},
     {"unified_memory",
      "SELECT device, kind AS direction, count(*) AS count, sum(bytes) AS bytes, sum(dur_ns) AS total_ns "
-     "FROM memcpy WHERE src = 'managed' AND dst = 'managed' GROUP BY device, kind",
-     "", "The analysis excludes copies that a call submitted; the query does not."},
+     "FROM memcpy WHERE src = 'managed' AND dst = 'managed' AND coalesce(correlation, 0) = 0 GROUP BY device, kind",
+     "", ""},
     {"api",
      "SELECT name, count(*) AS count, sum(dur_ns) AS total_ns, avg(dur_ns) AS mean_ns, median(dur_ns) AS p50_ns, "
      "percentile(dur_ns, 95) AS p95_ns, max(dur_ns) AS max_ns, count(DISTINCT thread) AS threads "

@@ -9,6 +9,7 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/kernels/kernel_profile.h"
 #include "analyze/facts/kernels/op_rates.h"
+#include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/name_groups.h"
 #include "analyze/knowledge/reuse.h"
 
@@ -22,12 +23,6 @@ constexpr double kFilled = 0.75;
 // A kernel this short that occupies less than a quarter of the thread slots ends before it fills the device.
 constexpr DurNs kShort = 5'000;
 constexpr double kLowFillRatio = 0.25;
-
-// The streaming shape: without shared memory and with few registers, a block cannot keep data for reuse, and a launch
-// of many waves that takes this long must move its data through memory.
-constexpr std::int32_t kStreamingRegisters = 40;
-constexpr std::int64_t kStreamingWaves = 4;
-constexpr DurNs kStreamingLength = 10'000;
 
 struct DeviceSize {
     std::int64_t multiprocessors = 0;  // 0 = unknown
@@ -112,13 +107,6 @@ bool underfills(const Launch& launch, DurNs dur, const DeviceSize& device, doubl
     return dur < kShort && static_cast<double>(*launch.threads) < kLowFillRatio * static_cast<double>(device.threads);
 }
 
-bool streams(const KernelTable& kernels, Row row, const Launch& launch, const DeviceSize& device) {
-    return launch.threads && device.threads > 0 && kernels.registers.has(row) &&
-           kernels.registers[row] <= kStreamingRegisters && kernels.shared_bytes.has(row) &&
-           kernels.shared_bytes[row] == 0 && kernels.dur[row] >= kStreamingLength &&
-           *launch.threads >= kStreamingWaves * device.threads;
-}
-
 // `filled`: the share of the device that it and concurrent kernels had blocks for.
 Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& device, double filled,
             double& unfilled) {
@@ -126,7 +114,6 @@ Bound judge(const KernelTable& kernels, Row row, Bound named, const DeviceSize& 
     Launch launch = launch_shape(kernels, row);
     unfilled = std::min(unfilled_share(launch, device), 1.0 - filled);
     if (underfills(launch, kernels.dur[row], device, filled)) return Bound::underfilled;
-    if (named == Bound::unknown && streams(kernels, row, launch, device)) return Bound::memory;
     return named;
 }
 
@@ -241,6 +228,7 @@ KernelGroups KernelGroups::make(const Facts& facts) {
     }
     std::unordered_map<std::int32_t, DeviceSize> sizes;
     DeviceFill filling(trace);
+    const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
     const std::vector<std::uint32_t>& match = facts.get<MeasuredKernels>().match.shape_of;
     std::vector<std::optional<Bound>> measured = measured_bounds(facts);
     for (Row row = 0; row < kernels.rows; ++row) {
@@ -252,14 +240,21 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         double unfilled = 0;
         Bound bound = judge(kernels, row, named[slot], size->second, filling.of(row), unfilled);
         DurNs dur = kernels.dur[row];
+        std::array<DurNs, kBounds>* judged_from = nullptr;
         if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
             bound = *rate->bound;
-            group.by_shapes_ns += dur;
+            judged_from = &group.by_shapes;
         }
         if (!match.empty() && match[row] != CounterMatch::kNone && measured[match[row]]) {
             bound = *measured[match[row]];
-            group.by_counters_ns += dur;
+            judged_from = &group.by_counters;
         }
+        // Counters come from replays of the kernel, in which its pages are there.
+        if (migrations.limits(row) && bound != Bound::communication) {
+            bound = Bound::migration;
+            judged_from = nullptr;
+        }
+        if (judged_from != nullptr) (*judged_from)[static_cast<std::size_t>(bound)] += dur;
         ++group.count;
         group.total_ns += dur;
         group.by_bound[static_cast<std::size_t>(bound)] += dur;

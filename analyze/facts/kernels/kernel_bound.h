@@ -1,7 +1,9 @@
-// What limits each kernel: arithmetic, memory bandwidth, too little work to fill the device, or unknown. Evidence,
-// strongest first: its hardware counters; FLOPs and bytes from recorded operator shapes; the
-// kind of kernel by its name (a GEMM reuses what it loads, an elementwise kernel does not); the launch shape. Each
-// judgement names its evidence.
+// What limits each kernel: arithmetic, memory bandwidth, too little work to fill the device, pages of managed memory
+// that migrate while it runs, or unknown. Evidence, strongest first: migrations inside it; its hardware counters; FLOPs
+// and bytes from recorded operator shapes; a launch that leaves the device empty; the kind of kernel by its name (a GEMM
+// reuses what it loads, an elementwise kernel does not). Each judgement names its evidence. A name that says nothing
+// leaves the limit unknown: few registers and no shared memory are the shape of a copy, but of a naive matrix product
+// and of a hash function too.
 #pragma once
 
 #include <array>
@@ -22,10 +24,10 @@ struct KernelGroup {
     KernelTraits traits;
     std::uint64_t count = 0;
     DurNs total_ns = 0;
-    std::array<DurNs, kBounds> by_bound{};  // sums to total_ns
-    DurNs by_counters_ns = 0;               // part of total_ns judged from hardware counters
-    DurNs by_shapes_ns = 0;                 // part of total_ns judged from operator shapes
-    DurNs unfilled_ns = 0;                  // sum of duration x share of SMs without a block
+    std::array<DurNs, kBounds> by_bound{};     // sums to total_ns
+    std::array<DurNs, kBounds> by_counters{};  // part of by_bound judged from hardware counters
+    std::array<DurNs, kBounds> by_shapes{};    // part of by_bound judged from operator shapes
+    DurNs unfilled_ns = 0;                     // sum of duration x share of SMs without a block
 };
 
 // Every group, longest total first, then by name; the first is k-1 in every table and finding.

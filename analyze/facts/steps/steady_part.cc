@@ -4,7 +4,9 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/steps/step_finder.h"
+#include "analyze/facts/steps/sufficiency.h"
 #include "core/model/build/kept_steps.h"
+#include "core/model/managed_memory.h"
 #include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline facts {
@@ -29,16 +31,22 @@ std::optional<TimeNs> first_typical_step(const std::vector<Step>& steps, TimeNs 
     return steps[first].start;
 }
 
-// From the first to the last op of any device; the window if there are no ops.
+// From the first to the last op of any device; the window if there are no ops. Pages of managed memory also migrate
+// when the host reads results, whenever that is.
 Interval part_with_work(const Trace& trace) {
     Interval window = trace.window(), work{window.end, window.start};
-    auto extend = [&](const auto& table) {
-        if (table.rows > 0) work.start = std::min(work.start, table.start[0]);
-        for (Row row = 0; row < table.rows; ++row) work.end = std::max(work.end, table.start[row] + table.dur[row]);
+    auto extend = [&](const auto& table, auto&& counts) {
+        for (Row row = 0; row < table.rows; ++row) {
+            if (!counts(row)) continue;
+            work.start = std::min(work.start, table.start[row]);
+            work.end = std::max(work.end, table.start[row] + table.dur[row]);
+        }
     };
-    extend(trace.kernel());
-    extend(trace.memcpy());
-    extend(trace.memset());
+    auto always = [](Row) { return true; };
+    StringId managed = trace.strings().find(kManagedMemory);
+    extend(trace.kernel(), always);
+    extend(trace.memcpy(), [&](Row copy) { return !is_migration(trace.memcpy(), copy, managed); });
+    extend(trace.memset(), always);
     work = {std::max(window.start, work.start), std::min(window.end, work.end)};
     return work.length() > 0 ? work : window;
 }
@@ -91,6 +99,8 @@ SteadyPart SteadyPart::make(const Facts& facts) {
 std::optional<Interval> interval_for_first_answer(const Facts& facts) {
     // Between kept steps nothing was recorded: the slowest one says what happened in it.
     if (std::vector<KeptStepFact> kept = kept_steps(facts.trace()); !kept.empty()) return kept.front().span;
+    // Of a few operations, the time between them says little: what surrounds them is all there is.
+    if (too_little_work(facts)) return std::nullopt;
     Interval part = facts.get<SteadyPart>().part;
     return part.length() <= 0 || is_most(part, facts.trace()) ? std::nullopt : std::optional(part);
 }

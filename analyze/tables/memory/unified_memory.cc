@@ -1,11 +1,11 @@
 // `unified_memory`: how much managed memory migrated automatically between host and devices? One row per device and
-// direction. A migration is a copy from managed memory to managed memory that no call submitted; this is how importers
-// write it.
+// direction.
 #include <map>
 
 #include "analyze/facts/stat.h"
 #include "analyze/tables/analysis_list.h"
 #include "analyze/tables/cells.h"
+#include "core/model/managed_memory.h"
 
 namespace gpuprof::inline tables {
 namespace {
@@ -44,13 +44,11 @@ Result<ResultTable> unified_memory_table(const Facts& facts) {
     ResultTable table("unified_memory", kUnifiedMemoryColumns);
     table.handle_prefix = "um";
     std::int64_t only = facts.options().device;
+    StringId managed = trace.strings().find(kManagedMemory);
     std::map<std::pair<std::int32_t, std::string_view>, MigrationTotals> moves;
     for (Row row = 0; row < copies.rows; ++row) {
         std::int32_t device = copies.device.value_or(row, -1);
-        if ((only >= 0 && device != only) || trace.links().memcpy_launch[row] != kNoRow) continue;
-        if (trace.text(copies.src.value_or(row, kNoString)) != "managed" ||
-            trace.text(copies.dst.value_or(row, kNoString)) != "managed")
-            continue;
+        if ((only >= 0 && device != only) || !is_migration(copies, row, managed)) continue;
         MigrationTotals& of = moves[{device, trace.text(copies.kind.value_or(row, kNoString))}];
         ++of.count;
         of.total.add(copies.dur[row]);

@@ -4,6 +4,8 @@
 #include <bit>
 #include <unordered_map>
 
+#include "core/base/string_pool.h"
+#include "core/model/managed_memory.h"
 #include "core/model/tables.h"
 
 namespace gpuprof::inline model {
@@ -103,8 +105,8 @@ Calls index_calls(const ApiCallTable& calls, LinkCounts& counts) {
     return by_process;
 }
 
-template <class Table>
-PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& counts) {
+template <class Table, class WithoutCall>
+PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& counts, WithoutCall&& has_no_call) {
     PodVector<Row> launch(ops.rows);
     const CallsById* known = nullptr;
     StringId process = kNoString;
@@ -116,7 +118,7 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
         }
         bool checkable = known != nullptr && ops.correlation.has(row);
         launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
-        if (launch[row] != kNoRow) continue;
+        if (launch[row] != kNoRow || has_no_call(row)) continue;
         if (!checkable)
             ++counts.ops_uncheckable;
         else
@@ -127,13 +129,16 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
 
 }  // namespace
 
-Links link_launches(const Tables& tables) {
+Links link_launches(const Tables& tables, const StringPool& strings) {
     Links links;
     LinkCounts& counts = links.counts;
     Calls calls = index_calls(tables.api_call, counts);
-    links.kernel_launch = link(tables.kernel, calls, counts);
-    links.memcpy_launch = link(tables.memcpy, calls, counts);
-    links.memset_launch = link(tables.memset, calls, counts);
+    StringId managed = strings.find(kManagedMemory);
+    auto never = [](Row) { return false; };
+    links.kernel_launch = link(tables.kernel, calls, counts, never);
+    links.memcpy_launch =
+        link(tables.memcpy, calls, counts, [&](Row copy) { return is_migration(tables.memcpy, copy, managed); });
+    links.memset_launch = link(tables.memset, calls, counts, never);
     return links;
 }
 

@@ -8,11 +8,16 @@
 #include "core/base/ids.h"
 #include "core/base/pod_vector.h"
 
+namespace gpuprof::inline base {
+class StringPool;
+}
+
 namespace gpuprof::inline model {
 
 struct LinkCounts {
     std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had
     // Device ops whose call is not in the trace, by what is known about it. Recorders number calls consecutively.
+    // Migrations of managed memory have no call.
     std::uint64_t ops_before_calls = 0;  // its id is below those of all recorded calls of the process
     std::uint64_t ops_without_call = 0;  // other calls of the process were recorded, before and after it
     std::uint64_t ops_uncheckable = 0;   // no calls of the process were recorded, or the op has no id
@@ -29,6 +34,6 @@ struct Links {
 };
 
 struct Tables;
-Links link_launches(const Tables& tables);
+Links link_launches(const Tables& tables, const StringPool& strings);
 
 }  // namespace gpuprof::model

@@ -375,7 +375,7 @@ Trace TraceBuilder::finish() && {
     merge_by_key(tables.device, tables.device.device, std::less<>{});
 
     adopt_processes(tables);
-    trace_.links_ = link_launches(tables);
+    trace_.links_ = link_launches(tables, trace_.strings_);
     trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
     lose_missing_work(trace_.links_.counts, trace_.completeness_, rest_);
     lose_long_names(tables.kernel, trace_.strings_, rest_);

@@ -17,6 +17,8 @@ std::string_view memory_kind(std::int64_t kind) {
 // Source: ENUM_CUDA_MEMCPY_OPER. Unified memory's migrations follow CUPTI's kinds.
 constexpr std::string_view kMigrations[] = {"HtoD", "DtoH", "DtoD"};
 bool is_migration(std::int64_t kind) { return kind >= 11 && kind < 14; }
+// Source: ENUM_CUDA_UNIF_MEM_MIGRATION; 0 is unknown.
+constexpr std::string_view kMigrationCauses[] = {"", "user", "fault", "prefetch", "eviction", "access counters"};
 std::string_view copy_kind(std::int64_t kind) {
     return is_migration(kind) ? kMigrations[kind - 11] : cuda::copy_kind(kind);
 }
@@ -115,7 +117,7 @@ void Reader::read_copies() {
     Scan rows = scan("CUPTI_ACTIVITY_KIND_MEMCPY");
     DeviceColumns columns(rows);
     auto kind = rows.column("copyKind"), from = rows.column("srcKind"), to = rows.column("dstKind"),
-         bytes = rows.column("bytes"), node = rows.column("graphNodeId");
+         bytes = rows.column("bytes"), node = rows.column("graphNodeId"), cause = rows.column("migrationCause");
     while (rows.next()) {
         auto row = device_row(table, rows, columns);
         if (!row) continue;
@@ -126,8 +128,30 @@ void Reader::read_copies() {
             table.src.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
         if (auto value = rows.integer(to); value || managed)
             table.dst.set(*row, batch_.intern(managed ? "managed" : memory_kind(*value)));
+        std::int64_t why = managed ? rows.integer(cause).value_or(0) : 0;
+        if (why > 0 && why < static_cast<std::int64_t>(std::size(kMigrationCauses)))
+            table.migration.set(*row, batch_.intern(kMigrationCauses[why]));
         if (auto value = rows.integer(bytes)) table.bytes.set(*row, *value);
         set_id(table.graph_node_id, *row, rows.integer(node));
+    }
+}
+
+// Faults on a device and on the host are two tables.
+void Reader::read_page_faults() {
+    PageFaultTable& table = batch_.tables.page_fault;
+    for (const char* name : {"CUDA_UM_GPU_PAGE_FAULT_EVENTS", "CUDA_UM_CPU_PAGE_FAULT_EVENTS"}) {
+        Scan rows = scan(name);
+        auto start = rows.column("start"), end = rows.column("end"), owner = rows.column("globalPid"),
+             device_id = rows.column("deviceId"), faults = rows.column("numberOfPageFaults");
+        while (rows.next()) {
+            auto row = span_row(table, rows, start, end);
+            if (!row) continue;
+            auto global = rows.integer(owner);
+            if (global) table.process.set(*row, process(*global));
+            if (auto ordinal = rows.narrow(device_id))
+                table.device.set(*row, device(global ? pid_of(*global) : -1, *ordinal));
+            table.faults.set(*row, rows.integer(faults).value_or(1));
+        }
     }
 }
 

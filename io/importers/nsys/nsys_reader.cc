@@ -30,6 +30,7 @@ void Reader::read() {
     read_graphs();
     read_copies();
     read_fills();
+    read_page_faults();
     read_syncs();
     read_allocations();
     read_metrics();

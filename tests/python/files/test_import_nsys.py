@@ -127,6 +127,22 @@ def test_compressed_and_through_a_pipe(program, mock):
     assert program.run("export", "csv", "-", stdin=mock.read_bytes()).stdout == plain
 
 
+def test_managed_memory(program, mock):
+    """Migrations have a cause and no call; faults of the GPU and of the host are two tables."""
+    start, end, process = query(mock, "SELECT start, end, globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY end - start DESC LIMIT 1")[0]
+    change(mock, *(f"""INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY (start, end, deviceId, contextId, streamId, correlationId, globalPid, bytes, copyKind, srcKind, dstKind, migrationCause)
+           VALUES ({start + 1}, {end}, 0, 0, 0, 0, {process}, 4096, {kind}, 7, 7, {cause})""" for kind, cause in ((11, 2), (12, 4), (11, 1), (11, 0))),
+           "CREATE TABLE CUDA_UM_GPU_PAGE_FAULT_EVENTS (start INTEGER, end INTEGER, globalPid INTEGER, deviceId INTEGER, numberOfPageFaults INTEGER)",
+           f"INSERT INTO CUDA_UM_GPU_PAGE_FAULT_EVENTS VALUES ({start}, {end}, {process}, 0, 17)",
+           "CREATE TABLE CUDA_UM_CPU_PAGE_FAULT_EVENTS (start INTEGER, globalPid INTEGER, address INTEGER)",
+           f"INSERT INTO CUDA_UM_CPU_PAGE_FAULT_EVENTS VALUES ({end + 1}, {process}, 4096)")
+    tables = tables_of(program, mock)
+    assert Counter((row["kind"], row.get("migration")) for row in tables["memcpy"] if row["src"] == "managed") == Counter(
+        [("HtoD", "fault"), ("DtoH", "eviction"), ("HtoD", "user"), ("HtoD", None)])
+    assert {(row.get("device"), row["faults"]) for row in tables["page_fault"]} == {("0", "17"), (None, "1")}
+    assert "unmatched_launch" not in losses(program, mock)
+
+
 def test_an_older_schema(program, mock):
     """Schema 2: no process in device work, no graphs, fewer columns; text of annotations only inside."""
     before = tables_of(program, mock)["kernel"]

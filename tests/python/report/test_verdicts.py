@@ -19,7 +19,8 @@ TRUTH = {  # recording: verdict, made worse by the recorder, words no finding ma
     "small_kernels": ("launch-bound", False, ("input pipeline", "bandwidth", "tensor cores", "cop")),
     "transformer": ("compute-bound", True, ("input pipeline", "without tensor cores", "cop")),
     "transformer-stacks-shapes-memory": ("compute-bound", True, ("input pipeline", "without tensor cores", "cop")),
-    "triton": ("memory-bandwidth-bound", True, ("input pipeline", "too small", "tensor cores", "cop")),
+    # A vector add, whose kernel is called addk: nothing in the recording says what limits it.
+    "triton": ("cannot tell", True, ("input pipeline", "bandwidth", "too small", "tensor cores", "cop")),
 }
 ABOUT_IDLE_TIME = ("idle", "waits")
 
@@ -65,5 +66,5 @@ def test_row_handles_exist(name, program):
     tables = program.report(path, *program.COMPARED).document["tables"]
     rows = {table["handle_prefix"]: len(table["rows"]) for table in tables if table["handle_prefix"]}
     handles = re.findall(r"(?<![\w-])(" + "|".join(rows) + r")-(\d+)\b", text)
-    assert handles
+    assert handles or TRUTH[name][0] == "cannot tell"
     assert all(1 <= int(number) <= rows[prefix] for prefix, number in handles)

@@ -103,6 +103,7 @@ TEST(UnifiedMemory, IsWhatMovedWithoutACall) {
     EXPECT_EQ(table.integer(to_device, "count"), 2);
     EXPECT_EQ(table.integer(to_device, "bytes"), 4000);
     EXPECT_DOUBLE_EQ(table.real(to_device, "gb_per_s"), 20);
+    EXPECT_EQ(trace.links().counts.unmatched(), 1u);  // the copy of pinned memory
 }
 
 }  // namespace
