@@ -5,12 +5,16 @@ is impossible and no check may complain. It returns None where it does not apply
 that contradicts what hardware can do is drawn, by a margin: that a kernel is 5 % too long shows nowhere.
 """
 
+import bisect
 import collections
 from dataclasses import dataclass, replace
 
 US, MS = 1_000, 1_000_000
 CLEAR = 10 * US  # what is earlier than its cause by this much is no error of the clocks' alignment
-CHECKS = frozenset({"overrun", "copied_event", "zero_duration", "device_clock_early", "unrecorded_work", "kind_not_recorded"})
+EARLY = frozenset({"device_clock_early", "early_work"})
+LATE = frozenset({"device_clock_late", "late_work"})
+CHECKS = EARLY | LATE | {"overrun", "copied_event", "zero_duration", "unrecorded_work", "kind_not_recorded"}
+ALARMS = CHECKS | {"duplicate_correlation"}  # what nothing undamaged may be said to have
 NOTHING_RECORDED = frozenset({"kind_not_recorded", "launch_without_kernel", "copy_without_record", "graph_without_nodes"})
 
 
@@ -124,7 +128,7 @@ def shifted(recording, chance, ops, what):
             op.start, op.end = op.start - shift + before, op.end - shift + before
         if shift > 10_000 * MS:
             return None
-    return Damaged(recording, frozenset({"device_clock_early"}), f"{what} {shift / MS:.3f} ms early", keeps_times=what == "the device")
+    return Damaged(recording, EARLY, f"{what} {shift / MS:.3f} ms early", keeps_times=what == "the device")
 
 
 def clock_early(recording, chance):
@@ -141,6 +145,27 @@ def clock_early_of_one_kind(recording, chance):
     return shifted(recording, chance, [op for op in recording.ops if (op.kernel is not None) == kernels], "kernels" if kernels else "copies")
 
 
+def late(recording):
+    """How many operations end clearly after a call that waited for them has returned."""
+    calls = calls_of(recording)
+    waits = sorted((span.start, span.end) for span in calls.values() if span.name in ("cudaStreamSynchronize", "cudaDeviceSynchronize"))
+    count = 0
+    for op in recording.ops:
+        if op.stream == 7 and op.correlation in calls:  # the stream that they wait for
+            place = bisect.bisect_left(waits, (calls[op.correlation].end, 0))
+            count += place < len(waits) and op.end > waits[place][1] + CLEAR
+    return count
+
+
+def clock_late(recording, chance):
+    shift = round(log_uniform(chance, 30 * US, 20 * MS))
+    for op in recording.ops:
+        op.start, op.end = op.start + shift, op.end + shift
+    if late(recording) < max(3, 0.05 * len(recording.ops)):
+        return None
+    return Damaged(recording, LATE, f"the device {shift / MS:.3f} ms late", keeps_times=True)
+
+
 def clock_drifts(recording, chance):
     """The device's clock is slow, and earlier and earlier."""
     begin, end = window(recording)
@@ -149,7 +174,7 @@ def clock_drifts(recording, chance):
         op.start, op.end = round(op.start - share * (op.start - begin)), round(op.end - share * (op.end - begin))
     if early(recording, recording.ops) < max(3, 0.05 * len(recording.ops)):
         return None
-    return Damaged(recording, frozenset({"device_clock_early"}), f"the device's clock loses {100 * share:.1f} %", unknowable=True)
+    return Damaged(recording, EARLY, f"the device's clock loses {100 * share:.1f} %", unknowable=True)
 
 
 def one_wrong_start(recording, chance):
@@ -161,7 +186,7 @@ def one_wrong_start(recording, chance):
     op = chance.choice(candidates)
     start = calls[op.correlation].start - round(log_uniform(chance, 1 * MS, 30 * MS))
     op.start, op.end = start, start + op.end - op.start
-    return Damaged(recording, frozenset({"device_clock_early", "overrun"}), "one operation starts before its call", keeps_times=True)
+    return Damaged(recording, EARLY | {"overrun"}, "one operation starts before its call", keeps_times=True)
 
 
 # Work that was not recorded.
@@ -234,10 +259,17 @@ def small_overlaps(recording, chance):
     return Damaged(recording, frozenset(), "kernels overlap by up to 3.3 us", keeps_times=True)
 
 
+def ids_of_nested_calls(recording, _):
+    """Calls that wait make a call of the driver, with the same id; nothing on the device has it."""
+    waits = [span for span in recording.spans if span.table == "call" and span.name.endswith("Synchronize")]
+    recording.spans += [replace(span, name="cuStreamSynchronize", start=span.start + 200, end=span.end - 200) for span in waits]
+    return Damaged(recording, frozenset(), "nested calls share ids", keeps_times=True)
+
+
 def clean(recording, _):
     return Damaged(recording, frozenset(), "nothing", keeps_times=True)
 
 
 KINDS = {each.__name__: each for each in (
-    overrun, zero_duration, copied_event, clock_early, clock_early_of_one_device, clock_early_of_one_kind, clock_drifts, one_wrong_start, lost_nodes,
-    lost_replays, lost_kernels, lost_kind, small_overlaps, clean)}
+    overrun, zero_duration, copied_event, clock_early, clock_early_of_one_device, clock_early_of_one_kind, clock_late, clock_drifts, one_wrong_start,
+    lost_nodes, lost_replays, lost_kernels, lost_kind, small_overlaps, ids_of_nested_calls, clean)}

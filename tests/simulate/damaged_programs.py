@@ -20,9 +20,9 @@ COPIES = ("input_bound", "syncs", "pageable_copies", "exposed_copies", "hidden_c
 ORDINARY = tuple(name for name in PROGRAMS if name not in WAITING and name not in ("barely_used", "pipeline"))
 SYNCHRONOUS = ("host_code", "misnamed", "syncs", "input_bound", "graph_steps", "two_causes", "pageable_copies", "launch_bound")  # wait at each step
 FAMILIES_OF = {"lost_nodes": GRAPHS, "lost_replays": GRAPHS, "lost_kind": COPIES, "clock_early_of_one_kind": COPIES,
-               "clock_early_of_one_device": ("two_devices",), "clean": tuple(PROGRAMS), "small_overlaps": (*ORDINARY, "pipeline"),
-               OTHER_PROCESS: ORDINARY + 3 * SYNCHRONOUS, "requests": ("requests",), "paced": ("paced",),
-               "named_like_a_loader": ("named_like_a_loader",)}
+               "clock_early_of_one_device": ("two_devices",), "clock_late": SYNCHRONOUS, "ids_of_nested_calls": SYNCHRONOUS,
+               "clean": (*ORDINARY, "pipeline"), "small_overlaps": (*ORDINARY, "pipeline"), OTHER_PROCESS: ORDINARY + 3 * SYNCHRONOUS,
+               "requests": ("requests",), "paced": ("paced",), "named_like_a_loader": ("named_like_a_loader",)}
 ALL_KINDS = (*KINDS, OTHER_PROCESS, "requests", "paced", "named_like_a_loader")
 OS_WAITS = (None, "poll", "epoll_wait", "select", "pthread_cond_wait", "pthread_cond_timedwait", "clock_nanosleep", "recvmsg", "sem_clockwait", "read")
 SAID_FROM = 0.05  # of the window: less waiting for another process need not be said

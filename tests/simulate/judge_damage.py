@@ -29,7 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from damage import CHECKS  # noqa: E402
+from damage import ALARMS  # noqa: E402
 from damaged_programs import ALL_KINDS, OTHER_PROCESS, draw  # noqa: E402
 from judge import CONFIDENT_PCT, FINDINGS, claims  # noqa: E402
 
@@ -160,9 +160,9 @@ def judged(program, answer, clean):
     says = program.damaged.says
     if says and not answer.error and not says & set(answer.losses) and not answer.unchecked():
         found["unsaid"] = f"one of {', '.join(sorted(says))}; said: {', '.join(sorted(answer.losses)) or 'nothing'}"
-    alarms = set(clean.losses) & CHECKS
+    alarms = set(clean.losses) & ALARMS
     if not says:
-        alarms |= (set(answer.losses) & CHECKS) - program.damaged.may_say
+        alarms |= (set(answer.losses) & ALARMS) - program.damaged.may_say
     if alarms:
         found["false alarm"] = ", ".join(sorted(alarms))
     return found

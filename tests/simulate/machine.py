@@ -325,7 +325,7 @@ class Host:
             yield from self.room(stream)
             uploaded = Event()
             if upload:
-                self.machine.at(self.now + upload, lambda: uploaded.set(self.machine.now))
+                self.machine.at(self.now + round(upload), lambda: uploaded.set(self.machine.now))
             for position, kernel in enumerate(kernels):
                 gap = GRAPH_GAP if position else STREAM_GAP
                 left = float(max(1, self.machine.vary(kernel.alone) * self.machine.kernel_factor))
