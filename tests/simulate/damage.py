@@ -28,11 +28,12 @@ class Recording:
 @dataclass
 class Damaged:
     recording: Recording
-    says: frozenset  # the answer must name one of these; empty: none of CHECKS
+    says: frozenset  # the answer must name one of these; empty: none of ALARMS
     note: str  # what was done
     keeps_times: bool = False  # busy time and window can be restored
     unknowable: bool = False  # so much is missing that abstaining is right
-    may_say: frozenset = frozenset()  # with empty `says`: what is allowed, though too little to be wanted
+    may_say: frozenset = frozenset()  # what is allowed, though it may be too little to be wanted, or to fail a check
+    says_too: frozenset = frozenset()  # and one of these, of a second kind
 
 
 def recording_of(machine):
@@ -247,6 +248,20 @@ def lost_kind(recording, chance):
     return Damaged(recording, NOTHING_RECORDED, f"all {'kernels' if kernels else 'copies'} lost", unknowable=True)
 
 
+# Two kinds.
+
+
+def two_kinds(recording, chance):
+    pair = chance.choice([(overrun, clock_early), (zero_duration, clock_early), (overrun, copied_event), (clock_early, copied_event),
+                          (zero_duration, copied_event), (zero_duration, overrun), (lost_kernels, overrun)])
+    first = pair[0](recording, chance)
+    second = first and pair[1](first.recording, chance)
+    if not second:
+        return None
+    return Damaged(second.recording, first.says, f"{first.note}; {second.note}", first.keeps_times and second.keeps_times,
+                   first.unknowable or second.unknowable, says_too=second.says)
+
+
 # What is not damage: no check may complain about it.
 
 
@@ -272,4 +287,4 @@ def clean(recording, _):
 
 KINDS = {each.__name__: each for each in (
     overrun, zero_duration, copied_event, clock_early, clock_early_of_one_device, clock_early_of_one_kind, clock_late, clock_drifts, one_wrong_start,
-    lost_nodes, lost_replays, lost_kernels, lost_kind, small_overlaps, ids_of_nested_calls, clean)}
+    lost_nodes, lost_replays, lost_kernels, lost_kind, two_kinds, small_overlaps, ids_of_nested_calls, clean)}

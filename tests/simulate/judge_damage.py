@@ -37,13 +37,16 @@ OUTCOMES = ("right", "acceptable", "abstains", "confidently wrong", "unsaid", "f
 FAILURES = OUTCOMES[3:]
 TOO_MUCH = 0.25  # of a step: so much more than the true gain is claimed wrongly
 SAME_TIME = 0.05  # relative error of a restored time
+WORTH_SAYING = 0.02  # of the time of all devices
 BLAMES = frozenset({*FINDINGS.values(), "compute-bound", "memory-bandwidth-bound", "underfilled", "healthy/near limit", "mixed"})
 
 
 @dataclass
 class Answer:
     document: dict = None
-    losses: dict = field(default_factory=dict)  # kind -> count
+    said: set = field(default_factory=set)  # kinds of losses, and idle time in which work was submitted
+    violated: set = field(default_factory=set)  # checks of `report FILE validity`
+    failed: bool = False  # by --fail-on validity
     devices: list = field(default_factory=list)  # rows
     error: str = ""
 
@@ -68,11 +71,11 @@ class Answer:
         return f"{self.name}" + (f" {share:.1f} %, {self.verdict['confidence']}" if share is not None else "")
 
 
-def run_json(argv):
+def run_json(*argv, statuses=(0,)):
     done = subprocess.run([*argv, "--format", "json"], capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode != 0:
+    if done.returncode not in statuses:
         raise RuntimeError(f"status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return json.loads(done.stdout)
+    return json.loads(done.stdout), done.returncode
 
 
 def table(document, name):
@@ -85,13 +88,19 @@ def table(document, name):
 
 def ask(binary, path):
     try:
-        answer = Answer(run_json([binary, "report", str(path)]))
-        tables = run_json([binary, "report", str(path), "losses", "devices", "--limit", "0"])
-        answer.losses = {row["kind"]: row["count"] for row in table(tables, "losses")}
-        answer.devices = table(tables, "devices")
-        return answer
+        answer = Answer(run_json(binary, "report", str(path))[0])
+        wanted = ("losses", "devices", "idle", "validity", "--limit", "0", "--fail-on", "validity")
+        tables, status = run_json(binary, "report", str(path), *wanted, statuses=(0, 1))
     except RuntimeError as error:  # such as "no device work": nothing is concluded
         return Answer(error=str(error))
+    answer.devices = table(tables, "devices")
+    answer.said = {row["kind"] for row in table(tables, "losses")}
+    unrecorded = sum(row["total_ns"] for row in table(tables, "idle") if row["cause"] == "unrecorded work")
+    if unrecorded > WORTH_SAYING * sum(row["window_ns"] for row in answer.devices):
+        answer.said.add("unrecorded_work")
+    answer.violated = {row["check"] for row in table(tables, "validity") if row["result"] == "violated"}
+    answer.failed = status == 1
+    return answer
 
 
 def wrong_times(answer, clean):
@@ -156,13 +165,18 @@ def conclusion(program, answer, clean):
 def judged(program, answer, clean):
     """All outcomes of a program, with reasons."""
     kind, why = conclusion(program, answer, clean)
-    found = {kind: why}
-    says = program.damaged.says
-    if says and not answer.error and not says & set(answer.losses) and not answer.unchecked():
-        found["unsaid"] = f"one of {', '.join(sorted(says))}; said: {', '.join(sorted(answer.losses)) or 'nothing'}"
-    alarms = set(clean.losses) & ALARMS
-    if not says:
-        alarms |= (set(answer.losses) & ALARMS) - program.damaged.may_say
+    found, damaged = {kind: why}, program.damaged
+    if not answer.error:
+        for says in (damaged.says, damaged.says_too):
+            if says and not says & answer.said and not answer.unchecked():
+                found["unsaid"] = f"one of {', '.join(sorted(says))}; said: {', '.join(sorted(answer.said)) or 'nothing'}"
+        if damaged.says and not damaged.may_say and not answer.violated and not answer.unchecked():
+            found["unsaid"] = "no check is violated"
+        if bool(answer.violated) != answer.failed:
+            found["unsaid"] = f"--fail-on validity ends with status {int(answer.failed)}"
+    alarms = clean.said & ALARMS | clean.violated
+    if not damaged.says:
+        alarms |= answer.said & ALARMS - damaged.may_say | (set() if damaged.may_say else answer.violated)
     if alarms:
         found["false alarm"] = ", ".join(sorted(alarms))
     return found

@@ -72,7 +72,8 @@ def answers(tmp_path, kind):
 def test_the_judge_sees_what_is_unsaid(tmp_path):
     program, clean = answers(tmp_path, "overrun")
     silent, telling = copy.deepcopy(clean), copy.deepcopy(clean)
-    telling.losses["overrun"] = 1
+    telling.said.add("overrun")
+    telling.violated, telling.failed = {"serial streams"}, True
     assert "unsaid" in judge_damage.judged(program, silent, clean)
     assert set(judge_damage.judged(program, telling, clean)) <= set(judge_damage.OUTCOMES[:3])
 
@@ -80,7 +81,7 @@ def test_the_judge_sees_what_is_unsaid(tmp_path):
 def test_the_judge_sees_times_that_are_wrong(tmp_path):
     program, clean = answers(tmp_path, "overrun")
     believing = copy.deepcopy(clean)
-    believing.losses["overrun"] = 1
+    believing.said.add("overrun")
     believing.devices[0]["busy_ns"] *= 2
     assert "busy_ns" in judge_damage.judged(program, believing, clean)["confidently wrong"]
 
@@ -88,7 +89,7 @@ def test_the_judge_sees_times_that_are_wrong(tmp_path):
 def test_the_judge_sees_false_alarms(tmp_path):
     program, clean = answers(tmp_path, "clean")
     alarmed = copy.deepcopy(clean)
-    alarmed.losses["overrun"] = 1
+    alarmed.said.add("overrun")
     assert "false alarm" in judge_damage.judged(program, alarmed, clean)
 
 
