@@ -38,7 +38,6 @@ FAILURES = OUTCOMES[3:]
 TOO_MUCH = 0.25  # of a step: so much more than the true gain is claimed wrongly
 SAME_TIME = 0.05  # relative error of a restored time
 WORTH_SAYING = 0.02  # of the time of all devices
-BLAMES = frozenset({*FINDINGS.values(), "compute-bound", "memory-bandwidth-bound", "underfilled", "healthy/near limit", "mixed"})
 
 
 @dataclass
@@ -153,7 +152,7 @@ def conclusion(program, answer, clean):
     waits = bool(truth.only) or truth.best() == OTHER_PROCESS
     if abstains:
         return "abstains" if enough and not waits else "right", ""
-    if answer.name in (truth.only or {truth.best()}) or (waits and answer.name not in BLAMES):  # "paced", or whatever it is called
+    if answer.name in (truth.only or {truth.best()}):
         return "right", ""
     acceptable = set(program.unit_limits) if truth.only else truth.acceptable()
     if answer.name in acceptable or not answer.sure:

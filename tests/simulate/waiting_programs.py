@@ -7,7 +7,7 @@ programs have ranges that sound like a loader, or submitted work that waits for 
 
 from families import ALLOCATION, COMMUNICATION, FAMILIES, HOST, INPUT, LAUNCH, MS, SYNC, TRANSFER, US, elementwise, gemm, layers, op, tiny
 
-NO_BOTTLENECK = frozenset({"cannot tell"})  # what a careful person says of a program that waits, besides that it waits
+PACED, NO_LOAD = "paced", "no load"
 ANY = frozenset({"cannot tell", "mixed", "compute-bound", ALLOCATION, COMMUNICATION, HOST, INPUT, LAUNCH, SYNC, TRANSFER})
 WAITS_FOR_REQUESTS = (None, None, "queue.py(154): get", "selectors.py(451): select", "threading.py(589): wait", "zmq/sugar/poll.py(106): poll",
                       "asyncio/base_events.py(1910): _run_once", "<built-in method acquire of _thread.lock object at 0x7f10a2c3d480>",
@@ -42,7 +42,7 @@ def serve(case, kernels):
 
 def requests(case):
     """A server: requests come at random, and there is none most of the time."""
-    case.only, case.steps = NO_BOTTLENECK, case.count(15, 40)
+    case.only, case.steps = frozenset({"cannot tell", NO_LOAD}), case.count(15, 40)
     case.step_name = case.size.choice([None, "handle_request", "execute_model", "predict"])
     kernels, frame = work_of_a_unit(case), case.size.choice(WAITS_FOR_REQUESTS)
     pause = case.unit_ns * case.between(8, 100)
@@ -52,7 +52,7 @@ def requests(case):
 
 def paced(case):
     """A frame comes every so many ms; the program sleeps until then. Where nothing shows that it sleeps, it does so most of the time."""
-    case.only, case.steps = NO_BOTTLENECK, case.count(20, 40)
+    case.only, case.steps = frozenset({"cannot tell", NO_LOAD, PACED}), case.count(20, 40)
     case.step_name = case.size.choice([None, "frame", "ProfilerStep#{}"])
     kernels, frame = work_of_a_unit(case), case.size.choice(WAITS_FOR_FRAMES)
     period = round(case.unit_ns * (case.between(3, 30) if frame else case.between(10, 100)))
