@@ -24,7 +24,7 @@ FAMILIES_OF = {"lost_nodes": GRAPHS, "lost_replays": GRAPHS, "lost_kind": COPIES
                "clean": (*ORDINARY, "pipeline"), "small_overlaps": (*ORDINARY, "pipeline"), OTHER_PROCESS: ORDINARY + 3 * SYNCHRONOUS,
                "requests": ("requests",), "paced": ("paced",), "named_like_a_loader": ("named_like_a_loader",)}
 ALL_KINDS = (*KINDS, OTHER_PROCESS, "requests", "paced", "named_like_a_loader")
-OS_WAITS = (None, "poll", "epoll_wait", "select", "pthread_cond_wait", "pthread_cond_timedwait", "clock_nanosleep", "recvmsg", "sem_clockwait", "read")
+OS_WAITS = (None, "poll", "epoll_wait", "select", "pthread_cond_wait", "pthread_cond_timedwait", "clock_nanosleep", "recvmsg", "sem_clockwait")
 SAID_FROM = 0.05  # of the window: less waiting for another process need not be said
 
 
@@ -41,6 +41,13 @@ class Program:
     damaged: Damaged
     unit_ns: int
     unit_limits: frozenset
+
+    def waits_in(self):
+        """What the recording shows of the waits of a program that waits."""
+        if self.nsys:
+            return f"{self.os_call or 'no call'}{', switches recorded' if self.switches else ''}"
+        frames = {span.name for span in self.clean.spans if span.table == "python"}
+        return ", ".join(sorted(frames)) or "no frame"
 
     def write(self, folder, name, recording):
         path = folder / f"{name}.{'sqlite' if self.nsys else 'json'}"
@@ -79,6 +86,9 @@ def with_another_process(family, sizes, chance):
         won = 1 - simulate(family, sizes, (cause,), recorder=silent, turns=turns).per_step() / step
         gains[cause] = (verdict, won)
         shares[verdict] = max(shares.get(verdict, 0), won)
+    # What a cause costs the program alone counts too: how turns fall after a change cannot be known.
+    alone = truth_of(family, sizes)[1].gains
+    gains = {cause: (verdict, max(won, alone.get(cause, (verdict, 0))[1])) for cause, (verdict, won) in gains.items()}
     waits = waiting_share(run)
     shares[OTHER_PROCESS] = waits
     says = frozenset({"unrecorded_work"}) if waits >= SAID_FROM else frozenset()
@@ -102,6 +112,7 @@ def draw(seed, number, kinds=ALL_KINDS):
             clean = recording_of(run.machine)
             damaged = KINDS.get(kind, KINDS["clean"])(recording_of(run.machine), chance)
         if damaged is not None:
-            nsys, os_call, switches = chance.random() < 0.35, chance.choice(OS_WAITS), chance.random() < 0.5
+            nsys, os_call = chance.random() < 0.35, chance.choice(OS_WAITS)
+            switches = chance.random() < 0.5 or (kind == "paced" and os_call is None)
             return Program(number, kind, family, nsys, os_call, switches, truth, clean, damaged, run.case.unit_ns, run.case.unit_limits)
     raise RuntimeError(f"no program for {kind}")

@@ -190,8 +190,8 @@ def one(binary, seed, number, kinds, folder=None):
                    for name, recording in (("damaged", program.damaged.recording), ("clean", program.clean))]
     found = judged(program, *answers)
     told = [each.error or each.told() for each in answers]
-    line = (f"{number} {program.kind} ({program.family}, {'Nsight Systems' if program.nsys else 'torch.profiler'}; {program.damaged.note}): {told[0]}; "
-            f"undamaged: {told[1]}")
+    note = f"waits in {program.waits_in()}" if program.unit_ns else program.damaged.note
+    line = f"{number} {program.kind} ({program.family}, {'Nsight Systems' if program.nsys else 'torch.profiler'}; {note}): {told[0]}; undamaged: {told[1]}"
     return program.kind, found, line
 
 
@@ -205,6 +205,7 @@ def main():
     parser.add_argument("--keep", type=Path, help="keep the recordings in this folder")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", action="store_true", help="print each program, not only failures")
+    parser.add_argument("--md", action="store_true", help="print the table as Markdown, for docs/how-it-works/verdicts.md")
     options = parser.parse_args()
     kinds = tuple(options.kind or ALL_KINDS)
     numbers = range(options.programs) if options.only is None else [options.only]
@@ -220,15 +221,22 @@ def main():
             failed += bool(failures)
             if failures or options.show:
                 print(line + "".join(f"\n    {text}" for text in failures or [next(iter(found))]))
-    print_table(counts)
+    print_table(counts, options.md)
     return 1 if failed else 0
 
 
-def print_table(counts):
-    print(f"{'kind':28}{'programs':>9}" + "".join(f"{outcome:>19}" for outcome in OUTCOMES))
+def print_table(counts, markdown):
     total = sum(counts.values(), collections.Counter())
+    rows = [("kind", "programs", *OUTCOMES)]
     for name, row in [*((kind, counts[kind]) for kind in ALL_KINDS if kind in counts), ("all", total)]:
-        print(f"{name:28}{row['programs']:9}" + "".join(f"{row[outcome]:19}" for outcome in OUTCOMES))
+        rows.append((name, row["programs"], *(row[outcome] for outcome in OUTCOMES)))
+    if markdown:
+        rows.insert(1, ("---", *("---:" for _ in rows[0][1:])))
+    for name, programs, *cells in rows:
+        if markdown:
+            print(f"| {' | '.join(map(str, (name, programs, *cells)))} |")
+        else:
+            print(f"{name:28}{programs:>9}" + "".join(f"{cell:>19}" for cell in cells))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Programs that a check or a verdict may take for what they are not.
 
 As in families.py, each family is a function of Case. Programs that wait for requests or for frames of a camera have no bottleneck that a
-change of the program would remove; a recording shows their wait as a Python frame, as a thread that is off the CPU, or not at all. Other
-programs have ranges that sound like a loader, or submitted work that waits for a good reason.
+change of the program would remove; a recording shows their wait as a Python frame, as a call of the operating system, as a thread that is off
+the CPU, or not at all. Other programs have ranges that sound like a loader, or submitted work that waits for a good reason.
 """
 
 from families import ALLOCATION, COMMUNICATION, FAMILIES, HOST, INPUT, LAUNCH, MS, SYNC, TRANSFER, US, elementwise, gemm, layers, op, tiny
@@ -12,7 +12,7 @@ ANY = frozenset({"cannot tell", "mixed", "compute-bound", ALLOCATION, COMMUNICAT
 WAITS_FOR_REQUESTS = (None, None, "queue.py(154): get", "selectors.py(451): select", "threading.py(589): wait", "zmq/sugar/poll.py(106): poll",
                       "asyncio/base_events.py(1910): _run_once", "<built-in method acquire of _thread.lock object at 0x7f10a2c3d480>",
                       "multiprocessing/connection.py(389): _recv")
-WAITS_FOR_FRAMES = (None, "<built-in function sleep>", "camera.py(88): read", "selectors.py(451): select", "threading.py(589): wait")
+WAITS_FOR_FRAMES = ("<built-in function sleep>", "selectors.py(451): select", "threading.py(589): wait", "queue.py(154): get")
 
 
 def work_of_a_unit(case):
@@ -51,11 +51,11 @@ def requests(case):
 
 
 def paced(case):
-    """A frame comes every so many ms; the program sleeps until then. Where nothing shows that it sleeps, it does so most of the time."""
+    """A frame comes every so many ms; the program sleeps until then, which the recording shows."""
     case.only, case.steps = frozenset({"cannot tell", NO_LOAD, PACED}), case.count(20, 40)
     case.step_name = case.size.choice([None, "frame", "ProfilerStep#{}"])
     kernels, frame = work_of_a_unit(case), case.size.choice(WAITS_FOR_FRAMES)
-    period = round(case.unit_ns * (case.between(3, 30) if frame else case.between(10, 100)))
+    period = round(case.unit_ns * case.between(3, 30))
 
     def wait(host):
         due = (host.now // period + 1) * period + host.machine.random.gauss(0, period / 2000)
