@@ -88,11 +88,11 @@ def table(document, name):
 def ask(binary, path):
     try:
         answer = Answer(run_json(binary, "report", str(path))[0])
-        wanted = ("losses", "devices", "idle", "validity", "--limit", "0", "--fail-on", "validity")
+        wanted = ("losses", "idle", "validity", "--limit", "0", "--fail-on", "validity")
         tables, status = run_json(binary, "report", str(path), *wanted, statuses=(0, 1))
     except RuntimeError as error:  # such as "no device work": nothing is concluded
         return Answer(error=str(error))
-    answer.devices = table(tables, "devices")
+    answer.devices = table(answer.document, "devices")
     answer.said = {row["kind"] for row in table(tables, "losses")}
     unrecorded = sum(row["total_ns"] for row in table(tables, "idle") if row["cause"] == "unrecorded work")
     if unrecorded > WORTH_SAYING * sum(row["window_ns"] for row in answer.devices):
