@@ -75,7 +75,11 @@ def overrun(recording, chance):
     victims = chance.sample(candidates, min(len(candidates), chance.choice([1, 1, 1, 2, 5])))
     for stream, place in victims:
         far = chance.random() < 0.5
-        after = stream[min(len(stream) - 1, place + 1 + chance.randint(1, 40))]
+        past = place + 1  # nodes of one launch may be branches: only what runs into another launch is impossible
+        while past < len(stream) and stream[place].node is not None and stream[past].correlation == stream[place].correlation:
+            past += 1
+        far = far or past >= len(stream)
+        after = stream[min(len(stream) - 1, past + chance.randint(1, 40))]
         stream[place].end = round(end + log_uniform(chance, 0.01, 50) * (end - begin)) if far else after.end
     return Damaged(recording, frozenset({"overrun"}), f"{len(victims)} durations run over their successors", keeps_times=True)
 
