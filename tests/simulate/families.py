@@ -26,6 +26,10 @@ class Case:
     startup: bool = False
     unnamed: bool = False  # nothing tells what its kernels do: abstaining is as good as the truth
     only: frozenset = frozenset()  # the labels that are right, where shares of steps do not say
+    step_name: str = "ProfilerStep#{}"  # of the range around a step; None without one
+    before_step: object = None  # what the host thread does before each step
+    unit_ns: int = 0  # of a program that waits: about the length of what it does between two waits,
+    unit_limits: frozenset = frozenset()  # and the labels that are right for it
 
     def has(self, cause, verdict):
         self.causes[cause] = verdict

@@ -20,8 +20,8 @@ def host_event(span, threads):
 
 
 def device_event(op):
-    event = {"ph": "X", "cat": "kernel", "pid": 0, "tid": op.stream, "ts": us(op.start), "dur": round((op.end - op.start) / 1000, 3),
-             "args": {"correlation": op.correlation, "device": 0, "context": 1, "stream": op.stream}}
+    event = {"ph": "X", "cat": "kernel", "pid": op.device, "tid": op.stream, "ts": us(op.start), "dur": round((op.end - op.start) / 1000, 3),
+             "args": {"correlation": op.correlation, "device": op.device, "context": op.device + 1, "stream": op.stream}}
     if op.kernel is not None:
         kernel = op.kernel
         event["name"] = kernel.name
@@ -43,4 +43,5 @@ def trace_of(machine, lacks=(), lost=0.0, random=None):
         if op.kernel is None or not lost or random.random() >= lost:
             events.append(device_event(op))
     names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "args": {"name": name}} for name, tid in threads.items()]
-    return json.dumps({"schemaVersion": 1, "deviceProperties": [DEVICE], "traceEvents": names + events})
+    devices = [DEVICE | {"id": device} for device in sorted({0} | {op.device for op in machine.ops})]
+    return json.dumps({"schemaVersion": 1, "deviceProperties": devices, "traceEvents": names + events})

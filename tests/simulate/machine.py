@@ -1,5 +1,6 @@
 """A discrete-event model of a program that uses a GPU: host threads that launch, copy, wait and allocate; in-order streams;
-kernels that share multiprocessors and bandwidth; copy engines; a recorder that costs the host time for each record.
+kernels that share multiprocessors and bandwidth; copy engines; another process that takes turns on the GPU; a recorder that costs the
+host time for each record.
 
 A host thread is a generator. It yields what it waits for, a number of ns or an Event, and continues afterwards. Results are Spans
 and Ops, which also hold the truth that no recording has: the limiter of a kernel. All times are integers, in ns.
@@ -15,6 +16,7 @@ STREAM_GAP = 1_100  # between two kernels of a stream
 GRAPH_GAP = 100  # between two nodes of a graph
 SYNC_RETURN = 4_000  # from the end of the work until the waiting call returns
 PINNED, PAGEABLE = 55.0, 11.0  # bytes per ns
+SECOND_DEVICE = 100  # streams from here on belong to device 1, 200 to device 2, ...
 
 
 class Event:
@@ -65,8 +67,13 @@ class Op:
     gap: int = STREAM_GAP
     start: int = None
     end: int = None
+    node: int = None  # of a graph
     needs: int = 0  # what must be over before it starts
     done: Event = field(default_factory=Event)
+
+    @property
+    def device(self):
+        return self.stream // SECOND_DEVICE
 
 
 @dataclass
@@ -89,8 +96,16 @@ class Recorder:
     python: int = 2_500
 
 
+@dataclass(frozen=True)
+class Turns:
+    """Another process always has work for the GPU. ns that its turn takes, and ours while we have work; without work we lose the turn."""
+
+    theirs: int
+    ours: int
+
+
 class Machine:
-    def __init__(self, random, recorder=Recorder(), noise=0.05, kernel_factor=1.0):
+    def __init__(self, random, recorder=Recorder(), noise=0.05, kernel_factor=1.0, turns=None):
         self.random, self.recorder, self.noise, self.kernel_factor = random, recorder, noise, kernel_factor
         self.now, self.queue, self.number = 0, [], 0
         self.spans, self.ops = [], []
@@ -99,6 +114,8 @@ class Machine:
         self.running, self.advanced, self.round = [], 0, 0
         self.engines = {}
         self.correlation = 0
+        self.pauses = []  # (thread, start, end) off the CPU
+        self.turns, self.ours, self.turn_number, self.turn_began, self.kept_out = turns, turns is None, 0, 0, []
 
     # Time.
 
@@ -141,6 +158,9 @@ class Machine:
         self.last[op.stream] = op
         self.depth[op.stream] = self.depth.get(op.stream, 0) + 1
         self.ops.append(op)
+        if self.turns and not self.ours and sum(self.depth.values()) == 1:
+            past = (self.now - self.turn_began) // self.turns.theirs + 1  # turns of the other process, with the present one
+            self.at(self.turn_began + past * self.turns.theirs, self.take_turn)
         waits = [event for event in after if event is not None]
         if before is not None:
             waits.append(before.done)
@@ -159,26 +179,33 @@ class Machine:
             event.when_done(satisfied)
 
     def enter(self, op):
+        if not self.ours:
+            self.kept_out.append(op)
+            return
         if op.engine:
-            free = self.engines.get(op.engine)
+            engine = (op.device, op.engine)
+            free = self.engines.get(engine)
             if free is not None and free.done_at is None:
                 free.when_done(lambda: self.at(self.now, lambda: self.enter(op)))
                 return
-            self.engines[op.engine] = op.done
+            self.engines[engine] = op.done
         self.advance()
         op.start = self.now
         self.running.append(op)
         self.plan()
 
     def rates(self):
-        """Kernels that together want more than there is get in proportion; copies have engines of their own."""
-        kernels = [op for op in self.running if op.kernel is not None]
-        want = max(sum(op.kernel.fill for op in kernels), sum(op.kernel.bandwidth for op in kernels), 1.0)
-        return {id(op): 1 / want if op.kernel is not None else 1.0 for op in self.running}
+        """Kernels that together want more than a device has get in proportion; copies have engines of their own."""
+        rates = {id(op): 1.0 for op in self.running}
+        for device in {op.device for op in self.running}:
+            kernels = [op for op in self.running if op.kernel is not None and op.device == device]
+            want = max(sum(op.kernel.fill for op in kernels), sum(op.kernel.bandwidth for op in kernels), 1.0)
+            rates |= {id(op): 1 / want for op in kernels}
+        return rates
 
     def advance(self):
         passed = self.now - self.advanced
-        if passed > 0:
+        if passed > 0 and self.ours:
             rates = self.rates()
             for op in self.running:
                 op.left -= passed * rates[id(op)]
@@ -186,7 +213,7 @@ class Machine:
 
     def plan(self):
         self.round += 1
-        if not self.running:
+        if not self.running or not self.ours:
             return
         rates, this = self.rates(), self.round
         soonest = min(max(0.0, op.left) / rates[id(op)] for op in self.running)
@@ -204,6 +231,26 @@ class Machine:
         self.plan()
         for op in over:
             op.done.set(self.now)
+        if self.turns and not sum(self.depth.values()):
+            self.lose_turn(self.turn_number)
+
+    def take_turn(self):
+        self.advance()
+        self.ours, self.turn_number = True, self.turn_number + 1
+        waiting, self.kept_out, this = self.kept_out, [], self.turn_number
+        for op in waiting:
+            self.enter(op)
+        self.plan()
+        self.at(self.now + self.turns.ours, lambda: self.lose_turn(this))
+
+    def lose_turn(self, number):
+        if not self.ours or number != self.turn_number:
+            return
+        self.advance()
+        self.ours, self.turn_began = False, self.now
+        self.plan()
+        if sum(self.depth.values()):
+            self.at(self.now + self.turns.theirs, self.take_turn)
 
 
 class Host:
@@ -222,6 +269,16 @@ class Host:
     def wait(self, event):
         """Without a call that a recording would show."""
         yield event
+
+    def pause(self, ns, frame=None):
+        """Off the CPU. `frame`: the Python function that waits, if the recorder follows Python."""
+        begun = self.now
+
+        def body():
+            yield max(0, round(ns))
+
+        yield from self.span("python", frame, body()) if frame else body()
+        self.machine.pauses.append((self.name, begun, self.now))
 
     def span(self, table, name, body, **args):
         """`body`, a generator, inside an operator, range or Python frame."""
@@ -260,16 +317,20 @@ class Host:
         yield from self.call("cudaLaunchKernel", ns, body)
         return op
 
-    def graph(self, kernels, stream=7, ns=9_000):
-        """One launch of a CUDA graph: its kernels one after the other."""
+    def graph(self, kernels, stream=7, ns=9_000, upload=0):
+        """One launch of a CUDA graph: its kernels one after the other, `upload` ns after the call."""
         ops = []
 
         def body(number):
             yield from self.room(stream)
+            uploaded = Event()
+            if upload:
+                self.machine.at(self.now + round(upload), lambda: uploaded.set(self.machine.now))
             for position, kernel in enumerate(kernels):
                 gap = GRAPH_GAP if position else STREAM_GAP
-                ops.append(Op("kernel", stream, float(max(1, self.machine.vary(kernel.alone) * self.machine.kernel_factor)), kernel, correlation=number, gap=gap))
-                self.machine.submit(ops[-1])
+                left = float(max(1, self.machine.vary(kernel.alone) * self.machine.kernel_factor))
+                ops.append(Op("kernel", stream, left, kernel, correlation=number, gap=gap, node=position))
+                self.machine.submit(ops[-1], (uploaded,) if upload and not position else ())
 
         yield from self.call("cudaGraphLaunch", ns, body)
         return ops[-1]

@@ -3,8 +3,9 @@
 import random
 from dataclasses import dataclass
 
-from families import FAMILIES, MS, Case
+from families import MS, Case
 from machine import Machine, Recorder
+from waiting_programs import PROGRAMS
 
 BUSY = {"compute": "compute-bound", "memory": "memory-bandwidth-bound", "underfilled": "underfilled"}
 
@@ -19,12 +20,12 @@ class Run:
         return (self.ends[-1] - self.ends[0]) / (len(self.ends) - 1)
 
 
-def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=1.0):
+def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=1.0, turns=None):
     size = random.Random(f"{family}/{seed}/size")
     case = Case(seed, size, frozenset(without))
     case.steps = size.randint(5, 12)
-    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise, kernel_factor)
-    step = FAMILIES[family](case)
+    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise, kernel_factor, turns)
+    step = PROGRAMS[family](case)
     marks = []
 
     def main(host):
@@ -32,7 +33,9 @@ def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=
             yield from host.work(case.between(200 * MS, 2000 * MS))
             yield from host.allocate(50 * MS)
         for number in range(case.steps):
-            yield from host.span("range", f"ProfilerStep#{number}", step(host, number))
+            if case.before_step:
+                yield from case.before_step(host)
+            yield from host.span("range", case.step_name.format(number), step(host, number)) if case.step_name else step(host, number)
             marks.append((host.now, list(machine.last.values())))
         yield from host.synchronise_device()
 
