@@ -158,7 +158,7 @@ def test_a_crash_a_hang_and_an_endless_answer_are_errors_of_one_call(program, st
 
 
 def test_a_call_that_needs_too_much_memory_is_an_error_of_that_call(program, tmp_path):
-    bombs.write(tmp_path / "large.gz", bombs.gzip, *bombs.BOMBS["smi columns"], 1 << 20, 24 << 20)
+    bombs.write(tmp_path / "large.gz", bombs.gzip, *bombs.BOMBS["smi columns"], 1 << 20, 12 << 20)
     (tmp_path / "small.json.gz").write_bytes(INPUT_BOUND.read_bytes())
     with session(program, "--root", tmp_path, "--memory-gib", "0.1") as mcp:
         assert mcp.refused("report", file="large.gz") == (6, "out of memory")
