@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Breaks every guard against hostile input, one at a time, and runs the test that must notice.
 
-    tests/soak/mutants.py [--only TEXT] [--folder FOLDER] [--jobs N] [--list]
+    tests/soak/mutants.py [--only TEXT] [--folder FOLDER] [--jobs N] [--again] [--list]
 
 mutants.json, in this folder, lists the guards: a `text` that occurs once in a `file`, the `broken` text that takes its place, and the
 `test` that must fail then. The sources are a clone of HEAD in FOLDER, which may be used again, or in a temporary folder; changes that are
 not committed are not in it. First every test named must pass. Then each guard is broken and built, its test is run, and the guard is
 mended. A guard whose test passes without it SURVIVED: the test proves nothing. Results: killed, killed by the time limit, SURVIVED,
-does not apply, does not build. All but the first two are errors. tests/python/project/test_mutants.py checks, on every run of ./test, that the
-list fits the sources.
+does not apply, does not build. All but the first two are errors. Each result is written at once to FOLDER/build/mutants.jsonl, and a later run
+at the same commit takes it from there, so that a run that was ended goes on; --again judges all. tests/python/project/test_mutants.py checks, on every run of
+./test, that the list fits the sources.
 """
 
 import argparse
@@ -47,6 +48,27 @@ def problem_of(mutant, root=ROOT):
     return "it changes nothing" if mutant["broken"] == mutant["text"] else None
 
 
+class Results:
+    """What was found at one commit: a line of JSON for each mutant, and for each test before anything is broken. What went wrong is tried again."""
+
+    def __init__(self, path, commit, again=False):
+        self.path, self.commit, self.found = path, commit, {}
+        for line in path.read_text().splitlines() if path.exists() and not again else []:
+            with contextlib.suppress(ValueError):  # a line that was cut
+                entry = json.loads(line)
+                if entry["commit"] == commit and (entry["result"] is True or str(entry["result"]).startswith("killed")):
+                    self.found[json.dumps(entry["of"])] = entry["result"], entry["seconds"]
+
+    def get(self, of, find):
+        """The (result, seconds) of a test or a mutant; `find` makes them if there are none yet."""
+        key = json.dumps(of)
+        if key not in self.found:
+            self.found[key] = result, seconds = find()
+            with self.path.open("a") as file:
+                file.write(json.dumps({"commit": self.commit, "of": of, "result": result, "seconds": round(seconds, 1)}) + "\n")
+        return self.found[key]
+
+
 class Copy:
     """A clone of HEAD with a build of its own."""
 
@@ -56,6 +78,7 @@ class Copy:
             subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
         subprocess.run(["git", "fetch", "--quiet", ROOT, "HEAD"], cwd=folder, check=True)
         subprocess.run(["git", "reset", "--quiet", "--hard", "FETCH_HEAD"], cwd=folder, check=True)
+        self.commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=folder, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         packages = folder / "web/node_modules"
         if not packages.exists() and (ROOT / "web/node_modules").is_dir():
             shutil.copytree(ROOT / "web/node_modules", packages, symlinks=True)
@@ -133,6 +156,7 @@ def main():
     parser.add_argument("--only", default="", metavar="TEXT", help="mutants whose guard, file or test has this")
     parser.add_argument("--folder", type=Path, help="keep the clone and its build here, for the next run")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="of the compiler")
+    parser.add_argument("--again", action="store_true", help="judge also what was judged at this commit")
     parser.add_argument("--list", action="store_true", help="only print the list")
     options = parser.parse_args()
     chosen = mutants(options.only)
@@ -144,12 +168,13 @@ def main():
     tests = sorted({each["test"] for each in chosen})
     if said := copy.make(sorted({target for test in tests for target in targets_of(None, test)})):
         sys.exit(f"the build fails before anything is broken:\n{said[-3000:]}")
-    before = {test: copy.run(test) for test in tests}
+    known = Results(copy.folder / "build/mutants.jsonl", copy.commit, options.again)
+    before = {test: known.get(test, lambda test=test: copy.run(test)) for test in tests}
     if failed := [test for test, (passed, _) in before.items() if not passed]:
         sys.exit("these tests do not pass before anything is broken: " + ", ".join(failed))
     results = {}
     for each in chosen:
-        result, seconds = judge(copy, each, before[each["test"]][1])
+        result, seconds = known.get(each, lambda each=each: judge(copy, each, before[each["test"]][1]))
         results[result] = results.get(result, 0) + 1
         print(f"{result:24} {seconds:6.1f} s  {each['guard']} ({each['file']}): {each['test']}", flush=True)
     print(f"{len(chosen)} guards: " + ", ".join(f"{count} {result}" for result, count in sorted(results.items())))

@@ -40,28 +40,34 @@ def complete(category, name, start, length, thread=1, **args):
     return {"ph": "X", "cat": category, "name": name, "pid": 1, "tid": thread, "ts": start, "dur": length, "args": args}
 
 
-def shapes():
-    """Name: bytes before packing."""
-    letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    name = "_Z1fSt4pairIiiE" + "".join(f"S_IS{letters[level]}_S{letters[level]}_E" for level in range(24))
-    kernels = lambda count, name="k", streams=1: [complete("kernel", name, 20 + 40 * i, 15, device=0, stream=i % streams) for i in range(count)]
-    yield "a name of pairs", trace(kernels(20, name=name))
-    yield "a name of 90,000 bytes", trace(kernels(20, name="_Z" + "N1a" * 30_000))
-    yield "threads", trace(complete("cpu_op", "op", i, 1, thread=i) for i in range(100_000))
-    yield "streams", trace(kernels(100_000, streams=100_000))
-    yield "devices", trace(complete("kernel", "k", 20 + 40 * i, 15, device=i, stream=7) for i in range(100_000))
-    yield "processes", trace({**complete("cpu_op", "op", i, 1, thread=1), "pid": i} for i in range(100_000))
-    yield "nested operators", trace(complete("cpu_op", f"op{i % 50}", i, 200_000 - 2 * i) for i in range(50_000))
-    yield "nested Python functions", trace(complete("python_function", f"f{i}.py(1): g", i, 200_000 - 2 * i) for i in range(30_000))
-    yield "nested ranges", trace([complete("user_annotation", f"range {i}", i, 200_000 - 2 * i) for i in range(30_000)] + kernels(1000))
-    yield "nested ranges of kernels", trace(event for i in range(20_000) for event in (
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+NAME_OF_PAIRS = "_Z1fSt4pairIiiE" + "".join(f"S_IS{LETTERS[level]}_S{LETTERS[level]}_E" for level in range(24))
+
+
+def kernels(count, name="k", streams=1):
+    return [complete("kernel", name, 20 + 40 * i, 15, device=0, stream=i % streams) for i in range(count)]
+
+
+# Name: what makes the bytes before packing.
+SHAPES = {
+    "a name of pairs": lambda: trace(kernels(20, name=NAME_OF_PAIRS)),
+    "a name of 90,000 bytes": lambda: trace(kernels(20, name="_Z" + "N1a" * 30_000)),
+    "threads": lambda: trace(complete("cpu_op", "op", i, 1, thread=i) for i in range(100_000)),
+    "streams": lambda: trace(kernels(100_000, streams=100_000)),
+    "devices": lambda: trace(complete("kernel", "k", 20 + 40 * i, 15, device=i, stream=7) for i in range(100_000)),
+    "processes": lambda: trace({**complete("cpu_op", "op", i, 1, thread=1), "pid": i} for i in range(100_000)),
+    "nested operators": lambda: trace(complete("cpu_op", f"op{i % 50}", i, 200_000 - 2 * i) for i in range(50_000)),
+    "nested Python functions": lambda: trace(complete("python_function", f"f{i}.py(1): g", i, 200_000 - 2 * i) for i in range(30_000)),
+    "nested ranges": lambda: trace([complete("user_annotation", f"range {i}", i, 200_000 - 2 * i) for i in range(30_000)] + kernels(1000)),
+    "nested ranges of kernels": lambda: trace(event for i in range(20_000) for event in (
         complete("user_annotation", f"range {i}", 2 * i, 200_000 - 4 * i), complete("cuda_runtime", "cudaLaunchKernel", 2 * i + 1, 0.5, correlation=i + 1),
-        complete("kernel", "k", 200_000 + 20 * i, 15, device=0, stream=7, correlation=i + 1)))
-    yield "steps", trace([complete("user_annotation", f"ProfilerStep#{i}", 40 * i, 40) for i in range(50_000)] + kernels(50_000))
-    yield "different names", trace(complete("cpu_op", f"operator number {i}", i, 1) for i in range(200_000))
-    yield "one long name", trace([complete("cpu_op", "x" * 20_000_000, 1, 1)])
-    yield "times far apart", trace(complete("kernel", "k", i * 2.0**60 / 1e6, 1, device=0, stream=7) for i in range(1000))
-    yield "folded stacks", ("\n".join(f"{';'.join(f'f{j}' for j in range(400))};g{i} 1" for i in range(2000))).encode()
+        complete("kernel", "k", 200_000 + 20 * i, 15, device=0, stream=7, correlation=i + 1))),
+    "steps": lambda: trace([complete("user_annotation", f"ProfilerStep#{i}", 40 * i, 40) for i in range(50_000)] + kernels(50_000)),
+    "different names": lambda: trace(complete("cpu_op", f"operator number {i}", i, 1) for i in range(200_000)),
+    "one long name": lambda: trace([complete("cpu_op", "x" * 20_000_000, 1, 1)]),
+    "times far apart": lambda: trace(complete("kernel", "k", i * 2.0**60 / 1e6, 1, device=0, stream=7) for i in range(1000)),
+    "folded stacks": lambda: ("\n".join(f"{';'.join(f'f{j}' for j in range(400))};g{i} 1" for i in range(2000))).encode(),
+}
 
 
 def inputs(folder, only):
@@ -70,9 +76,9 @@ def inputs(folder, only):
             path = folder / "bomb.gz"
             bombs.write(path, bombs.gzip, *parts, MOST_BYTES, 3 << 30)
             yield name, path
-    for name, content in shapes():
+    for name, made in SHAPES.items():
         if only in name:
-            path = folder / "shape.gz"
+            path, content = folder / "shape.gz", made()
             path.write_bytes(bombs.gzip(content))
             if path.stat().st_size > MOST_BYTES:
                 path.write_bytes(bombs.gzip(content[: int(len(content) * MOST_BYTES / path.stat().st_size * 0.9)]))

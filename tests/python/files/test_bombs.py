@@ -117,7 +117,7 @@ def test_groups_that_stand_for_hundreds_of_millions_of_ranks(program, tmp_path, 
 def test_deep_stacks_are_refused_with_their_size(program, tmp_path, kind):
     """A line of folded stacks repeats the frames of all callers: 50,000 nested ones are gigabytes of text."""
     file = tmp_path / "nested.json"
-    file.write_bytes(dict(small_bombs.shapes())["nested ranges of kernels" if kind == "folded" else "nested Python functions"])
+    file.write_bytes(small_bombs.SHAPES["nested ranges of kernels" if kind == "folded" else "nested Python functions"]())
     status, said, memory, seconds = bombs.measured([program.path, "export", kind, file, "-o", tmp_path / "out"])
     assert status == 3 and "MiB of text" in said[0] and "frames are nested" in said[0], said
     assert memory < 500 << 20 and seconds < 20

@@ -30,3 +30,20 @@ def test_the_list_fits_the_sources():
 def test_a_mutant_that_does_not_fit_is_named(text, why):
     assert why in mutants.problem_of({"file": "tests/soak/mutants.py", "text": text, "broken": text})
     assert "there is no" in mutants.problem_of({"file": "core/none", "text": text, "broken": ""})
+
+
+def test_a_run_goes_on_where_it_was_ended(tmp_path):
+    kept, said = tmp_path / "mutants.jsonl", {"first": "killed", "second": "SURVIVED", "third": "killed by the time limit"}
+    for of, result in said.items():
+        assert mutants.Results(kept, "1a2b").get(of, lambda result=result: (result, 0.26)) == (result, 0.26)
+    kept.write_text(kept.read_text() + '{"commit": "1a2b", "of": "cut')
+
+    def judged(commit, again=False):
+        results, asked = mutants.Results(kept, commit, again), []
+        for of in said:
+            results.get(of, lambda of=of: (asked.append(of), 1.0))
+        return asked
+
+    assert judged("3c4d") == list(said), "of another commit"
+    assert judged("1a2b") == ["second"], "what survived is tried again"
+    assert judged("1a2b", again=True) == list(said)

@@ -146,19 +146,21 @@ def test_names_of_a_hostile_recording_stay_data(program, tmp_path):
 
 def test_a_crash_a_hang_and_an_endless_answer_are_errors_of_one_call(program, stand_in, tmp_path):
     root, variables = stand_in
-    with session(program, "--root", root, "--time-out", "2", **variables) as mcp:
+    with session(program, "--root", root, **variables) as mcp:
         assert mcp.refused("report", file="crash") == (6, "gpu-profile report was ended by SIGSEGV")
-        code, line = mcp.refused("report", file="hang")
-        assert code == 6 and line.startswith("gpu-profile report took longer than 2 s")
-        for pid in map(int, (tmp_path / "hangs").read_text().split()):
-            assert ended(pid)
         assert mcp.refused("report", file="endless") == (6, "the answer is larger than 64 MiB; ask for fewer rows")
         assert "printed no JSON" in mcp.refused("report", file="no-json")[1]
+        assert mcp.ask("report", file="fine")["data"]["tables"] == []
+    with session(program, "--root", root, "--time-out", "5", **variables) as mcp:  # enough for the program to begin
+        code, line = mcp.refused("report", file="hang")
+        assert code == 6 and line.startswith("gpu-profile report took longer than 5 s")
+        for pid in map(int, (tmp_path / "hangs").read_text().split()):
+            assert ended(pid)
         assert mcp.ask("report", file="fine")["data"]["tables"] == []
 
 
 def test_a_call_that_needs_too_much_memory_is_an_error_of_that_call(program, tmp_path):
-    bombs.write(tmp_path / "large.gz", bombs.gzip, *bombs.BOMBS["smi columns"], 1 << 20, 24 << 20)
+    bombs.write(tmp_path / "large.gz", bombs.gzip, *bombs.BOMBS["smi columns"], 1 << 20, 12 << 20)
     (tmp_path / "small.json.gz").write_bytes(INPUT_BOUND.read_bytes())
     with session(program, "--root", tmp_path, "--memory-gib", "0.1") as mcp:
         assert mcp.refused("report", file="large.gz") == (6, "out of memory")
