@@ -28,7 +28,7 @@ EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 TRANSFORMER = KINETO / "transformer-stacks-shapes-memory.json.gz"
 COUNTERS = ROOT / "tests" / "fixtures" / "ncu" / "kernels.raw.csv.gz"
 RANKS = ROOT / "examples" / "ranks"
-TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.gz"
+TWO_GPUS = ROOT / "tests" / "fixtures" / "nsys" / "h100_2gpu_1s.sqlite.zst"
 
 WIDTH = 1280  # CSS pixels
 MAX_BYTES = 250_000

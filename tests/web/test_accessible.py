@@ -10,14 +10,14 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
-PAIR = FIXTURES / "nsys/mfu_2gpu_after.sqlite.gz", "--base", FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz"
+PAIR = FIXTURES / "nsys/mfu_2gpu_after.sqlite.zst", "--base", FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst"
 ONE = ["Overview", "Timeline", "Steps", "Tables", "Charts", "SQL"]
 NO_STEPS = [name for name in ONE if name != "Steps"]
 
 RECORDINGS = {
     "steps": ((FIXTURES / "kineto/input_bound.json.gz",), ONE),
     "stacks and memory": ((FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz",), ONE),
-    "two devices": ((FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz",), ONE),
+    "two devices": ((FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst",), ONE),
     "samples of devices": ((FIXTURES / "nvidia-smi/h200-580.csv",), NO_STEPS),
     "memory account": ((FIXTURES / "memory/account",), ONE),
     "memory snapshot": ((FIXTURES / "memory/growth.snapshot.pickle.gz",), NO_STEPS),

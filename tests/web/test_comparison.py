@@ -13,7 +13,7 @@ PAIRS = {
     "same": ("kineto/transformer.json.gz", "kineto/transformer.json.gz"),
     "shapes": ("kineto/transformer.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz"),
     "hardware": ("kineto/transformer.json.gz", "public/trace_diff__control__control.json.gz"),
-    "no steps": ("nsys/h100_2gpu_1s.sqlite.gz", "jax/mlp.xplane.pb.gz"),
+    "no steps": ("nsys/h100_2gpu_1s.sqlite.zst", "jax/mlp.xplane.pb.gz"),
 }
 
 WORDS = {"step_p50": "median step", "step_mean": "mean step", "step_total": "sum of steps"}  # others: spaces instead of _

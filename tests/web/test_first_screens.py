@@ -13,7 +13,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
 COUNTERS = FIXTURES / "ncu/kernels.raw.csv.gz"
 SNAPSHOT = FIXTURES / "memory/growth.snapshot.pickle.gz"
-BEFORE, AFTER = FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz", FIXTURES / "nsys/mfu_2gpu_after.sqlite.gz"
+BEFORE, AFTER = FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst", FIXTURES / "nsys/mfu_2gpu_after.sqlite.zst"
 LAPTOP = {"width": 1440, "height": 900}
 LARGE = {"width": 3840, "height": 2160}
 

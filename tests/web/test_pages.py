@@ -13,7 +13,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
-TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"
+TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"
 SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
 SEVERAL = [
     INPUT_BOUND,

@@ -12,7 +12,7 @@ RECORDINGS = [
     "kineto/input_bound.json.gz",
     "kineto/overlap.json.gz",
     "kineto/transformer-stacks-shapes-memory.json.gz",
-    "nsys/h100_2gpu_1s.sqlite.gz",
+    "nsys/h100_2gpu_1s.sqlite.zst",
     "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
     "jax/mlp.xplane.pb.gz",
 ]

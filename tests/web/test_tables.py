@@ -11,7 +11,7 @@ from waiting import reaches, settled, wait_for_details
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-TWO_DEVICES = Path(__file__).resolve().parents[1] / "fixtures/nsys/h100_2gpu_1s.sqlite.gz"
+TWO_DEVICES = Path(__file__).resolve().parents[1] / "fixtures/nsys/h100_2gpu_1s.sqlite.zst"
 KERNELS = 20_000  # more than two chunks of rows
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 

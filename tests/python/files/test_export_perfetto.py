@@ -72,7 +72,7 @@ def exported(program, recording):
     return outcome.stdout
 
 
-@pytest.mark.parametrize("recording", [*RECORDINGS, FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"], ids=short_name)
+@pytest.mark.parametrize("recording", [*RECORDINGS, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"], ids=short_name)
 def test_round_trip(program, recording):
     tables, read = tables_of(program, recording), Read(exported(program, recording))
     for table, category in CATEGORIES.items():
@@ -143,7 +143,7 @@ def test_counters(program):
 
 
 def test_devices_and_processes(program):
-    read = Read(exported(program, FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"))
+    read = Read(exported(program, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"))
     names = [track.name for track in read.tracks.values() if track.name]
     assert {"GPU 0", "GPU 1"} <= set(names) and len({t.process.pid for t in read.tracks.values() if t.HasField("process")}) == 2
 

@@ -1,16 +1,16 @@
 """`nsys stats` CSV: written here from an SQLite export in both column layouts, and read as what that export has."""
 
 import csv
-import gzip
 import io
 import sqlite3
+import subprocess
 from collections import Counter
 
 import pytest
 from conftest import FIXTURES
 from exported import tables_of
 
-SQLITE = FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz"
+SQLITE = FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"
 MOCK = FIXTURES / "nsys/mock_gpu_trace.csv"
 MEMORY = ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"]
 COPIES = {1: ("HtoD", "Host-to-Device"), 2: ("DtoH", "Device-to-Host"), 8: ("DtoD", "Device-to-Device"), 10: ("PtoP", "Peer-to-Peer")}
@@ -27,7 +27,7 @@ SAME = {"kernel": ("dur", "device", "context", "stream", "name", "correlation", 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory):
     file = tmp_path_factory.mktemp("nsys") / "trace.sqlite"
-    file.write_bytes(gzip.decompress(SQLITE.read_bytes()))
+    file.write_bytes(subprocess.run(["zstd", "-dcq", SQLITE], stdout=subprocess.PIPE, check=True).stdout)
     connection = sqlite3.connect(file)
     connection.row_factory = sqlite3.Row
     return connection

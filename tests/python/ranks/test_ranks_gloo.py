@@ -4,10 +4,10 @@ What the lateness costs according to `ranks` is compared with what removing it s
 """
 
 import collections
-import gzip
 import json
 import re
 import shutil
+import subprocess
 import textwrap
 from statistics import fmean, median
 
@@ -19,14 +19,14 @@ LATE, EVEN = FIXTURES / "gloo" / "late", FIXTURES / "gloo" / "even"
 STEPS = range(10, 20)
 
 
-def gunzip(path):
-    return gzip.decompress(path.read_bytes()).decode()
+def unpacked(path):
+    return subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE, check=True, text=True).stdout
 
 
 def ranges_of(path):
     """(Start, end) in nanoseconds, by name; steps together."""
     found = collections.defaultdict(list)
-    for event in json.loads(gunzip(path))["traceEvents"]:
+    for event in json.loads(unpacked(path))["traceEvents"]:
         if event.get("cat") == "user_annotation":
             name = "ProfilerStep" if event["name"].startswith("ProfilerStep") else event["name"]
             found[name].append((1000 * event["ts"], 1000 * (event["ts"] + event["dur"])))
@@ -72,10 +72,10 @@ def test_a_rank_that_counts_its_steps_from_another_is_not_matched(ranks, tmp_pat
     """Records of one place of the step then never overlap. Only the step that this rank lacks is matched, without it."""
     from_next = tmp_path / "job"
     shutil.copytree(LATE, from_next)
-    text = gunzip(LATE / "rank2.json.gz")
+    text = unpacked(LATE / "rank2.json.zst")
     for step in STEPS:
         text = text.replace(f"ProfilerStep#{step}\"", f"ProfilerStep#{step - 1}\"")
-    (from_next / "rank2.json.gz").unlink()
+    (from_next / "rank2.json.zst").unlink()
     (from_next / "rank2.json").write_text(text)
     tables = ranks(from_next, "rank_collectives", "stragglers")
     assert [(row["instances"], row["complete_pct"]) for row in tables["rank_collectives"]] == [(1, 0)]
@@ -86,8 +86,8 @@ def test_a_rank_that_counts_its_steps_from_another_is_not_matched(ranks, tmp_pat
 def test_the_others_are_matched_without_a_rank_whose_file_is_damaged(ranks, tmp_path, damage):
     job = tmp_path / "job"
     shutil.copytree(LATE, job)
-    text = gunzip(LATE / "rank2.json.gz")
-    (job / "rank2.json.gz").unlink()
+    text = unpacked(LATE / "rank2.json.zst")
+    (job / "rank2.json.zst").unlink()
     if damage == "cut":
         (job / "rank2.json").write_text(text[: len(text) // 2])
     tables = ranks(job, "ranks", "rank_collectives")
@@ -101,7 +101,7 @@ def test_the_others_are_matched_without_a_rank_whose_file_is_damaged(ranks, tmp_
 def test_parts_of_a_step_are_those_of_its_ranges(ranks):
     """On average, against the ranges in the traces. Gloo's thread may still run when the next batch is loaded; that time is communication."""
     for row in ranks(LATE, "ranks")["ranks"]:
-        ranges = ranges_of(LATE / f"rank{row['rank']}.json.gz")
+        ranges = ranges_of(LATE / f"rank{row['rank']}.json.zst")
         loads, reduces = ranges["enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"], ranges["gloo:all_reduce"]
         both = [(max(a[0], b[0]), min(a[1], b[1])) for a in loads for b in reduces if a[0] < b[1] and b[0] < a[1]]
         assert row["steps"] == len(STEPS)

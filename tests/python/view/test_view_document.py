@@ -13,7 +13,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
     "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz",
-    "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.gz", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
+    "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
     "public/nccl_parser_config__nccl_data.json.gz",
 ]
 SLICES = ["kernel", "memcpy", "memset", "api_call", "os_call", "op", "range", "python_call", "overhead", "device_range"]
@@ -153,7 +153,7 @@ def extents(document, lanes):
 
 # Of the fourth, the report covers a part; of the last, the replay abstains.
 @pytest.mark.parametrize("source", ["kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/small_kernels.json.gz",
-                                    "kineto/triton.json.gz", "nsys/mfu_2gpu_before.sqlite.gz", "nsys/h100_2gpu_1s.sqlite.gz"])
+                                    "kineto/triton.json.gz", "nsys/mfu_2gpu_before.sqlite.zst", "nsys/h100_2gpu_1s.sqlite.zst"])
 def test_the_critical_path_is_that_of_the_report_over_recorded_events(program, tmp_path, source):
     document = Document.of_html(html_of(program, FIXTURES / source, tmp_path))
     path = document.manifest["critical_path"]
