@@ -2,321 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <unordered_map>
-#include <unordered_set>
-#include <vector>
-
-#include "core/base/large_vector.h"
-#include "core/base/string_pool.h"
 #include "core/base/text/readable.h"
-#include "core/model/build/graph_nodes.h"
+#include "core/model/build/batch.h"
 #include "core/model/build/links.h"
-#include "core/model/interval.h"
-#include "core/model/tables.h"
-#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
-namespace {
-
-// A memcpy or memset call that returned this much faster than the fastest call of its name with work did nothing.
-// Writing a command and notifying the device takes microseconds (2.9 us or more on V100 to H200); returning for zero
-// bytes takes a fraction of one.
-constexpr double kMinEmptyShare = 0.5;
-constexpr DurNs kMaxEmptyDuration = 2000;
-// The same if no call of the name submitted work.
-constexpr DurNs kMaxLoneEmptyDuration = 1000;
-// If more than this share of a process's calls, submitted to an idle device, have no work at the end of a recording,
-// that work was not in flight: its records were lost.
-constexpr double kEdgeShare = 0.01;
-// Earlier and later than any time in a trace.
-constexpr TimeNs kFarFuture = TimeNs{1} << 62;
-
-// A call that submits work, with the calls nested in it.
-struct Submitting {
-    Row row;
-    bool has_work;
-};
-
-class Check {
-public:
-    Check(const Tables& tables, const Links& links, const StringPool& strings)
-        : tables_(tables), links_(links), calls_(tables.api_call), strings_(strings) {}
-
-    Completeness run() {
-        count_ops();
-        found_.measured_instead = found_.ops == 0 && tables_.profiled_kernel.rows > 0;
-        if (found_.measured_instead) return std::move(found_);
-        classify();
-        if (!any_) return std::move(found_);
-        mark_work();
-        find_captures();
-        note_ends(tables_.kernel);
-        note_ends(tables_.memcpy);
-        note_ends(tables_.memset);
-        for (auto& [process, submitting] : outermost()) judge(process, submitting);
-        GraphNodes nodes = check_graph_nodes(tables_, links_, is_graph_launch_);
-        found_.nodes_missing = nodes.missing;
-        found_.graph_launches_unchecked = nodes.unchecked;
-        leave_out_counted();
-        return std::move(found_);
-    }
-
-private:
-    using ByProcess = std::unordered_map<std::uint32_t, LargeVector<Submitting>>;
-
-    StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
-    // What a call submitted; a failed call submitted nothing.
-    Submission kind_of(Row call) const {
-        if (calls_.error.has(call)) return Submission::none;
-        StringId name = calls_.name.value_or(call, kNoString);
-        return name == kNoString ? Submission::none : static_cast<Submission>(kind_of_name_[index_of(name)]);
-    }
-
-    void count_ops() {
-        found_.ops = tables_.kernel.rows + tables_.memcpy.rows + tables_.memset.rows;
-        found_.ops_before_calls = links_.counts.ops_before_calls;
-        found_.ops_without_call = links_.counts.ops_without_call;
-        found_.ops_uncheckable = links_.counts.ops_uncheckable;
-    }
-
-    // What the recorder reports as skipped, added up over processes.
-    std::uint64_t counted(std::string_view key) const {
-        const MetaTable& meta = tables_.meta;
-        std::uint64_t sum = 0;
-        for (Row row = 0; row < meta.rows; ++row) {
-            if (strings_[meta.key.value_or(row, kNoString)] != key) continue;
-            std::string_view text = strings_[meta.value.value_or(row, kNoString)];
-            std::uint32_t count = 0;
-            std::from_chars(text.data(), text.data() + text.size(), count);
-            sum += count;
-        }
-        return sum;
-    }
-
-    void leave_out_counted() {
-        auto without_work = [&](Submission kind) -> std::uint64_t& {
-            return found_.of[static_cast<std::size_t>(kind)].without_work;
-        };
-        auto reduce = [&](std::uint64_t& missing, std::uint64_t by) {
-            std::uint64_t less = std::min(missing, by);
-            missing -= less;
-            return by - less;
-        };
-        std::uint64_t nodes = reduce(without_work(Submission::kernel), counted(meta_key::kCountedKernels));
-        reduce(found_.nodes_missing, nodes);
-        reduce(without_work(Submission::graph), counted(meta_key::kCountedGraphs));
-        std::uint64_t fills = reduce(without_work(Submission::copy), counted(meta_key::kCountedCopies));
-        reduce(without_work(Submission::fill), fills);
-        reduce(found_.ops_without_call, counted(meta_key::kCountedCalls));
-    }
-
-    // What calls of each name submit, and which calls begin and end captures.
-    void classify() {
-        constexpr std::uint8_t kNotYet = 0xff;
-        kind_of_name_.resize(strings_.size(), kNotYet);
-        for (Row row = 0; row < calls_.rows; ++row) {
-            StringId name = calls_.name.value_or(row, kNoString);
-            if (name == kNoString) continue;
-            std::uint8_t& kind = kind_of_name_[index_of(name)];
-            if (kind == kNotYet) {
-                kind = static_cast<std::uint8_t>(submission_of(strings_[name]));
-                if (bare_call_name(strings_[name]).starts_with("GraphCreate")) creates_.insert(index_of(name));
-                if (strings_[name].find("StreamBeginCapture") != std::string_view::npos) begins_.insert(index_of(name));
-                if (strings_[name].find("StreamEndCapture") != std::string_view::npos) ends_.insert(index_of(name));
-            }
-            any_ |= kind != static_cast<std::uint8_t>(Submission::none);
-        }
-    }
-
-    void mark_work() {
-        has_work_.resize(calls_.rows, 0);
-        is_graph_launch_.resize(calls_.rows, 0);
-        for (const PodVector<Row>* launches : {&links_.kernel_launch, &links_.memcpy_launch, &links_.memset_launch})
-            for (Row call : *launches)
-                if (call != kNoRow) has_work_[call] = 1;
-        note_orphans(tables_.kernel, links_.kernel_launch);
-        note_orphans(tables_.memcpy, links_.memcpy_launch);
-        note_orphans(tables_.memset, links_.memset_launch);
-        for (Row row = 0; row < calls_.rows; ++row) {
-            is_graph_launch_[row] = kind_of(row) == Submission::graph;
-            if (!orphans_.empty() && calls_.correlation.has(row) && orphans_.contains(calls_.correlation[row]))
-                has_work_[row] = 1;
-        }
-    }
-
-    // In a file of several processes, device work without a process may belong to any call with its id.
-    template <class Table>
-    void note_orphans(const Table& ops, const PodVector<Row>& launches) {
-        for (Row row = 0; row < ops.rows; ++row)
-            if (launches[row] == kNoRow && !ops.process.has(row) && ops.correlation.has(row))
-                orphans_.insert(ops.correlation[row]);
-    }
-
-    // Calls that share an id count as one submission, although work is linked only to the first of them.
-    void share_work_of_duplicates() {
-        std::unordered_map<std::uint32_t, std::unordered_set<std::int64_t>> done;
-        for (Row row = 0; row < calls_.rows; ++row)
-            if (has_work_[row] != 0) done[index_of(process_of(row))].insert(calls_.correlation[row]);
-        for (Row row = 0; row < calls_.rows; ++row)
-            if (calls_.correlation.has(row) && done[index_of(process_of(row))].contains(calls_.correlation[row]))
-                has_work_[row] = 1;
-    }
-
-    // When a stream of a process is being captured. Other threads may launch into the same capture, so it applies to
-    // all.
-    void find_captures() {
-        if (links_.counts.duplicate_correlations > 0) share_work_of_duplicates();
-        if (begins_.empty() && ends_.empty()) return mark_graphs_being_made();
-        std::unordered_map<std::uint32_t, std::vector<Row>> open;  // by thread, which may capture several streams
-        for (Row row = 0; row < calls_.rows; ++row) {
-            std::uint32_t name = index_of(calls_.name.value_or(row, kNoString));
-            bool begins = begins_.contains(name);
-            if (!begins && !ends_.contains(name)) continue;
-            std::vector<Row>& of_thread = open[index_of(calls_.thread.value_or(row, kNoString))];
-            if (begins) {
-                of_thread.push_back(row);
-                continue;
-            }
-            TimeNs begin = of_thread.empty() ? -kFarFuture : calls_.start[of_thread.back()];
-            if (!of_thread.empty()) of_thread.pop_back();
-            captures_[index_of(process_of(row))].push_back({begin, calls_.start[row] + calls_.dur[row]});
-        }
-        for (const auto& [thread, begins] : open)
-            for (Row row : begins) {
-                found_.endless_capture = true;
-                captures_[index_of(process_of(row))].push_back({calls_.start[row], kFarFuture});
-            }
-        for (auto& [process, captures] : captures_) captures = unite(std::move(captures));
-    }
-
-    // XProf does not record when a capture begins or ends, only that a graph is created. What its thread launches from
-    // then on goes into the graph, until a call that has work.
-    void mark_graphs_being_made() {
-        if (creates_.empty()) return;
-        std::unordered_map<std::uint32_t, bool> making;  // by thread
-        for (Row row = 0; row < calls_.rows; ++row) {
-            bool& graph = making[index_of(calls_.thread.value_or(row, kNoString))];
-            bool submits = kind_of(row) != Submission::none;
-            if (creates_.contains(index_of(calls_.name.value_or(row, kNoString)))) graph = true;
-            if (submits && (has_work_[row] != 0 || is_graph_launch_[row] != 0)) graph = false;
-            if (submits && graph) into_graph_.insert(row);
-        }
-    }
-
-    bool captured(std::uint32_t process, Row row) const {
-        if (into_graph_.contains(row)) return true;
-        auto captures = captures_.find(process);
-        return captures != captures_.end() &&
-               length_within(captures->second, {calls_.start[row], calls_.start[row] + 1}) > 0;
-    }
-
-    // For each process, the submitting calls that no other submitting call of their thread encloses, in time order.
-    ByProcess outermost() {
-        struct Open {
-            TimeNs end;
-            LargeVector<Submitting>* of;
-            std::size_t at;
-        };
-        std::unordered_map<std::uint32_t, Open> open;  // by thread
-        ByProcess all;
-        for (Row row = 0; row < calls_.rows; ++row) {
-            if (kind_of(row) == Submission::none) continue;
-            TimeNs end = calls_.start[row] + calls_.dur[row];
-            std::uint32_t thread = index_of(calls_.thread.value_or(row, kNoString));
-            auto outer = open.find(thread);
-            if (thread != index_of(kNoString) && outer != open.end() && end <= outer->second.end) {
-                Submitting& known = (*outer->second.of)[outer->second.at];
-                known.has_work |= has_work_[row] != 0;
-                continue;
-            }
-            if (!calls_.correlation.has(row)) {
-                ++found_.calls_uncheckable;
-                continue;
-            }
-            LargeVector<Submitting>& of = all[index_of(process_of(row))];
-            open[thread] = {end, &of, of.size()};
-            of.push_back({row, has_work_[row] != 0});
-        }
-        return all;
-    }
-
-    // When the last recorded work of each process ended.
-    template <class Table>
-    void note_ends(const Table& ops) {
-        TimeNs* last = nullptr;
-        StringId process = kNoString;
-        for (Row row = 0; row < ops.rows; ++row) {
-            StringId of = ops.process.value_or(row, kNoString);
-            if (last == nullptr || of != process)
-                last = &last_work_.try_emplace(index_of(process = of), -kFarFuture).first->second;
-            *last = std::max(*last, ops.start[row] + ops.dur[row]);
-        }
-    }
-
-    void judge(std::uint32_t process, const LargeVector<Submitting>& submitting) {
-        std::unordered_map<std::uint32_t, DurNs> fastest;  // by name, of calls with work
-        std::size_t first = submitting.size(), last = 0;
-        for (std::size_t i = 0; i < submitting.size(); ++i) {
-            if (!submitting[i].has_work) continue;
-            first = std::min(first, i);
-            last = i;
-            DurNs dur = calls_.dur[submitting[i].row];
-            auto [known, added] = fastest.try_emplace(index_of(calls_.name[submitting[i].row]), dur);
-            if (!added) known->second = std::min(known->second, dur);
-        }
-        std::array<SubmittedWork, kSubmissions> of;
-        std::uint64_t calls = 0, to_idle_device = 0;
-        auto known_last = last_work_.find(process);
-        TimeNs last_work = known_last == last_work_.end() ? -kFarFuture : known_last->second;
-        for (std::size_t i = 0; i < submitting.size(); ++i) {
-            auto [row, has_work] = submitting[i];
-            if (!has_work && (captured(process, row) || empty(row, fastest))) continue;
-            SubmittedWork& kind = of[static_cast<std::size_t>(kind_of(row))];
-            ++calls;
-            ++kind.calls;
-            if (has_work) continue;
-            bool at_edge = first < submitting.size() && (i < first || i > last);
-            to_idle_device += at_edge && (i < first || calls_.start[row] >= last_work);
-            ++(at_edge ? kind.at_edge : kind.without_work);
-        }
-        bool few = static_cast<double>(to_idle_device) <= kEdgeShare * static_cast<double>(calls);
-        for (std::size_t kind = 0; kind < kSubmissions; ++kind) {
-            SubmittedWork& sum = found_.of[kind];
-            sum.calls += of[kind].calls;
-            sum.without_work += of[kind].without_work + (few ? 0 : of[kind].at_edge);
-            sum.at_edge += few ? of[kind].at_edge : 0;
-        }
-    }
-
-    bool empty(Row row, const std::unordered_map<std::uint32_t, DurNs>& fastest) const {
-        Submission kind = kind_of(row);
-        if (kind != Submission::copy && kind != Submission::fill) return false;
-        auto known = fastest.find(index_of(calls_.name[row]));
-        if (known == fastest.end()) return calls_.dur[row] <= kMaxLoneEmptyDuration;
-        auto part = static_cast<DurNs>(kMinEmptyShare * static_cast<double>(known->second));
-        return calls_.dur[row] <= std::min(part, kMaxEmptyDuration);
-    }
-
-    const Tables& tables_;
-    const Links& links_;
-    const ApiCallTable& calls_;
-    const StringPool& strings_;
-    Completeness found_;
-    bool any_ = false;                      // some call submits work
-    PodVector<std::uint8_t> kind_of_name_;  // Submission by StringId
-    std::unordered_set<std::uint32_t> begins_, ends_,
-        creates_;  // names of calls: a capture begins or ends; a graph is created
-    PodVector<std::uint8_t> has_work_, is_graph_launch_;  // by call
-    std::unordered_set<std::int64_t> orphans_;            // correlation ids of work without a process
-    std::unordered_set<Row> into_graph_;
-    std::unordered_map<std::uint32_t, TimeNs> last_work_;    // by process
-    std::unordered_map<std::uint32_t, Intervals> captures_;  // by process: when a stream was being captured
-};
-
-}  // namespace
-
 std::uint64_t Completeness::calls() const {
     std::uint64_t sum = 0;
     for (const SubmittedWork& kind : of) sum += kind.calls;
@@ -363,8 +53,33 @@ std::string Completeness::unknown_because() const {
     return "";
 }
 
-Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings) {
-    return Check(tables, links, strings).run();
+void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses) {
+    auto lose = [&](Loss loss, std::uint64_t count, std::string_view place) {
+        if (count > 0) losses.lose(loss, place, count);
+    };
+    auto part = [](std::uint64_t missing, std::uint64_t all, std::string_view what) {
+        return fmt::format("{} of {} {}", readable_count(static_cast<std::int64_t>(missing)),
+                           readable_count(static_cast<std::int64_t>(all)), what);
+    };
+    const SubmittedWork &kernels = complete[Submission::kernel], &graphs = complete[Submission::graph],
+                        &copies = complete[Submission::copy], &fills = complete[Submission::fill];
+    lose(Loss::duplicate_correlation, links.duplicate_correlations, "api_call");
+    std::uint64_t unmatched = links.ops_before_calls + links.ops_uncheckable;
+    lose(
+        Loss::unmatched_launch, unmatched,
+        fmt::format("{} device op{}", readable_count(static_cast<std::int64_t>(unmatched)), unmatched == 1 ? "" : "s"));
+    lose(Loss::work_without_call, complete.ops_without_call,
+         part(complete.ops_without_call, complete.ops, "device ops"));
+    lose(Loss::launch_without_kernel, kernels.without_work,
+         part(kernels.without_work, kernels.calls, "kernel launches"));
+    lose(Loss::graph_without_nodes, graphs.without_work, part(graphs.without_work, graphs.calls, "graph launches"));
+    lose(Loss::missing_graph_node, complete.nodes_missing, "graph launches");
+    lose(Loss::copy_without_record, copies.without_work + fills.without_work,
+         fmt::format("{} and {}", part(copies.without_work, copies.calls, "copy calls"),
+                     part(fills.without_work, fills.calls, "fill calls")));
+    lose(Loss::zero_duration, complete.kernels_of_no_time,
+         part(complete.kernels_of_no_time, complete.kernels, "kernels"));
+    lose(Loss::work_at_edge, complete.at_edge(), part(complete.at_edge(), complete.calls(), "calls that submit work"));
 }
 
 }  // namespace gpuprof::model

@@ -20,8 +20,14 @@ class StringPool;
 
 namespace gpuprof::inline model {
 
+struct Batch;
+struct LinkCounts;
 struct Links;
 struct Tables;
+
+// If more than this share of a process's calls, submitted to an idle device, have no work at the end of a recording,
+// that work was not in flight: its records were lost.
+inline constexpr double kEdgeShare = 0.01;
 
 struct SubmittedWork {
     std::uint64_t calls = 0;  // that should have work in the trace
@@ -35,7 +41,9 @@ struct Completeness {
     std::uint64_t nodes_missing = 0;             // of graphs: executed by other launches of the same graph
     std::uint64_t graph_launches_unchecked = 0;  // have work, but how much they should have is unknown
 
-    std::uint64_t ops = 0;                // kernels, copies, fills
+    std::uint64_t ops = 0;        // kernels, copies, fills
+    std::uint64_t ops_early = 0;  // start before the call that submitted them
+    std::uint64_t kernels = 0, kernels_of_no_time = 0;
     std::uint64_t ops_before_calls = 0;   // submitted before the first recorded call of their process
     std::uint64_t ops_without_call = 0;   // others whose call was not recorded although calls of their process were
     std::uint64_t ops_uncheckable = 0;    // of processes without recorded calls, or without a correlation id
@@ -56,5 +64,8 @@ struct Completeness {
 // For closed tables, calls sorted by start. Skips what the recorder itself dropped and counted
 // (facts.h).
 Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings);
+
+// Counts what is missing as losses.
+void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses);
 
 }  // namespace gpuprof::model

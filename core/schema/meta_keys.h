@@ -50,6 +50,9 @@ inline constexpr const char* kNoSteps = "no_steps";
 inline constexpr const char* kDeviceClock = "device_clock";
 inline constexpr const char* kClockMoved = "moved";
 
+// Why nothing can be concluded from the times of the device's work, as a sentence: what was found before rows were repaired.
+inline constexpr const char* kContradiction = "contradiction";
+
 // Records of a process that are missing from the tables because another kind of loss counts them (untimed_op,
 // unfinished_op). For calls, also those outside the recording windows whose work reached into a window.
 inline constexpr const char* kCountedKernels = "kernels_counted_as_lost";

@@ -24,6 +24,7 @@ void OwnTimes::add(const IdleSpan& span) {
         case IdleCause::profiler: return add_merged(host_, part);
         case IdleCause::communication_wait:
         case IdleCause::nothing_submitted:
+        case IdleCause::unrecorded_work:
         case IdleCause::waiting:
         case IdleCause::unknown: return add_merged(unknown_, part);
     }

@@ -47,6 +47,19 @@ public:
         known = row;
         return true;
     }
+    // The id of a call that is not the first with it.
+    void note_duplicate(std::int64_t id) { duplicates_.push_back(id); }
+    void note_work(std::int64_t id) {
+        if (duplicates_.empty()) return;
+        if (has_work_.empty()) has_work_.resize(rows_.size(), 0);
+        has_work_[rank_of(id)] = 1;
+    }
+    std::uint64_t duplicates_with_work() const {
+        std::uint64_t sum = 0;
+        if (!has_work_.empty())
+            for (std::int64_t id : duplicates_) sum += has_work_[rank_of(id)];
+        return sum;
+    }
     bool before_all(std::int64_t id) const { return id < lowest_; }
     Row find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
@@ -76,12 +89,14 @@ private:
     PodVector<Word> words_;
     PodVector<Row> rows_;
     PodVector<std::int64_t> ids_;  // if there is no bitmap
+    PodVector<std::int64_t> duplicates_;
+    PodVector<std::uint8_t> has_work_;  // by rank; only if there are duplicates
 };
 
 // Keyed by the process key's id; processes are few.
 using Calls = std::unordered_map<std::uint32_t, CallsById>;
 
-Calls index_calls(const ApiCallTable& calls, LinkCounts& counts) {
+Calls index_calls(const ApiCallTable& calls) {
     Calls by_process;
     auto each_call = [&](auto&& visit) {
         CallsById* known = nullptr;
@@ -99,16 +114,21 @@ Calls index_calls(const ApiCallTable& calls, LinkCounts& counts) {
     for (auto& [process, known] : by_process) known.prepare();
     each_call([](CallsById& known, Row, std::int64_t id) { known.mark(id); });
     for (auto& [process, known] : by_process) known.rank();
-    each_call([&](CallsById& known, Row row, std::int64_t id) {
-        if (!known.add(id, row)) ++counts.duplicate_correlations;
+    each_call([](CallsById& known, Row row, std::int64_t id) {
+        if (!known.add(id, row)) known.note_duplicate(id);
     });
     return by_process;
 }
 
+// A call and the call that it makes may share an id; that leaves no doubt as long as no work has it.
+void count_duplicates(const Calls& by_process, LinkCounts& counts) {
+    for (const auto& [process, calls] : by_process) counts.duplicate_correlations += calls.duplicates_with_work();
+}
+
 template <class Table, class WithoutCall>
-PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& counts, WithoutCall&& has_no_call) {
+PodVector<Row> link(const Table& ops, Calls& by_process, LinkCounts& counts, WithoutCall&& has_no_call) {
     PodVector<Row> launch(ops.rows);
-    const CallsById* known = nullptr;
+    CallsById* known = nullptr;
     StringId process = kNoString;
     for (Row row = 0; row < ops.rows; ++row) {
         if (row == 0 || ops.process[row] != process) {
@@ -118,7 +138,11 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
         }
         bool checkable = known != nullptr && ops.correlation.has(row);
         launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
-        if (launch[row] != kNoRow || has_no_call(row)) continue;
+        if (launch[row] != kNoRow) {
+            known->note_work(ops.correlation[row]);
+            continue;
+        }
+        if (has_no_call(row)) continue;
         if (!checkable)
             ++counts.ops_uncheckable;
         else
@@ -132,13 +156,14 @@ PodVector<Row> link(const Table& ops, const Calls& by_process, LinkCounts& count
 Links link_launches(const Tables& tables, const StringPool& strings) {
     Links links;
     LinkCounts& counts = links.counts;
-    Calls calls = index_calls(tables.api_call, counts);
+    Calls calls = index_calls(tables.api_call);
     StringId managed = strings.find(kManagedMemory);
     auto never = [](Row) { return false; };
     links.kernel_launch = link(tables.kernel, calls, counts, never);
     links.memcpy_launch =
         link(tables.memcpy, calls, counts, [&](Row copy) { return is_migration(tables.memcpy, copy, managed); });
     links.memset_launch = link(tables.memset, calls, counts, never);
+    count_duplicates(calls, counts);
     return links;
 }
 

@@ -15,7 +15,7 @@ class StringPool;
 namespace gpuprof::inline model {
 
 struct LinkCounts {
-    std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had
+    std::uint64_t duplicate_correlations = 0;  // calls whose id an earlier call of the process had, and device work too
     // Device ops whose call is not in the trace, by what is known about it. Recorders number calls consecutively.
     // Migrations of managed memory have no call.
     std::uint64_t ops_before_calls = 0;  // its id is below those of all recorded calls of the process

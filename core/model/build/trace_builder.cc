@@ -10,10 +10,12 @@
 
 #include "core/base/parallel.h"
 #include "core/base/text/function_name.h"
-#include "core/base/text/readable.h"
+#include "core/model/build/device_clock.h"
+#include "core/model/build/serial_work.h"
 #include "core/model/completeness.h"
 #include "core/model/privacy/recorded_secrets.h"
 #include "core/model/processes.h"
+#include "core/schema/meta_keys.h"
 
 namespace gpuprof::inline model {
 namespace {
@@ -253,79 +255,7 @@ void lose_long_names(const KernelTable& kernels, const StringPool& strings, Batc
     }
 }
 
-void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses) {
-    auto lose = [&](Loss loss, std::uint64_t count, std::string_view place) {
-        if (count > 0) losses.lose(loss, place, count);
-    };
-    auto part = [](std::uint64_t missing, std::uint64_t all, std::string_view what) {
-        return fmt::format("{} of {} {}", readable_count(static_cast<std::int64_t>(missing)),
-                           readable_count(static_cast<std::int64_t>(all)), what);
-    };
-    const SubmittedWork &kernels = complete[Submission::kernel], &graphs = complete[Submission::graph],
-                        &copies = complete[Submission::copy], &fills = complete[Submission::fill];
-    lose(Loss::duplicate_correlation, links.duplicate_correlations, "api_call");
-    std::uint64_t unmatched = links.ops_before_calls + links.ops_uncheckable;
-    lose(
-        Loss::unmatched_launch, unmatched,
-        fmt::format("{} device op{}", readable_count(static_cast<std::int64_t>(unmatched)), unmatched == 1 ? "" : "s"));
-    lose(Loss::work_without_call, complete.ops_without_call,
-         part(complete.ops_without_call, complete.ops, "device ops"));
-    lose(Loss::launch_without_kernel, kernels.without_work,
-         part(kernels.without_work, kernels.calls, "kernel launches"));
-    lose(Loss::graph_without_nodes, graphs.without_work, part(graphs.without_work, graphs.calls, "graph launches"));
-    lose(Loss::missing_graph_node, complete.nodes_missing, "graph launches");
-    lose(Loss::copy_without_record, copies.without_work + fills.without_work,
-         fmt::format("{} and {}", part(copies.without_work, copies.calls, "copy calls"),
-                     part(fills.without_work, fills.calls, "fill calls")));
-    lose(Loss::work_at_edge, complete.at_edge(), part(complete.at_edge(), complete.calls(), "calls that submit work"));
-}
-
 }  // namespace
-
-Batch::Batch() = default;
-Batch::Batch(Batch&&) noexcept = default;
-Batch& Batch::operator=(Batch&&) noexcept = default;
-Batch::~Batch() = default;
-
-void Batch::clear() {
-    tables.clear();
-    strings.clear();
-    losses = {};
-}
-
-void Batch::lose(Loss loss, std::string_view place, std::uint64_t count) {
-    LossCount& known = losses[static_cast<std::size_t>(loss)];
-    if (known.count == 0) known.place = place;
-    known.count += count;
-}
-
-void Batch::lose_named(Loss loss, std::string_view place, std::string_view name, std::uint64_t count) {
-    lose(loss, place, count);
-    LossCount one;
-    one.named.emplace(name, count);
-    losses[static_cast<std::size_t>(loss)].add(one);
-}
-
-void Batch::LossCount::add(const LossCount& other) {
-    constexpr std::size_t kMaxNames = 64;  // a damaged file may have a different name in every event
-    if (count == 0) place = other.place;
-    count += other.count;
-    for (const auto& [name, times] : other.named)
-        named[named.size() < kMaxNames || named.contains(name) ? name : "others"] += times;
-}
-
-std::string Batch::LossCount::text() const {
-    constexpr std::size_t kShown = 12;
-    std::vector<std::pair<std::uint64_t, std::string_view>> order;
-    for (const auto& [name, times] : named) order.emplace_back(times, name);
-    std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::string text;
-    for (std::size_t i = 0; i < std::min(order.size(), kShown); ++i)
-        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", order[i].second, order[i].first);
-    if (order.size() > kShown) text += fmt::format(", {} more kinds", order.size() - kShown);
-    if (text.empty() || place.empty()) return text.empty() ? place : text;
-    return place + ": " + text;
-}
 
 void TraceBuilder::append(Batch&& batch) {
     batch.tables.close();
@@ -349,9 +279,48 @@ void TraceBuilder::set_meta(std::string_view key, std::string_view value) {
     meta.value.set(row, rest_.intern(value));
 }
 
-Trace TraceBuilder::finish() && {
+// What hardware cannot have done is repaired, or left out of what is concluded, before anything is computed from it.
+void TraceBuilder::link_believable_work() {
+    Tables& tables = trace_.tables_;
+    auto link = [&] {
+        sort_by_start(tables.kernel);
+        sort_by_start(tables.memcpy);
+        sort_by_start(tables.memset);
+        trace_.links_ = link_launches(tables, trace_.strings_);
+    };
+    remove_copied_events(tables, rest_);
+    link();
+    EarlyWork early;
+    if (clocks_are_doubtful(tables, trace_.links_, trace_.strings_)) {
+        if (cut_overruns(tables, trace_.links_, trace_.strings_, Compared::same_kind, rest_).cut > 0) link();
+        early = align_device_clocks(tables, trace_.links_, trace_.strings_, rest_);
+        if (early.moved) link();
+    }
+    Overruns overruns = cut_overruns(tables, trace_.links_, trace_.strings_, Compared::all, rest_);
+    if (overruns.cut > 0) link();
+    for (const std::string& why : {early.no_verdict, overruns.no_verdict})
+        if (!why.empty()) set_meta(meta_key::kContradiction, why);
+    trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
+}
+
+// From the first event to the last. A thread is on a CPU before the program's first call and after its last one: that is no part of
+// the window.
+void TraceBuilder::find_window(TimeNs middle) {
     Tables& tables = trace_.tables_;
     bool any = false;
+    tables.each_table([&](const TableSpec&, const auto& table) {
+        using Table = std::remove_cvref_t<decltype(table)>;
+        if constexpr (kHasSpan<Table> && !std::is_same_v<Table, CpuSliceTable>) widen(trace_.window_, any, table);
+    });
+    widen(trace_.window_, any, skipped_, middle, rest_);
+    if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
+    if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables, skipped_);
+    if (!any && trace_.window_.length() == 0) widen(trace_.window_, any, tables.cpu_slice);
+    trace_.full_window_ = trace_.window_;
+}
+
+Trace TraceBuilder::finish() && {
+    Tables& tables = trace_.tables_;
     shift_times(tables, time_base_);
     skipped_.shift(time_base_);
     TimeNs middle = middle_of(tables, skipped_);
@@ -359,24 +328,15 @@ Trace TraceBuilder::finish() && {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
             repair_spans(table, spec.name, middle, rest_);
             sort_by_start(table);
-            // A thread is on a CPU before the program's first call and after its last one: that is no part of the window.
-            if constexpr (!std::is_same_v<std::remove_reference_t<decltype(table)>, CpuSliceTable>)
-                widen(trace_.window_, any, table);
         }
     });
-    widen(trace_.window_, any, skipped_, middle, rest_);
-    if (!any) trace_.window_ = sampled_window(tables.cpu_sample);
-    if (!any && tables.cpu_sample.rows == 0) trace_.window_ = window_of_moments(tables, skipped_);
-    if (!any && trace_.window_.length() == 0) widen(trace_.window_, any, tables.cpu_slice);
-    trace_.full_window_ = trace_.window_;
     auto by_text = [this](StringId a, StringId b) { return trace_.text(a) < trace_.text(b); };
     merge_by_key(tables.process, tables.process.key, by_text);
     merge_by_key(tables.thread, tables.thread.key, by_text);
     merge_by_key(tables.device, tables.device.device, std::less<>{});
-
     adopt_processes(tables);
-    trace_.links_ = link_launches(tables, trace_.strings_);
-    trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
+    link_believable_work();
+    find_window(middle);
     lose_missing_work(trace_.links_.counts, trace_.completeness_, rest_);
     lose_long_names(tables.kernel, trace_.strings_, rest_);
 

@@ -18,18 +18,6 @@ void move_rows(Columns& column, Row first, std::size_t rows, DurNs by) {
                 row, static_cast<TimeNs>(static_cast<std::uint64_t>(column[row]) + static_cast<std::uint64_t>(by)));
 }
 
-// Copies to the host return when they are done, except the asynchronous ones. Copies to the device may return when
-// their bytes are staged.
-bool waits_for_its_work(std::string_view call) {
-    return call.find("Memcpy") != std::string_view::npos && call.find("Async") == std::string_view::npos;
-}
-bool waits_for_device(std::string_view call) { return call == "cudaDeviceSynchronize" || call == "cuCtxSynchronize"; }
-
-void bound(DeviceClock& clock, std::optional<DurNs> min_error, std::optional<DurNs> max_error) {
-    if (min_error) clock.min_error = std::max(clock.min_error.value_or(*min_error), *min_error);
-    if (max_error) clock.max_error = std::min(clock.max_error.value_or(*max_error), *max_error);
-}
-
 // A damaged file may have any numbers; they wrap around, as in span_between.
 TimeNs end_of(TimeNs start, DurNs dur) {
     return static_cast<TimeNs>(static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(dur));
@@ -48,7 +36,7 @@ public:
         take(tables.memset, first_.memset);
         bound_by_waits();
         std::vector<DeviceClock> found;
-        for (auto& [device, clock] : clocks_) found.push_back(clock);
+        for (const auto& [device, error] : errors_) found.push_back({device, error.min_error(), error.max_error()});
         return found;
     }
 
@@ -57,24 +45,20 @@ private:
         TimeNs called, done;  // end of the call, end of the work
         std::int32_t device;
     };
-    bool returns_when_done(const KernelTable&, Row, Row) const { return false; }
-    bool returns_when_done(const MemsetTable&, Row, Row) const { return false; }
-    bool returns_when_done(const MemcpyTable& table, Row row, Row call) const {
-        return table.kind.has(row) && batch_.strings[table.kind[row]] == "DtoH" &&
-               waits_for_its_work(batch_.strings[batch_.tables.api_call.name[call]]);
-    }
     template <class Table>
     void take(const Table& table, Row first) {
         const ApiCallTable& calls = batch_.tables.api_call;
         for (Row row = first; row < table.rows; ++row) {
             auto call = calls_.find(table.correlation[row]);
             if (call == calls_.end() || table.start[row] == 0) continue;
-            DeviceClock& clock = clocks_[table.device[row]];
-            clock.device = table.device[row];
+            ClockError& error = errors_[table.device[row]];
             TimeNs begun = calls.start[call->second], returned = end_of(begun, calls.dur[call->second]);
             TimeNs end = end_of(table.start[row], table.dur[row]);
-            bound(clock, span_between(table.start[row], begun), std::nullopt);
-            if (returns_when_done(table, row, call->second)) bound(clock, std::nullopt, span_between(end, returned));
+            error.at_least(span_between(table.start[row], begun));
+            if constexpr (std::is_same_v<Table, MemcpyTable>)
+                if (returns_when_copied(batch_.strings[calls.name[call->second]],
+                                        batch_.strings[table.kind.value_or(row, kNoString)]))
+                    error.at_most(span_between(end, returned));
             submitted_.push_back({returned, end, table.device[row]});
         }
     }
@@ -87,22 +71,21 @@ private:
         std::sort(waits.begin(), waits.end(), [&](Row a, Row b) { return calls.start[a] < calls.start[b]; });
         std::sort(submitted_.begin(), submitted_.end(),
                   [](const Submitted& a, const Submitted& b) { return a.called < b.called; });
-        if (clocks_.size() != 1) return;  // the device of a synchronisation is unknown
+        if (errors_.size() != 1) return;  // the device of a synchronisation is unknown
         TimeNs latest = 0;
         std::size_t next = 0;
         for (Row wait : waits) {
             for (; next < submitted_.size() && submitted_[next].called <= calls.start[wait]; ++next)
                 latest = std::max(latest, submitted_[next].done);
             if (latest != 0)
-                bound(clocks_.begin()->second, std::nullopt,
-                      span_between(latest, end_of(calls.start[wait], calls.dur[wait])));
+                errors_.begin()->second.at_most(span_between(latest, end_of(calls.start[wait], calls.dur[wait])));
         }
     }
 
     const Batch& batch_;
     const SpoolRows& first_;
     std::unordered_map<std::int64_t, Row> calls_;
-    std::map<std::int32_t, DeviceClock> clocks_;
+    std::map<std::int32_t, ClockError> errors_;  // by device
     std::vector<Submitted> submitted_;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/build/device_clock.h"
 #include "core/model/build/trace_builder.h"
 
 namespace gpuprof::inline importers {
