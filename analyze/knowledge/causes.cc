@@ -26,6 +26,7 @@ std::string_view name_of(IdleCause cause) {
         case IdleCause::communication_wait: return "communication wait";
         case IdleCause::profiler: return "profiler";
         case IdleCause::nothing_submitted: return "nothing submitted";
+        case IdleCause::unrecorded_work: return "unrecorded work";
         case IdleCause::waiting: return "waiting for work";
         case IdleCause::unknown: return "unknown";
     }

@@ -26,10 +26,11 @@ enum class IdleCause : std::uint8_t {
     communication_wait,
     profiler,
     nothing_submitted,
-    waiting,  // the host slept until a request, a frame or a message came
+    unrecorded_work,  // work was submitted or waited for, and none was recorded: it is missing, or another context ran
+    waiting,          // the host slept until a request, a frame or a message came
     unknown,
 };
-inline constexpr std::size_t kIdleCauses = 12;
+inline constexpr std::size_t kIdleCauses = 13;
 
 // "input pipeline", "host compute", ...
 std::string_view name_of(IdleCause cause);

@@ -10,6 +10,8 @@ constexpr DurNs kQueuedAhead = 15'000;  // an op issued this long before its str
 constexpr DurNs kOverlap = 5'000;       // ops of a stream that overlap by more are branches of a graph
 constexpr DurNs kLongCall = 20'000;     // a launch call this long may have waited for room in a queue
 constexpr std::uint64_t kDeepQueue = 500;
+// Longer ones are no property of the device: it ran something that was not recorded.
+constexpr DurNs kMaxStreamLag = 20'000, kMaxLaunchLag = 200'000;
 // From measurements on an H200 with CUDA 13, for classes with too few samples.
 constexpr DurNs kUsualLaunch = 1'800, kUsualStart = 4'000, kUsualNodeGap = 100, kUsualGraphGap = 5'570,
                 kUsualKernelGap = 1'150, kUsualCopyGap = 5'000, kUsualRoom = 2'000;
@@ -53,7 +55,7 @@ void GraphBuilder::launch_edge(const OpRow& op, Row call, const StreamState& str
     std::uint16_t lag =
         classes_.id(EdgeKind::launch, what, index_of(call_name(call)), after ? kUsualLaunch : kUsualStart);
     if (alone && (last == nullptr || last->end <= begun))
-        classes_.add_sample(lag, op.start - (after ? returned : begun));
+        if (DurNs seen = op.start - (after ? returned : begun); seen <= kMaxLaunchLag) classes_.add_sample(lag, seen);
     edge(after ? end_point_[call] : start_point_[call], lag, EdgeKind::launch, false);
 }
 
@@ -70,7 +72,7 @@ void GraphBuilder::stream_edges(const OpRow& op, Row call, const StreamState& st
     if (one_graph) between = kWithinGraph;
     std::uint16_t lag = classes_.id(EdgeKind::stream, from * 4 + to, between, usual_gap(op.kind, one_graph, graphs));
     if (alone && (one_graph || (call != kNoRow && call_end(call) + kQueuedAhead <= last->end)))
-        classes_.add_sample(lag, op.start - last->end);
+        if (DurNs seen = op.start - last->end; seen <= kMaxStreamLag) classes_.add_sample(lag, seen);
     bool copy = op.kind == DeviceOp::memcpy && paths_.to_device(op.row), after_copy = last->to_device;
     edge(last->point, lag, copy && !after_copy ? EdgeKind::copy_order : EdgeKind::stream, true);
     // In a replay in which copies to the device have a stream of their own, kernels follow kernels and copies follow copies.

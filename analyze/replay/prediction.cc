@@ -9,6 +9,8 @@
 #include "analyze/facts/facts.h"
 #include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/sufficiency.h"
+#include "analyze/facts/validity.h"
 #include "analyze/replay/kernel_speed.h"
 #include "core/base/text/readable.h"
 
@@ -146,6 +148,10 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     };
     if (!graph.why_not.empty()) return refuse(graph.why_not, "record CUDA calls as well as kernels");
     if (graph.ops == 0) return refuse("nothing ran on the GPU", "record GPU activity");
+    if (std::string why = facts.get<Validity>().no_prediction(); !why.empty())
+        return refuse(std::move(why), "record again; see `validity`");
+    if (work_missing(facts.trace()))
+        return refuse("much of the device work was not recorded", "record a shorter part, or use larger buffers");
     switch (facts.get<Arrivals>().pattern) {
         case ArrivalPattern::paced:
             return refuse("work starts at a constant period, however long it takes",

@@ -33,9 +33,10 @@ Ruling look_for_idle_gaps(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const ProfilerCost& recorder = facts.get<ProfilerCost>();
     Ruling ruling;
+    DurNs unknown = shares.idle_of(IdleCause::unknown) + shares.idle_of(IdleCause::unrecorded_work);
     if (facts.get<Arrivals>().pattern == ArrivalPattern::unproved)
         ruling.cannot_tell = "between units of work, nothing of the host was recorded: it may have waited for requests";
-    else if (DurNs unknown = shares.idle_of(IdleCause::unknown); shares.effective_pct(unknown) >= kMinFindingPct)
+    else if (shares.effective_pct(unknown) >= kMinFindingPct)
         ruling.cannot_tell = fmt::format(
             "the cause of {} of idle time is unknown: the work that ended it was submitted long before, or its launch "
             "was not recorded",

@@ -59,6 +59,7 @@
     ANALYSIS(OsTrace)                              \
     ANALYSIS(RangeTrace)                           \
     ANALYSIS(LossRows)                             \
+    ANALYSIS(Validity)                             \
     ANALYSIS(WhatIf)                               \
     ANALYSIS(CriticalPath)
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "analyze/facts/steps/steady_part.h"
+#include "analyze/facts/validity.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -36,7 +38,8 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kMaxTime = 1e9;  // seconds
+constexpr double kMaxTime = 1e9;                                    // seconds
+constexpr std::array<std::string_view, 1> kConditions{"validity"};  // of --fail-on
 
 struct ReportArguments {
     std::string file;
@@ -47,6 +50,7 @@ struct ReportArguments {
     double from = 0, to = 0;  // seconds since the beginning; to 0: the end
     bool watch = false;
     bool whole = false;
+    std::vector<std::string> fail_on;
     Options options;
     ReadLimits limits;
 };
@@ -178,6 +182,17 @@ ReportArguments sorted_words(ReportArguments arguments) {
     return arguments;
 }
 
+// --fail-on validity: what a recording says that cannot be is listed, and the exit status says so.
+ExitCode judge_validity(const Facts& facts) {
+    const Validity& validity = facts.get<Validity>();
+    for (const RecordingCheck& check : validity.checks)
+        if (check.result == CheckResult::violated)
+            note(fmt::format("--fail-on validity: {}: violated by {} of {} ({})", check.name,
+                             readable_count(static_cast<std::int64_t>(check.found)),
+                             readable_count(static_cast<std::int64_t>(check.checked)), check.example));
+    return validity.violated() ? ExitCode::threshold : ExitCode::ok;
+}
+
 Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,
                             const std::function<void(const Facts&)>& judge = {}) {
     Result<TraceWithFacts> selected = selected_part(std::move(whole), arguments, plan.analyses.empty());
@@ -190,7 +205,7 @@ Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, 
         !written)
         return written.error();
     if (judge) judge(*selected->facts);
-    return ExitCode::ok;
+    return arguments.fail_on.empty() ? ExitCode::ok : judge_validity(*selected->facts);
 }
 
 Result<ExitCode> show(const Plan& plan, const ReportArguments& arguments) {
@@ -215,6 +230,9 @@ Result<ExitCode> run_report(const ReportArguments& given) {
     ReportArguments arguments = sorted_words(given);
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
+    for (const std::string& condition : arguments.fail_on)
+        if (condition != kConditions.front())
+            return unknown_choice("--fail-on condition", condition, {kConditions.front()});
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
     if (!arguments.watch) return show(*plan, arguments);
     if (std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end())
@@ -254,6 +272,11 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
         .value("S");
     line.flag("--whole", arguments->whole,
               "Base the first answer on the whole recording with start-up, not on the part with most work.");
+    line.option("--fail-on", arguments->fail_on,
+                "Exit with 1 if the recording contradicts itself: 'validity', the analysis that lists how.")
+        .one_value_per_use()
+        .suggest(kConditions)
+        .value("validity");
     line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);

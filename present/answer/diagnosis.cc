@@ -175,6 +175,11 @@ Verdict judge(const Facts& facts) {
     Explanations found = order_by_lower_bound(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
     if (!of_path) explain_pauses(facts, found);
     const Explanation &first = found.all[0], &second = found.all[1];
+    // A device that looks idle while it has work to do says nothing about the host.
+    DurNs unrecorded = shares.idle_of(IdleCause::unrecorded_work);
+    bool of_host = first.limit == Limit::launch || first.limit == Limit::host || first.limit == Limit::synchronisation;
+    if (of_host && shares.effective_pct(unrecorded) >= kMinVerdictPct)
+        return cannot_tell(unrecorded_because(unrecorded));
     double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
     bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||

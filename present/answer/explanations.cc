@@ -18,7 +18,7 @@
 namespace gpuprof::inline answer {
 namespace {
 
-std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
+std::string untold_because(DurNs kernels, DurNs idle, DurNs unrecorded) {
     std::string text;
     if (kernels > 0)
         text = fmt::format("the limiter of kernels that take {} is unknown (no shapes, no counters)",
@@ -26,12 +26,9 @@ std::string untold_because(DurNs kernels, DurNs idle, DurNs queued) {
     if (idle > 0)
         text +=
             fmt::format("{}{} of idle time has no known cause", text.empty() ? "" : ", and ", readable_duration(idle));
+    if (unrecorded > 0) text += fmt::format("{}{}", text.empty() ? "" : ", and ", unrecorded_because(unrecorded));
     // Where the work had been submitted, recording more calls would not help.
-    if (2 * queued > kernels + idle)
-        return text + fmt::format(
-                          ": for {} of this time work was submitted but not started, so the GPU waited for something "
-                          "outside the recording (an event, another process, unrecorded graph work)",
-                          readable_duration(queued));
+    if (2 * unrecorded > kernels + idle + unrecorded) return text;
     return text + "; record operator shapes (record_shapes=True), the CUDA calls of every thread, or counters";
 }
 
@@ -51,13 +48,14 @@ std::string transfers_because(const Facts& facts, DurNs copies, DurNs paging) {
     return copies == 0 ? pages : pages + "; " + text;
 }
 
-DurNs queued(const Facts& facts) {
-    DurNs sum = 0;
-    for (const DeviceIdle& device : facts.get<IdleGaps>().devices) sum += device.queued;
-    return sum;
-}
-
 }  // namespace
+
+std::string unrecorded_because(DurNs time) {
+    return fmt::format(
+        "for {} work was submitted or waited for while the GPU ran nothing that was recorded: work of this program is "
+        "missing, or the GPU waited for an event outside the recording or for another process",
+        readable_duration(time));
+}
 
 std::string main_classes(const Facts& facts, Bound bound) {
     std::vector<std::pair<DurNs, KernelClass>> sums;
@@ -91,8 +89,8 @@ Explanations explain_window(const Facts& facts) {
     auto gives_back = [&](Waste waste) { return gain_without(facts, waste).idle_ns; };
     DurNs launch = gives_back(Waste::launching), sync = gives_back(Waste::waits), other = gives_back(Waste::host_code);
     ArrivalPattern pattern = facts.get<Arrivals>().pattern;
-    DurNs waiting = idle(IdleCause::waiting);
-    DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown);
+    DurNs waiting = idle(IdleCause::waiting), unrecorded = idle(IdleCause::unrecorded_work);
+    DurNs untold = shares.kernel_of(Bound::unknown) + idle(IdleCause::unknown) + unrecorded;
     bool known = pattern == ArrivalPattern::paced || pattern == ArrivalPattern::requests;
     if (!known) untold += waiting;
     DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
@@ -113,7 +111,7 @@ Explanations explain_window(const Facts& facts) {
         {Limit::unknown,
          untold,
          {},
-         untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), queued(facts))},
+         untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), unrecorded)},
         {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", readable_duration(input))},
         {Limit::launch, launch, launch,
          fmt::format("the GPU is idle for {} between kernels, waiting for launches", readable_duration(launch))},

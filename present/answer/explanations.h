@@ -37,6 +37,9 @@ Explanations explain_window(const Facts& facts);
 // From the critical path without this estimate of the recorder's cost. Needs a valid replay.
 Explanations explain_path(const Facts& facts, Estimate recorder);
 
+// Why idle time with the cause "unrecorded work" says nothing about the host.
+std::string unrecorded_because(DurNs time);
+
 // The two kernel classes that hold most of the time of one bound, e.g. "gemm and attention kernels".
 std::string main_classes(const Facts& facts, Bound bound);
 

@@ -348,7 +348,9 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::input:
         case Limit::launch:
         case Limit::synchronisation:
-        case Limit::host: show("gaps idle"); break;
+        case Limit::host:
+        case Limit::paced:
+        case Limit::no_load: show("gaps idle"); break;
         case Limit::transfer:
             show(facts.get<ManagedMigrations>().limited > 0 ? "unified_memory memcpy" : "memcpy overlap");
             break;

@@ -7,7 +7,9 @@
 #include <set>
 
 #include "analyze/facts/activity.h"
+#include "analyze/facts/facts.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/validity.h"
 #include "core/base/text/readable.h"
 #include "core/model/build/damage.h"
 #include "core/model/build/kept_steps.h"
@@ -86,15 +88,24 @@ void add(std::vector<Trust::Statement> more, Trust& trust) {
     trust.statements.insert(trust.statements.end(), more.begin(), more.end());
 }
 
-// "No records lost" is stated only if that was checked.
-void add_losses(const Trace& trace, Trust& trust) {
+// "No records lost" is stated only if that was checked, and the device was not idle with work to do (`idle_with_work`, "": no).
+void add_losses(const Trace& trace, const std::string& idle_with_work, Trust& trust) {
     Losses losses = losses_of(trace);
     bool lost = !losses.lost.empty() || !damage_of(trace).empty();
     add(std::move(losses.lost), trust);
     std::string unknown = trace.completeness().unknown_because();
     if (!unknown.empty()) trust.statements.push_back({false, "completeness unknown: " + unknown});
-    if (unknown.empty() && !lost) trust.statements.push_back({false, "no records lost"});
+    if (!idle_with_work.empty())
+        trust.statements.push_back(
+            {true, "the GPU ran nothing that was recorded while it had work to do: " + idle_with_work});
+    if (unknown.empty() && !lost && idle_with_work.empty()) trust.statements.push_back({false, "no records lost"});
     add(std::move(losses.notices), trust);
+}
+
+std::string idle_with_work(const Facts& facts) {
+    for (const RecordingCheck& check : facts.get<Validity>().checks)
+        if (check.name == kIdleForAReason && check.result == CheckResult::violated) return check.example;
+    return "";
 }
 
 void add_damage(const Trace& trace, Trust& trust) {
@@ -290,7 +301,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     Trust trust;
     add_damage(facts.trace(), trust);
     trust.statements.push_back({false, what_was_recorded(facts)});
-    add_losses(facts.trace(), trust);
+    add_losses(facts.trace(), about_idle ? idle_with_work(facts) : "", trust);
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
     add_debug_env(facts.trace(), trust);
     add_recorder(facts.trace(), trust);

@@ -188,6 +188,7 @@ constexpr SqlCheck kChecks[] = {
     {"api_trace", "SELECT start_ns, dur_ns, name, error, correlation, process, thread FROM api_call", "", ""},
     {"os_trace", "SELECT start_ns, dur_ns, name, thread FROM os_call", "", ""},
     {"range_trace", "SELECT start_ns, dur_ns, name, thread, domain, category FROM range", "", ""},
+    {"validity", "", "", "Most checks repair the rows that they find, so only `losses` has their count."},
     {"losses", "SELECT kind, sum(count) AS count FROM loss GROUP BY kind", "", ""},
     {"whatif", "", "", "A prediction replays every call and operation in order; a query has no such loop."},
     {"criticalpath", "", "", "The path is found by a replay, as in `whatif`."},

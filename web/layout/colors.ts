@@ -29,6 +29,7 @@ const LETTERS: readonly [name: string, letter: string][] = [
   ["communication wait", "W"],
   ["profiler", "P"],
   ["nothing submitted", "N"],
+  ["unrecorded work", "U"],
   ["waiting for work", "Z"],
   ["unknown", "?"],
 ];

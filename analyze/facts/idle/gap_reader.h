@@ -101,15 +101,45 @@ inline constexpr DurNs kRestart = 200'000;
 // The longest gap that counts as the cost of one launch when no operators were recorded.
 inline constexpr DurNs kBetweenLaunches = 50'000;
 
+// When the ops of each device ended, for devices that wait for one another. Empty if only one had work.
+class DeviceEnds {
+public:
+    DeviceEnds() = default;
+    explicit DeviceEnds(const Trace& trace) {
+        auto add = [&](const auto& table) {
+            for (Row row = 0; row < table.rows; ++row)
+                ends_[table.device.value_or(row, -1)].push_back(table.start[row] + table.dur[row]);
+        };
+        add(trace.kernel());
+        add(trace.memcpy());
+        for (auto& [device, ends] : ends_) std::sort(ends.begin(), ends.end());
+    }
+    // Whether an op of another device ended at `time` or up to `before` earlier.
+    bool ended_before(std::int32_t device, TimeNs time, DurNs before) const {
+        for (const auto& [other, ends] : ends_) {
+            if (other == device) continue;
+            auto after = std::upper_bound(ends.begin(), ends.end(), time);
+            if (after != ends.begin() && after[-1] >= time - before) return true;
+        }
+        return false;
+    }
+
+private:
+    std::map<std::int32_t, PodVector<TimeNs>> ends_;
+};
+
 class GapReader {
 public:
+    // `devices`: how many had work.
     GapReader(const Trace& trace, const HostStates& states, const Waits& waits, const Arrivals& arrivals,
-              PodVector<IdleSpan>* spans = nullptr)
+              std::size_t devices, const DeviceEnds& ends, PodVector<IdleSpan>* spans = nullptr)
         : trace_(trace),
           states_(states),
           waits_(waits),
           arrivals_(arrivals),
           paths_(trace),
+          devices_(devices),
+          other_ends_(ends),
           profiler_(overhead_of(trace)),
           pieces_(spans) {}
 
@@ -125,7 +155,6 @@ public:
             for (const Interval& part : subtract({span}, profiler)) explain(gap, part);
         }
         pieces_.add_to(gap, device);
-        device.queued += std::exchange(queued_ns_, 0);
         if (is_drained(gap))
             pieces_.add_to(device.drained);
         else if (gap.dur <= kBetweenLaunches && gap.after != kNoRow && trace_.op().rows == 0)
@@ -189,8 +218,9 @@ private:
         if (gap.dur <= kLaunchLatency || queued.length() <= kLaunchLatency)
             return pieces_.add(IdleCause::launch, call_name, thread, queued);
         const HostSegment* waiting = waiting_at(thread, queued.end - 1);
-        pieces_.add(IdleCause::unknown, waiting != nullptr ? waiting->name : call_name, thread, queued);
-        queued_ns_ += queued.length();
+        if (other_ends_.ended_before(gap.device, queued.end, kLaunchLatency))  // it waited for another device
+            return pieces_.add(IdleCause::unknown, call_name, thread, queued);
+        pieces_.add(IdleCause::unrecorded_work, waiting != nullptr ? waiting->name : call_name, thread, queued);
     }
     // The intervals in which a thread is inside a call that waits for the device.
     const HostSegment* waiting_at(StringId thread, TimeNs time) {
@@ -215,8 +245,7 @@ private:
                 if (!waits(segments[i])) continue;
                 Interval waiting{std::max(at, segments[i].start), std::min(segments[i].end, part.end)};
                 if (waiting.start > at) explain_host(thread, {at, waiting.start});
-                pieces_.add(IdleCause::unknown, segments[i].name, thread, waiting);
-                queued_ns_ += waiting.length();
+                pieces_.add(IdleCause::unrecorded_work, segments[i].name, thread, waiting);
                 at = waiting.end;
             }
             if (at < part.end) explain_host(thread, {at, part.end});
@@ -252,7 +281,13 @@ private:
         add_silence(thread, part);
     }
     void add_host(const HostSegment& segment, StringId thread, Interval part) {
-        pieces_.add(segment.cause, segment.name, thread, part, states_.recording(thread, part, &segment));
+        IdleCause cause = waits_for_nothing(segment, part) ? IdleCause::unrecorded_work : segment.cause;
+        pieces_.add(cause, segment.name, thread, part, states_.recording(thread, part, &segment));
+    }
+    // A wait returns soon after the device is done. A host that still waits, for the only device, waits for work that is not in the
+    // recording.
+    bool waits_for_nothing(const HostSegment& segment, Interval part) const {
+        return segment.cause == IdleCause::synchronisation && part.length() > kRestart && devices_ == 1;
     }
     void add_silence(StringId thread, Interval part) {
         pieces_.add(silence_of(thread, part), kNoString, thread, part, states_.recording(thread, part, nullptr));
@@ -323,13 +358,14 @@ private:
     const Waits& waits_;
     const Arrivals& arrivals_;
     CopyPaths paths_;
+    std::size_t devices_;
+    const DeviceEnds& other_ends_;
     std::map<std::uint32_t, Cursor> cursors_;
     StringId last_thread_ = kNoString;
     Cursor* last_cursor_ = nullptr;
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;
-    DurNs queued_ns_ = 0;  // of the current gap
 };
 
 }  // namespace gpuprof::facts

@@ -86,7 +86,6 @@ struct Explained {
             if (more.longest[cause]) consider(*more.longest[cause]);
         }
         idle.between_launches += more.idle.between_launches;
-        idle.queued += more.idle.queued;
     }
 };
 
@@ -98,9 +97,13 @@ public:
           waits_(facts.get<Waits>()),
           states_(facts),
           arrivals_(facts.get<Arrivals>()),
+          devices_(facts.get<Activity>().devices.size()),
+          ends_(devices_ > 1 ? DeviceEnds(trace_) : DeviceEnds()),
           listed_from_(facts.options().gap_min_ns) {}
 
-    GapReader reader(PodVector<IdleSpan>* spans = nullptr) const { return {trace_, states_, waits_, arrivals_, spans}; }
+    GapReader reader(PodVector<IdleSpan>* spans = nullptr) const {
+        return {trace_, states_, waits_, arrivals_, devices_, ends_, spans};
+    }
 
     // Reads the gaps of one device, which are independent of each other: every thread takes the next few, while they
     // are in its cache, and drops them unless there is a list to `keep` them in.
@@ -144,6 +147,8 @@ private:
     const Waits& waits_;
     HostStates states_;
     const Arrivals& arrivals_;
+    std::size_t devices_;
+    DeviceEnds ends_;
     DurNs listed_from_;
 };
 

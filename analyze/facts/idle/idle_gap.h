@@ -38,9 +38,6 @@ struct DeviceIdle {
     std::array<DurNs, kIdleCauses> drained{};
     // Host compute in other gaps that are short enough to be launch cost, when no operators show what the host did.
     DurNs between_launches = 0;
-    // Part of the unknown time in which the next op was already submitted, or the host waited for the device; the
-    // device waited for something that was not recorded.
-    DurNs queued = 0;
 };
 
 // A piece of a gap with one cause.

@@ -11,6 +11,7 @@
 #include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/missing_work.h"
+#include "analyze/facts/validity.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline facts {
@@ -26,17 +27,6 @@ constexpr double kMinBusyPct = 5, kDensePct = 20;  // percent of the window, of 
 constexpr DurNs kEnoughWork = 1'000'000;
 // A call that takes this share of a window without work is what there is to say about it.
 constexpr double kMainCall = 0.2;
-
-std::string why_no_device_work(const Trace& trace) {
-    const Completeness& complete = trace.completeness();
-    if (complete.without_work() > 0)
-        return fmt::format(
-            "the device work of {} submitting calls was not recorded; record with GPU activities enabled",
-            readable_count(static_cast<std::int64_t>(complete.without_work())));
-    return trace.op().rows + trace.api_call().rows > 0
-               ? "the trace contains host work but no GPU work; record with GPU activities enabled"
-               : "the trace contains no GPU work";
-}
 
 struct WorkDone {
     std::size_t kernels = 0, graphs = 0, copies = 0, fills = 0;
@@ -123,6 +113,8 @@ Sufficiency Sufficiency::make(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Trace& trace = facts.trace();
     if (shares.busy == 0 || shares.effective <= 0) return {why_no_device_work(trace), "the trace contains no GPU work"};
+    if (std::string why = facts.get<Validity>().contradiction(); !why.empty() && !work_missing(trace))
+        return {why, "the recording contradicts itself"};
     if (work_missing(trace))
         return {fmt::format("at least {:.0f} % of the device work was not recorded, so apparent idle time may have "
                             "been busy; {} (see `losses`)",
@@ -135,6 +127,9 @@ Sufficiency Sufficiency::make(const Facts& facts) {
                             "(no Python stacks, no shapes) or use gpu-profile record",
                             readable_duration(recorder), readable_duration(shares.window)),
                 "the profiler's own overhead may be most of the window"};
+    if (facts.get<Arrivals>().pattern == ArrivalPattern::paced)
+        return {"", fmt::format("work starts every {}, so a host that is faster only waits longer",
+                                readable_duration(facts.get<Arrivals>().period))};
     return {};
 }
 
