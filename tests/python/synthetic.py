@@ -40,6 +40,7 @@ class Recorder:
         self.events = []
         self.ids = 0
         self.correlations = self.random.choice((0, 3, 1000))
+        self.free = {}  # when the last work of a stream ends: it is done in order
 
     def record(self):
         for thread in range(self.random.randint(1, 3)):
@@ -102,6 +103,8 @@ class Recorder:
         r = self.random
         device, stream = r.randrange(self.devices), r.choice((7, 7, 20))
         dur = r.randint(1, 15_000)
+        start = max(start, self.free.get((device, stream), start))
+        self.free[device, stream] = start + dur
         where = {"device": device, "stream": stream, "context": 1, "correlation": correlation, **link}
         if kind == "kernel":
             name = r.choice(KERNELS)

@@ -8,7 +8,7 @@ import pytest
 from conftest import FIXTURES, RECORDINGS, short_name
 from exported import tables_of
 
-NSYS = sorted((FIXTURES / "nsys").glob("*.sqlite.gz"))
+NSYS = sorted(path for kind in ("gz", "zst") for path in (FIXTURES / "nsys").glob(f"*.sqlite.{kind}"))
 # What the format has a place for. Numbers of framework records and of HIP have none; a range has its operators next to it.
 KEPT = {
     "kernel": ("start", "dur", "process", "device", "context", "stream", "name", "correlation", "grid_x", "grid_y", "grid_z", "block_x", "block_y",

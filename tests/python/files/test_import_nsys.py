@@ -15,7 +15,7 @@ from conftest import FIXTURES
 from exported import tables_of
 from patience import HANGS_S
 
-EXPORTS = sorted((FIXTURES / "nsys").glob("*.sqlite.gz"))
+EXPORTS = sorted(path for kind in ("gz", "zst") for path in (FIXTURES / "nsys").glob(f"*.sqlite.{kind}"))
 COPY_KINDS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 MEMORY_KINDS = ["pageable", "pinned", "device", "array", "managed", "device static", "managed static", "unknown"]
 
@@ -31,8 +31,9 @@ def mock(tmp_path):
 
 
 def unpacked(path, folder):
-    file = folder / path.name.removesuffix(".gz")
-    file.write_bytes(gzip.decompress(path.read_bytes()))
+    file = folder / path.stem
+    packed = path.read_bytes()
+    file.write_bytes(gzip.decompress(packed) if path.suffix == ".gz" else subprocess.run(["zstd", "-dcq"], input=packed, stdout=subprocess.PIPE, check=True).stdout)
     return file
 
 
@@ -192,7 +193,7 @@ def payload(call, *values, domain=1):
 @pytest.fixture
 def nccl(tmp_path):
     """An export with three kernels of one thread made NCCL's, at its end. Returns it with their launches, in order, and a function that adds a range around a time."""
-    file = unpacked(FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz", tmp_path)
+    file = unpacked(FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst", tmp_path)
     launches = query(file, """SELECT r.start, r.end, r.globalTid, r.correlationId, k._rowid_ FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN CUPTI_ACTIVITY_KIND_KERNEL k
         ON k.correlationId = r.correlationId AND k.globalPid >> 24 = r.globalTid >> 24 ORDER BY r.globalTid, r.start DESC LIMIT 3""")[::-1]
     change(file, "INSERT INTO StringIds VALUES (900000, 'ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)')",

@@ -9,7 +9,7 @@ from drawn import kineto_of
 # In columns: launches at 0, 26 and 28; idle are 0-2, 8-28 and 34-36.
 DRAWN = """
 # 1 char = 100 us
-host main |L.S####...................L.L......|
+host main |L.S#####..................L.L......|
 stream 7  |..AAAAAA....................BBBBBB..C|
 """
 LOADING = DRAWN + "range main |.......[load batch-------].........|\n"

@@ -94,7 +94,7 @@ def test_no_device_record_at_all(program, made):
 
 def test_device_work_whose_calls_were_not_recorded(program):
     """The program launches a quarter of a second ahead of the device, which is busy from the first moment to the last."""
-    report = program.report(FIXTURES / "nsys/h100_2gpu_1s.sqlite.gz", "losses", "summary")
+    report = program.report(FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst", "losses", "summary")
     assert losses(report) == {"unmatched_launch": 2276, "work_at_edge": 262 + 1452 + 476 + 90}
     assert "no records lost" not in trust(report)
     assert any("2,276 device ops" in line for line in trust(report))
@@ -102,13 +102,22 @@ def test_device_work_whose_calls_were_not_recorded(program):
     assert report.document["verdict"]["name"] != "cannot tell"
 
 
-def test_few_launches_in_flight_at_the_end_are_no_loss(program, made):
+def small_kernels_without_the_last(made, kept=lambda e: True):
     kernels = sorted((e for e in events_of("kineto/small_kernels")["traceEvents"] if e.get("cat") == "kernel"), key=lambda e: e["args"]["correlation"])
     last = {e["args"]["correlation"] for e in kernels[-20:]}
-    path = made("kineto/small_kernels", lambda e: e.get("cat") != "kernel" or e["args"]["correlation"] not in last)
+    return made("kineto/small_kernels", lambda e: kept(e) and (e.get("cat") != "kernel" or e["args"]["correlation"] not in last))
+
+
+def test_few_launches_in_flight_at_the_end_are_no_loss(program, made):
+    path = small_kernels_without_the_last(made, lambda e: e.get("name") != "cudaDeviceSynchronize")
     report = program.report(path, "losses", "summary")
     assert losses(report) == {"work_at_edge": 20}
     assert any("20 of 4,800 calls" in line for line in trust(report))
+
+
+def test_launches_that_the_program_waited_for_were_not_in_flight(program, made):
+    assert losses(program.report(small_kernels_without_the_last(made), "losses")) == {"launch_without_kernel": 20}
+
 
 
 def test_completeness_is_unknown_without_launches(program, made):

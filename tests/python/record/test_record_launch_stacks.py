@@ -15,7 +15,8 @@ import threading, time
 def launch(turn):
     play(turn, b"start")
 def step(turn):
-    time.sleep(0.1)
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end: pass
     launch(turn)
 def in_background():
     launch(10)

@@ -79,7 +79,7 @@ def test_five_percent_is_found_and_fails_where_it_was_asked_to(program, tmp_path
 
 def test_steps_are_those_of_the_verdict(program, tmp_path):
     """Steps that kernels mark are found once: in a part of the recording, other ones might be."""
-    base, new = FIXTURES / "nsys/mfu_2gpu_before.sqlite.gz", FIXTURES / "nsys/mfu_2gpu_after.sqlite.gz"
+    base, new = FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst", FIXTURES / "nsys/mfu_2gpu_after.sqlite.zst"
     document = compare(program, base, new, "metrics", "steps")
     samples = rows(document, "metrics")[0]
     for side, path in (("base", base), ("new", new)):
@@ -131,7 +131,7 @@ def test_a_single_recording_per_side_says_what_it_cannot_show(program, tmp_path)
 
 def test_parts_of_two_devices_add_up_to_the_step(program):
     """Two GPUs before and after a change: steps longer, each flash kernel unchanged."""
-    document = compare(program, *(str(FIXTURES / f"nsys/mfu_2gpu_{when}.sqlite.gz") for when in ("before", "after")), "metrics", "attribution")
+    document = compare(program, *(str(FIXTURES / f"nsys/mfu_2gpu_{when}.sqlite.zst") for when in ("before", "after")), "metrics", "attribution")
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
     attribution = rows(document, "attribution")
     assert document["verdict"]["name"] == "slower"

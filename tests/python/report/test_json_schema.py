@@ -23,7 +23,7 @@ REPLAY = "replay:tests/fixtures/nvml/bursty.csv@max"
 RECORDINGS = (
     TRANSFORMER,
     f"{KINETO}/transformer-stacks-shapes-memory.json.gz",
-    "tests/fixtures/nsys/h100_2gpu_1s.sqlite.gz",
+    "tests/fixtures/nsys/h100_2gpu_1s.sqlite.zst",
     "tests/fixtures/nsys/mock_gpu_trace.csv",
     "tests/fixtures/jax/mlp.xplane.pb.gz",
     "tests/fixtures/public/nccl_parser_config__nccl_data.json.gz",

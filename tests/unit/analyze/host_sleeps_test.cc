@@ -23,7 +23,7 @@ Draft two_launches() {
     return draft;
 }
 
-void os_call(Draft& draft, std::string_view thread, TimeNs start, TimeNs end, std::string_view name) {
+void waiting_call(Draft& draft, std::string_view thread, TimeNs start, TimeNs end, std::string_view name) {
     OsCallTable& table = draft.tables().os_call;
     Row row = table.add();
     table.start.set(row, start * kMs);
@@ -70,9 +70,9 @@ IntervalSet ms(std::initializer_list<std::pair<TimeNs, TimeNs>> spans) {
 
 TEST(HostSleeps, CallsThatOnlyWait) {
     Draft draft = two_launches();
-    os_call(draft, "main", 10, 40, "epoll_wait");
-    os_call(draft, "main", 50, 60, "read");
-    os_call(draft, "main", 70, 90, "nanosleep");
+    waiting_call(draft, "main", 10, 40, "epoll_wait");
+    waiting_call(draft, "main", 50, 60, "read");
+    waiting_call(draft, "main", 70, 90, "nanosleep");
     Slept found = slept(draft);
     EXPECT_EQ(found.work, ms({{10, 40}, {70, 90}}));
     EXPECT_EQ(found.timed, ms({{70, 90}}));
@@ -85,7 +85,7 @@ TEST(HostSleeps, NotWhileAnotherThreadSubmits) {
     draft.call("autograd", 50 * kMs, 51 * kMs, "cudaLaunchKernel", 10);
     draft.kernel(0, 7, 31 * kMs, 32 * kMs, "k", 9);
     draft.kernel(0, 7, 51 * kMs, 52 * kMs, "k", 10);
-    os_call(draft, "main", 10, 90, "poll");
+    waiting_call(draft, "main", 10, 90, "poll");
     Slept found = slept(draft);
     ASSERT_EQ(found.work.size(), 2u);
     EXPECT_EQ(found.work[0], (Interval{10 * kMs, 30 * kMs}));
@@ -96,7 +96,7 @@ TEST(HostSleeps, NotWhileAnotherThreadSubmits) {
 TEST(HostSleeps, NotWhileTheDeviceIsWaitedFor) {
     Draft draft = two_launches();
     draft.call("main", 5 * kMs, 60 * kMs, "cudaStreamSynchronize", 20);
-    os_call(draft, "main", 10, 50, "poll");
+    waiting_call(draft, "main", 10, 50, "poll");
     EXPECT_TRUE(slept(draft).work.empty());
 }
 

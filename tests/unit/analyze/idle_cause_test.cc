@@ -151,7 +151,7 @@ TEST(IdleCause, AnOpSubmittedLongAgoWaitsForTheDevice) {
     draft.kernel(0, 7, 11 * kUs, 20 * kUs, "b", 2);
     draft.kernel(0, 7, 90 * kUs, 91 * kUs, "c", 3);
     auto sums = idle_by_cause(draft.finish());
-    EXPECT_EQ(of(sums, IdleCause::unknown), 70 * kUs);
+    EXPECT_EQ(of(sums, IdleCause::unrecorded_work), 70 * kUs);
     EXPECT_EQ(of(sums, IdleCause::launch), 2 * kUs + 1 * kUs);
 }
 

@@ -26,7 +26,10 @@ public:
     explicit NvmlStage(const std::string& script, const SourceRequest& request = all_devices(),
                        const std::string& library = GPUPROF_FAKES_DIR "/libnvidia-ml.so.1")
         : opened(open(script, request, library)) {}
-    ~NvmlStage() { unlink(script_path.c_str()); }
+    ~NvmlStage() {
+        unsetenv("GPUPROF_NVML");  // another test's GPU is not this one
+        unlink(script_path.c_str());
+    }
 
     DeviceSource& source() { return **opened; }
     // One turn of everything.

@@ -19,9 +19,14 @@ class SimStage {
 public:
     explicit SimStage(const std::string& script) {
         setenv("GPUPROF_CUDA", GPUPROF_FAKES_DIR "/libcuda.so.1", 1);
+        // The simulated NVML of another test stays loaded, and its GPU may be throttled.
+        setenv("GPUPROF_NVML", GPUPROF_FAKES_DIR "/none", 0);
         EXPECT_EQ(function<int(const char*, int)>("fake_cuda_set")(script.c_str(), 1), 0) << script;
     }
-    ~SimStage() { unsetenv("GPUPROF_CUDA"); }
+    ~SimStage() {
+        unsetenv("GPUPROF_CUDA");
+        unsetenv("GPUPROF_NVML");
+    }
 
     template <class Prototype>
     static Prototype* function(const char* name) {

@@ -28,11 +28,11 @@ struct Made {
     void shorter(Row call, DurNs dur) { batch.tables.api_call.dur.change(call, dur); }
     void at(Row call, TimeNs start) { batch.tables.api_call.start.change(call, start); }
 
-    // Work of the device, 1 us after the newest call began.
+    // Work of the device, 1 us or more after the newest call began; no two are alike.
     template <class Table>
     Row work(Table& table, std::int64_t correlation) {
         Row row = table.add();
-        table.start.set(row, now + 1000);
+        table.start.set(row, now + 1000 + 100 * static_cast<TimeNs>(row));
         table.dur.set(row, 100);
         table.process.set(row, batch.intern("1"));
         table.correlation.set(row, correlation);

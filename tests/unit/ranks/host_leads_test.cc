@@ -5,11 +5,11 @@
 namespace gpuprof {
 namespace {
 
-constexpr const char* kReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+constexpr const char* kLeadingReduce = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
 
 class HostLeads : public OneRank {
 protected:
-    void reduce(TimeNs start, TimeNs end, std::int64_t correlation) { kernel(start, end, kReduce, correlation); }
+    void reduce(TimeNs start, TimeNs end, std::int64_t correlation) { kernel(start, end, kLeadingReduce, correlation); }
 };
 
 TEST_F(HostLeads, CountFromTheCollectiveThatEndedBeforeTheHostStoppedWaiting) {
