@@ -69,11 +69,12 @@ class Alignment {
 public:
     Alignment(Tables& tables, const Links& links, const StringPool& strings, Batch& losses)
         : tables_(tables), links_(links), calls_(tables.api_call), strings_(strings), losses_(losses) {
-        bool one = has_one_stream();
         waits_.resize(strings.size(), 0);
+        std::optional<bool> one;  // looked for only if a call waits for a stream
         for (std::size_t i = 0; i < strings.size(); ++i) {
             std::string_view name = strings[static_cast<StringId>(i)];
-            waits_[i] = waits_for_device(name) || (one && waits_for_stream(name));
+            if (waits_for_stream(name) && !one) one = has_one_stream();
+            waits_[i] = waits_for_device(name) || (waits_for_stream(name) && *one);
         }
     }
 
