@@ -40,17 +40,13 @@ struct OsWaits {
     IntervalSet any;
 };
 
-// A wait for another thread of the process counts only if that one can be known to wait as well, for something outside: every
-// thread that makes calls of the system waits in one, and at least one of them not for a thread.
-bool all_wait(const std::map<StringId, OsWaits>& threads, StringId thread, Interval wait) {
-    bool outside = false;
-    for (const auto& [other, waits] : threads) {
-        if (other == thread) continue;
+// A wait for another thread of the process does not count while that one may work for it: a thread that makes calls of the system and
+// waits in none.
+bool any_works(const std::map<StringId, OsWaits>& threads, StringId thread, Interval wait) {
+    return std::any_of(threads.begin(), threads.end(), [&](const auto& each) {
         auto least = static_cast<DurNs>(kWorkedInstead * static_cast<double>(wait.length()));
-        if (length_within(waits.any, wait) < least) return false;
-        outside |= length_within(waits.outside, wait) >= least;
-    }
-    return outside;
+        return each.first != thread && length_within(each.second.any, wait) < least;
+    });
 }
 
 void observe_os_calls(const Trace& trace, Observed& found) {
@@ -88,7 +84,7 @@ void observe_os_calls(const Trace& trace, Observed& found) {
         Intervals& asleep = found.asleep[thread];
         asleep.insert(asleep.end(), of.outside.begin(), of.outside.end());
         for (const Interval& wait : of.inside)
-            if (states || all_wait(threads, thread, wait)) asleep.push_back(wait);
+            if (states || !any_works(threads, thread, wait)) asleep.push_back(wait);
     }
 }
 

@@ -158,11 +158,11 @@ def test_requests(answer, call):
 
 @pytest.mark.parametrize("call", ["pthread_cond_wait", "sem_wait"])
 def test_a_worker_waits_for_a_thread_that_waits_for_requests(answer, call):
-    """Only then: another thread may compute before it wakes the worker."""
+    """Only then: another thread may compute before it wakes the worker. If nothing of the others was recorded, what it waited for is unknown."""
     recording = Recording(starts_of("poisson"))
     assert answer(recording, os_call=call, other_call="epoll_wait")["verdict"]["name"] == "no load"
     assert answer(recording, os_call=call, other_call="ioctl")["verdict"]["name"] != "no load"
-    assert answer(Recording(starts_of("poisson"), TRAINING), os_call=call)["verdict"]["name"] == "host-bound (other)"
+    assert answer(Recording(starts_of("poisson"), TRAINING), os_call=call)["verdict"]["name"] == "cannot tell"
 
 
 @pytest.mark.parametrize("call", ["read", "ioctl", "pthread_join", "waitpid", "fsync"])
