@@ -10,6 +10,7 @@
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/facts/name_groups.h"
+#include "analyze/facts/steps/between_steps.h"
 #include "analyze/knowledge/kernel_class.h"
 #include "analyze/replay/kernel_speed.h"
 #include "core/base/text/pattern.h"
@@ -113,7 +114,7 @@ bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
     scenario.drop(EdgeKind::sync_return);
     if (estimate != Estimate::high) return true;
     scale_host(graph, scenario, 0, [](const PointInfo& info) {
-        return info.in_step && info.kind == PointKind::call_end && info.call == CallKind::sync;
+        return info.in_loop() && info.kind == PointKind::call_end && info.call == CallKind::sync;
     });
     const MemcpyTable& copies = facts.trace().memcpy();
     CopyPaths paths(facts.trace());
@@ -130,7 +131,7 @@ bool use_graph(const Edit&, const Facts&, const ReplayGraph& graph, Scenario& sc
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
-        if (info.kind == PointKind::op || !info.in_step || info.in_input || info.idle) continue;
+        if (info.kind == PointKind::op || !info.in_loop() || info.in_input || info.idle) continue;
         bool launching = outside_calls(info) && scenario.length[p] <= kMaxLaunching;
         DurNs most = scenario.length[p];
         if (info.kind == PointKind::call_end && info.call == CallKind::launch) most = node;
@@ -157,7 +158,7 @@ bool scale_input(const Edit& edit, const Facts&, const ReplayGraph& graph, Scena
 
 bool scale_host_code(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
     return scale_host(graph, scenario, edit.factor, [](const PointInfo& info) {
-        return info.in_step && !info.in_input && !info.idle && outside_calls(info);
+        return info.in_loop() && !info.in_input && !info.idle && outside_calls(info);
     });
 }
 
@@ -165,12 +166,26 @@ bool scale_long_host_code(const Edit& edit, const Facts&, const ReplayGraph& gra
     bool any = false;
     for (Point p = 0; p < graph.points(); ++p) {
         const PointInfo& info = graph.info[p];
-        bool other = info.kind == PointKind::op || !info.in_step || info.in_input || info.idle || !outside_calls(info);
+        bool other =
+            info.kind == PointKind::op || !info.in_loop() || info.in_input || info.idle || !outside_calls(info);
         if (other || graph.length[p] <= kMaxLaunching) continue;
         any = true;
         scenario.length[p] = scaled(scenario.length[p], edit.factor);
     }
     return any;
+}
+
+// What the program does between steps, on the host and on the device; at best without its waits. Fetching input is another change.
+bool scale_between_steps(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    if (facts.get<BetweenSteps>().stretches.empty()) return false;
+    for (Point p = 0; p < graph.points(); ++p)
+        if (const PointInfo& info = graph.info[p]; info.between && !info.in_input && !info.idle)
+            scenario.length[p] = scaled(scenario.length[p], edit.factor);
+    if (edit.factor > 0) return true;
+    for (EdgeKind kind : {EdgeKind::sync_return, EdgeKind::copy_to_device, EdgeKind::copy_to_host,
+                          EdgeKind::allocation_return, EdgeKind::back_pressure})
+        scenario.between[static_cast<std::size_t>(kind)] = false;
+    return true;
 }
 
 bool scale_allocation(const Edit& edit, const Facts&, const ReplayGraph& graph, Scenario& scenario, Estimate) {
@@ -185,7 +200,7 @@ bool separate_copies(const Edit& edit, const Facts& facts, const ReplayGraph& gr
     if (!has_edges(graph, EdgeKind::copy_order)) return false;
     pin_copies(edit, facts, graph, scenario, estimate);
     scenario.drop(EdgeKind::copy_order);
-    scenario.in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = true;
+    scenario.set(EdgeKind::bypass, true);
     return true;
 }
 
@@ -236,6 +251,13 @@ constexpr std::array kChangeRules{
                .limit = false,
                .rough = false,
                .apply = drop_waits},
+    ChangeRule{.name = "between-steps",
+               .assumes = "saving, evaluating or logging is rare, or happens during the steps",
+               .scales = true,
+               .estimated = false,
+               .limit = false,
+               .rough = false,
+               .apply = scale_between_steps},
     ChangeRule{.name = "pinned-copies",
                .assumes = "staging buffers are reused",
                .scales = false,

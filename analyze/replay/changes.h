@@ -15,11 +15,12 @@ namespace gpuprof::inline replay {
 enum class Change : std::uint8_t {
     input,           // batches are ready when asked for
     waits,           // calls do not wait for the device
+    between_steps,   // what the program does between steps takes no time
     pinned_copies,   // copies of pageable memory come from pinned memory and do not block
     copy_stream,     // ... and copies to the device have a stream of their own
     allocation,      // allocations and releases take no time
-    long_host_code,  // long stretches of host code in steps take no time
-    host_code,       // host code in steps takes no time; calls stay
+    long_host_code,  // long stretches of host code in the loop take no time
+    host_code,       // host code in the loop takes no time; calls stay
     cuda_graph,      // launches of a step become nodes of a CUDA graph
     fusion,          // chains of elementwise kernels become one kernel
     tensor_cores,    // FP32 matrix products on CUDA cores run on tensor cores

@@ -40,7 +40,7 @@ private:
         TimeNs latest = 0;
         for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e) {
             const ReplayEdge& edge = graph_.edges[e];
-            if (!scenario_.holds(edge.kind, graph_.info[p].in_step)) continue;
+            if (!scenario_.holds(edge.kind, graph_.info[p])) continue;
             TimeNs time = times_[edge.source] + scenario_.lag_of(edge);
             if (found == nullptr || time > latest) {
                 found = &edge;

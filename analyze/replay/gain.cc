@@ -8,6 +8,7 @@
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/waits.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/between_steps.h"
 
 namespace gpuprof::inline replay {
 namespace {
@@ -79,6 +80,11 @@ DurNs idle_of(const Facts& facts) {
     return (facts.get<Recoverable>()[causes] + ...);
 }
 DurNs idle_of_waits(const Facts& facts) { return facts.get<Recoverable>().waits; }
+DurNs idle_between_steps(const Facts& facts) {
+    const BetweenSteps& between = facts.get<BetweenSteps>();
+    return std::min((between.exposed - between.kernels) * static_cast<DurNs>(facts.get<Shares>().devices),
+                    facts.get<Shares>().window);
+}
 DurNs nothing_idle(const Facts&) { return 0; }
 DurNs exposed_communication(const Facts& facts) {
     return facts.get<Shares>().exposed_comm + idle_of<IdleCause::communication_wait>(facts);
@@ -88,6 +94,7 @@ DurNs exposed_communication(const Facts& facts) {
 constexpr std::array kWasteRules{
     WasteRule{idle_of<IdleCause::input_pipeline>, Change::input, {}},
     WasteRule{idle_of_waits, Change::waits, {}},
+    WasteRule{idle_between_steps, Change::between_steps, {}},
     WasteRule{idle_without_exposed_copies, Change::pinned_copies, Change::copy_stream},
     WasteRule{idle_of<IdleCause::allocation>, Change::allocation, {}},
     WasteRule{idle_of<IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation>,

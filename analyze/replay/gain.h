@@ -19,6 +19,7 @@ namespace gpuprof::inline replay {
 enum class Waste : std::uint8_t {
     input,
     waits,
+    between_steps,
     copies,
     allocation,
     host_code,

@@ -13,7 +13,7 @@ TimeNs latest(const ReplayGraph& graph, const Scenario& scenario, const PodVecto
     TimeNs time = kNoTime;
     for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e) {
         const ReplayEdge& edge = graph.edges[e];
-        if (all ? edge.kind == EdgeKind::bypass : !scenario.holds(edge.kind, graph.info[p].in_step)) continue;
+        if (all ? edge.kind == EdgeKind::bypass : !scenario.holds(edge.kind, graph.info[p])) continue;
         time = std::max(time, times[edge.source] + scenario.lag_of(edge));
     }
     return time;
@@ -34,7 +34,7 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
 Scenario::Scenario(const ReplayGraph& graph) : length(graph.length), lags(graph.lags) {
     in_steps.fill(true);
     in_steps[static_cast<std::size_t>(EdgeKind::bypass)] = false;
-    outside = in_steps;
+    outside = between = in_steps;
 }
 
 PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace) {

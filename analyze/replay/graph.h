@@ -41,9 +41,12 @@ struct PointInfo {
     PointKind kind : 2 = PointKind::op;
     CallKind call : 3 = CallKind::other;  // call_start, call_end
     bool in_step : 1 = false;             // host: the time before the point lies in a step; ops: launched in a step
+    bool between : 1 = false;             // the same, between two steps
     bool in_input : 1 = false;            // host: the time before the point lies in a range that fetches input
     bool waits : 1 = false;               // call_end: the call lasted until the device had reached some point
     bool idle : 1 = false;                // host: before the point, the thread only waited for another thread
+
+    bool in_loop() const { return in_step || between; }
 };
 
 enum class EdgeKind : std::uint8_t {
@@ -130,13 +133,19 @@ struct Scenario {
     PodVector<DurNs> length;  // by point
     std::vector<LagClass> lags;
     std::array<bool, kEdgeKinds> in_steps{};  // whether edges of a kind hold inside steps
-    std::array<bool, kEdgeKinds> outside{};   // and outside
+    std::array<bool, kEdgeKinds> between{};   // between them
+    std::array<bool, kEdgeKinds> outside{};   // and before the first and after the last
     bool residuals = true;
 
     explicit Scenario(const ReplayGraph& graph);
-    void drop(EdgeKind kind) { in_steps[static_cast<std::size_t>(kind)] = false; }
-    bool holds(EdgeKind kind, bool in_step) const {
-        return (in_step ? in_steps : outside)[static_cast<std::size_t>(kind)];
+    // In the loop: in steps and between them.
+    void set(EdgeKind kind, bool holds) {
+        in_steps[static_cast<std::size_t>(kind)] = between[static_cast<std::size_t>(kind)] = holds;
+    }
+    void drop(EdgeKind kind) { set(kind, false); }
+    bool holds(EdgeKind kind, const PointInfo& to) const {
+        const std::array<bool, kEdgeKinds>& around = to.between ? between : outside;
+        return (to.in_step ? in_steps : around)[static_cast<std::size_t>(kind)];
     }
     DurNs lag_of(const ReplayEdge& edge) const {
         const LagClass& of = lags[edge.lag];

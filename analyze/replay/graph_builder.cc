@@ -33,6 +33,7 @@ GraphBuilder::GraphBuilder(const Trace& trace, HostLanes host)
     graph_.threads = threads_of(host_);
     for (const HostLane& lane : host_.lanes) {
         in_step_.emplace_back(host_.in_steps);
+        between_.emplace_back(host_.between_steps);
         in_input_.emplace_back(lane.input);
     }
 }
@@ -163,6 +164,7 @@ PointInfo GraphBuilder::info_of(std::size_t lane, std::size_t at) {
         if (name != kNoString) info.call = *host_.kinds[index_of(name)];
     }
     info.in_step = in_step_[lane].holds_before(from.time(at));
+    info.between = between_[lane].holds_before(from.time(at));
     info.in_input = in_input_[lane].holds_before(from.time(at));
     // In front of a hand-over, the receiving thread had nothing to do but wait; so had the one that paused.
     const std::vector<HandOverEdge>& edges = hand_over_edges_[lane];

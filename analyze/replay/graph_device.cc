@@ -128,7 +128,10 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_
     if (step_ >= steps.size() || time < steps[step_].start || time >= steps[step_].end) {
         auto after = std::upper_bound(steps.begin(), steps.end(), time,
                                       [](TimeNs t, const Step& step) { return t < step.start; });
-        if (after == steps.begin() || time >= after[-1].end) return;
+        if (after == steps.begin() || time >= after[-1].end) {
+            graph_.info[op].between = after != steps.begin() && after != steps.end();
+            return;
+        }
         step_ = static_cast<std::size_t>(after - steps.begin()) - 1;
     }
     graph_.info[op].in_step = true;

@@ -262,7 +262,11 @@ HostLanes HostLanes::make(const Facts& facts) {
             cuts[lane].push_back(step.start);
             cuts[lane].push_back(step.end);
         }
-    for (const Step& step : host.steps) add_merged(host.in_steps, {step.start, step.end});
+    for (const Step& step : host.steps) {
+        if (!host.in_steps.empty() && host.in_steps.back().end < step.start)
+            host.between_steps.push_back({host.in_steps.back().end, step.start});
+        add_merged(host.in_steps, {step.start, step.end});
+    }
     for (std::size_t i = 0; i < host.lanes.size(); ++i) {
         add_cuts(host.lanes[i], std::move(cuts[i]));
         host.lanes[i].input = std::move(input[i]);

@@ -63,7 +63,7 @@ struct HostLanes {
     std::vector<StringId> independent;
     std::vector<Step> steps;  // of the host if `host_steps`, otherwise of the device
     bool host_steps = false;
-    IntervalSet in_steps;
+    IntervalSet in_steps, between_steps;
     StringId step_thread = kNoString;
     PodVector<Row> outer_call;  // by row of api_call: the outermost call around it; empty if no call is nested
     std::vector<std::optional<CallKind>> kinds;  // of calls, by the string id of their name; absent: no call has it

@@ -120,7 +120,7 @@ public:
             if (graph_.info[p].kind != PointKind::op) continue;
             Chain& chain = chains_[graph_.info[p].lane];
             DurNs length = scenario_.length[p];
-            if (!graph_.info[p].in_step || !elementwise(p)) {
+            if (!graph_.info[p].in_loop() || !elementwise(p)) {
                 close(chain);
                 continue;
             }

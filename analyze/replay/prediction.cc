@@ -43,7 +43,7 @@ std::optional<Scenario> scenario_with(const Facts& facts, const std::vector<Edit
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     Scenario scenario(graph);
     scenario.residuals = variant.residuals;
-    if (!variant.events) scenario.in_steps[static_cast<std::size_t>(EdgeKind::event)] = false;
+    if (!variant.events) scenario.drop(EdgeKind::event);
     if (variant.recorder) remove_recorder(facts, graph, scenario, *variant.recorder);
     for (const Edit& edit : edits)
         if (!apply(edit, facts, graph, scenario, variant.effect)) return std::nullopt;
@@ -243,7 +243,7 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
         found.gain_low = std::min(found.gain_low, part(base - step - slower, base));
     }
     // Twice the standard error of the steps: another recording of the same program would differ by as much.
-    double spread = 2 * facts.get<ReplayValidity>().step_error;
+    double spread = 2 * standard_error(changed.completions());
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
     found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
     found.certainty = rough ? Certainty::rough : Certainty::good;

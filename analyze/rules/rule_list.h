@@ -16,6 +16,7 @@
     RULE(InputPipeline)        \
     RULE(SmallKernels)         \
     RULE(Synchronisation)      \
+    RULE(BetweenSteps)         \
     RULE(IdleGaps)             \
     RULE(MemoryTransfers)      \
     RULE(SmallCopies)          \

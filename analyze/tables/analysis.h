@@ -18,6 +18,7 @@ struct AnalysisTraits {
     bool replays = false;     // replays the recording, which takes long for large ones (Replayed::too_large)
     bool of_kernel = false;   // `--kernel`, or the word after its name, selects a kernel
     bool of_job = false;      // about the ranks of a distributed job
+    bool of_whole = false;    // about the whole recording, whatever part others cover: what is held, lost or impossible
 };
 
 struct Analysis {

@@ -54,7 +54,8 @@ Result<ResultTable> losses_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kLossRows{"losses", "", "Dropped, repaired and unreadable records, with location and remedy.",
-                         kLossesColumns, losses_table};
+const Analysis kLossRows{
+    "losses",       "",           "Dropped, repaired and unreadable records, with location and remedy.",
+    kLossesColumns, losses_table, {.of_whole = true}};
 
 }  // namespace gpuprof::tables

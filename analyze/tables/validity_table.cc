@@ -37,7 +37,11 @@ Result<ResultTable> validity_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kValidity{"validity", "", "Whether the recording can be true: checks of what hardware cannot do.",
-                         kValidityColumns, validity_table};
+const Analysis kValidity{"validity",
+                         "",
+                         "Whether the recording can be true: checks of what hardware cannot do.",
+                         kValidityColumns,
+                         validity_table,
+                         {.of_whole = true}};
 
 }  // namespace gpuprof::tables

@@ -154,6 +154,7 @@ struct QueryArguments {
     std::string output = "-";
     std::int64_t limit = -1;  // -1: the default of the format
     double time_out = 0;
+    bool whole = false;
     Options options;
     ReadLimits limits;
 };
@@ -211,7 +212,7 @@ Result<ExitCode> run_query(const QueryArguments& given) {
     if (!opened.ok()) return opened.error();
     note_damage(*opened);
     Trace trace = rebase_to_start(std::move(opened).value());
-    Catalogue catalogue(trace, arguments.options);
+    Catalogue catalogue(trace, arguments.options, arguments.whole);
     limit_sql_memory();
     Result<std::unique_ptr<Sql>> sql = Sql::open(catalogue);
     if (!sql.ok()) return sql.error();
@@ -246,6 +247,8 @@ std::function<Result<ExitCode>()> declare_query(CommandLine& line) {
         .suggest(names_of(answer_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
+    line.flag("--whole", arguments->whole,
+              "Let analyses cover the whole recording with start-up, not only the part with most work.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
     line.remove("--limit");  // replaces the --limit of analyses: here it limits the rows of an answer

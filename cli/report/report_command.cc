@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/facts/validity.h"
 #include "cli/choice.h"
@@ -93,7 +95,7 @@ struct ReportContent {
     std::vector<ResultTable> tables;
 };
 
-Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
+Result<ReportContent> analyse(const Plan& plan, const Facts& facts, std::map<const Analysis*, ResultTable> known = {}) {
     ReportContent found;
     if (plan.first_answer || plan.all_findings || plan.about_kernel) {
         bool whole = plan.first_answer || plan.all_findings;
@@ -107,7 +109,8 @@ Result<ReportContent> analyse(const Plan& plan, const Facts& facts) {
         found.trust = trust_of(facts, about_idle);
     }
     for (const Analysis* analysis : plan.analyses) {
-        Result<ResultTable> table = analysis->run(facts);
+        auto before = known.find(analysis);
+        Result<ResultTable> table = before == known.end() ? analysis->run(facts) : std::move(before->second);
         if (!table.ok()) return table.error();
         found.tables.push_back(std::move(table).value());
     }
@@ -120,6 +123,7 @@ Report report_of(const Plan& plan, const Trace& trace, const ReportContent& foun
             .origin = trace.origin(),
             .window = trace.window(),
             .zero = trace.zero(),
+            .whole = trace.is_part() ? trace.full_window().length() : 0,
             .trust = found.trust,
             .answer = found.answer ? &*found.answer : nullptr,
             .first_answer = plan.first_answer || (plan.about_kernel && !plan.all_findings),
@@ -139,6 +143,7 @@ std::string requested_part(const ReportArguments& arguments) {
 struct TraceWithFacts {
     std::unique_ptr<Trace> trace;
     std::unique_ptr<const Facts> facts;
+    std::map<const Analysis*, ResultTable> of_whole = {};  // of a part: what is about the whole recording
 };
 
 TraceWithFacts with_facts(Trace trace, const Options& options) {
@@ -147,8 +152,8 @@ TraceWithFacts with_facts(Trace trace, const Options& options) {
     return selected;
 }
 
-// The requested part. Without one, the first answer covers the repeating part, unless --whole is given.
-Result<TraceWithFacts> selected_part(Trace trace, const ReportArguments& arguments, bool first_answer) {
+// The requested part. Without one, answers cover the repeating part, unless --whole is given.
+Result<TraceWithFacts> selected_part(Trace trace, const Plan& plan, const ReportArguments& arguments) {
     if (arguments.from > 0 || arguments.to > 0) {
         TimeNs zero = trace.zero(), end = trace.window().end;
         Interval part{zero + std::llround(arguments.from * kNsPerSecond),
@@ -160,11 +165,26 @@ Result<TraceWithFacts> selected_part(Trace trace, const ReportArguments& argumen
         return with_facts(select_interval(std::move(trace), part), arguments.options);
     }
     TraceWithFacts whole = with_facts(std::move(trace), arguments.options);
-    if (!first_answer || arguments.whole) return whole;
+    bool about_whole =
+        !plan.analyses.empty() && std::all_of(plan.analyses.begin(), plan.analyses.end(),
+                                              [](const Analysis* each) { return each->traits.of_whole; });
+    if (arguments.whole || about_whole) return whole;
     std::optional<Interval> part = interval_for_first_answer(*whole.facts);
     if (!part) return whole;
+    TraceWithFacts selected;
+    for (const Analysis* analysis : plan.analyses) {
+        if (!analysis->traits.of_whole) continue;
+        Result<ResultTable> table = analysis->run(*whole.facts);
+        if (!table.ok()) return table.error();
+        selected.of_whole.emplace(analysis, std::move(table).value());
+    }
+    Phases phases = whole.facts->get<Phases>();
     whole.facts.reset();
-    return with_facts(select_interval(std::move(*whole.trace), *part), arguments.options);
+    selected.trace = std::make_unique<Trace>(select_interval(std::move(*whole.trace), *part));
+    auto facts = std::make_unique<Facts>(*selected.trace, arguments.options);
+    facts->put(std::move(phases));
+    selected.facts = std::move(facts);
+    return selected;
 }
 
 // A word that names an analysis is one; a word after an analysis of one kernel selects it; any other word that is an existing path
@@ -195,9 +215,9 @@ ExitCode judge_validity(const Facts& facts) {
 
 Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,
                             const std::function<void(const Facts&)>& judge = {}) {
-    Result<TraceWithFacts> selected = selected_part(std::move(whole), arguments, plan.analyses.empty());
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, arguments);
     if (!selected.ok()) return selected.error();
-    Result<ReportContent> found = analyse(plan, *selected->facts);
+    Result<ReportContent> found = analyse(plan, *selected->facts, std::move(selected->of_whole));
     if (!found.ok()) return found.error();
     Report report = report_of(plan, *selected->trace, *found);
     if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit,
@@ -271,7 +291,7 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
         .seconds(0, kMaxTime)
         .value("S");
     line.flag("--whole", arguments->whole,
-              "Base the first answer on the whole recording with start-up, not on the part with most work.");
+              "Analyse the whole recording with start-up, not only the part with most work.");
     line.option("--fail-on", arguments->fail_on,
                 "Exit with 1 if the recording contradicts itself: 'validity', the analysis that lists how.")
         .one_value_per_use()
@@ -287,9 +307,9 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
 }  // namespace
 
 Result<std::string> first_answer_text(Trace whole) {
-    Result<TraceWithFacts> selected = selected_part(std::move(whole), ReportArguments{}, true);
-    if (!selected.ok()) return selected.error();
     Plan plan{.format = find_report_format("text"), .analyses = {}, .first_answer = true};
+    Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, ReportArguments{});
+    if (!selected.ok()) return selected.error();
     Result<ReportContent> found = analyse(plan, *selected->facts);
     if (!found.ok()) return found.error();
     Report report = report_of(plan, *selected->trace, *found);

@@ -13,6 +13,7 @@
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/between_steps.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/replay/gain.h"
@@ -41,6 +42,8 @@ constexpr double kMinVerdictPct = 20;
 constexpr double kMinHealthyPct = 80, kMinHealthyRatePct = 65;
 // Alternatives below this share of the window are not worth a line.
 constexpr double kMinAlternativePct = 1;
+// Work between steps is named with the verdict from this share of the window.
+constexpr double kMinBetweenPct = 10;
 // If the device does both, arithmetic decides even if moving data takes slightly longer: data-moving kernels can be
 // fused into arithmetic ones, so arithmetic is the lower bound.
 constexpr double kFloor = 0.8;
@@ -109,6 +112,16 @@ std::string what_is_known(const Facts& facts) {
                        readable_percent(shares.pct(shares.busy)), short_name(facts.trace().text(most->name)),
                        readable_count(static_cast<std::int64_t>(most->count)), most->count == 1 ? "" : "es",
                        readable_duration(most->total_ns / static_cast<DurNs>(most->count)));
+}
+
+// How much of the time is spent between steps, if that is worth a word.
+std::string spent_between_steps(const Facts& facts) {
+    const BetweenSteps& between = facts.get<BetweenSteps>();
+    const Shares& shares = facts.get<Shares>();
+    double pct = shares.pct(between.exposed * static_cast<DurNs>(shares.devices));
+    if (pct < kMinBetweenPct) return "";
+    return fmt::format("; work between steps{} takes {} % of the time",
+                       between.name.empty() ? "" : " (" + between.name + ")", readable_percent(pct));
 }
 
 Basis basis_of(const Facts& facts, Limit limit) {
@@ -206,6 +219,7 @@ Verdict judge(const Facts& facts) {
         if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
+    verdict.because += spent_between_steps(facts);
     if (verdict.limit == Limit::unknown)
         verdict.because += what_is_known(facts);
     else {

@@ -9,6 +9,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/steps/phases.h"
 #include "analyze/facts/validity.h"
 #include "core/base/text/readable.h"
 #include "core/model/build/damage.h"
@@ -40,6 +41,22 @@ std::string what_window(const Trace& trace) {
     if (!trace.is_part()) return fmt::format("{} window", length(trace.window().length()));
     return fmt::format("{} window starting at {} of {} (--whole: everything)", length(trace.window().length()),
                        length(trace.window().start - trace.zero()), length(trace.full_window().length()));
+}
+
+// What else is in the recording, and what it costs.
+void add_phases(const Facts& facts, Trust& trust) {
+    const Interval window = facts.trace().window();
+    std::string judged, others;
+    for (const Phase& phase : facts.get<Phases>().all) {
+        std::string& text = phase.span.start < window.end && phase.span.end > window.start ? judged : others;
+        text += fmt::format("{}{} {} ({} % of the recording, GPU {} % busy)", text.empty() ? "" : ", ", phase.name,
+                            readable_duration(phase.span.length()),
+                            readable_percent(100 * static_cast<double>(phase.span.length()) /
+                                             static_cast<double>(facts.trace().full_window().length())),
+                            readable_percent(phase.busy_pct));
+    }
+    if (others.empty() && judged.empty()) return;
+    trust.statements.push_back({false, others.empty() ? "phases: " + judged : "not in this window: " + others});
 }
 
 std::string_view tool_of(const Trace& trace) {
@@ -301,6 +318,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     Trust trust;
     add_damage(facts.trace(), trust);
     trust.statements.push_back({false, what_was_recorded(facts)});
+    if (about_idle) add_phases(facts, trust);
     add_losses(facts.trace(), about_idle ? idle_with_work(facts) : "", trust);
     if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
     add_debug_env(facts.trace(), trust);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "analyze/facts/steps/phases.h"
+#include "analyze/facts/steps/steady_part.h"
+#include "core/model/select_interval.h"
 #include "present/answer/analyses.h"
 
 namespace gpuprof::inline query {
@@ -32,7 +35,8 @@ std::string sql_name(const Analysis& analysis) {
     return std::string(analysis.name) + (taken ? "_summary" : "");
 }
 
-Catalogue::Catalogue(const Trace& trace, Options options) : facts_(trace, without_limit(std::move(options))) {
+Catalogue::Catalogue(const Trace& trace, Options options, bool whole)
+    : facts_(trace, without_limit(std::move(options))), whole_(whole) {
     trace.tables().each_table([&](const TableSpec& spec, const auto& table) {
         Relation& relation = relations_.emplace_back();
         relation.name = spec.name, relation.doc = spec.doc, relation.shape = frame_of(trace, table);
@@ -49,11 +53,23 @@ Relation* Catalogue::find(std::string_view name) {
     return found == relations_.end() ? nullptr : &*found;
 }
 
+const Facts& Catalogue::facts_of_analyses() {
+    if (facts_of_part_ != nullptr) return *facts_of_part_;
+    std::optional<Interval> part;
+    if (!whole_) part = interval_for_first_answer(facts_);
+    if (!part) return facts_;
+    part_ = select_interval(copy_of(facts_.trace()), *part);
+    facts_of_part_ = std::make_unique<Facts>(*part_, facts_.options());
+    facts_of_part_->put(facts_.get<Phases>());
+    return *facts_of_part_;
+}
+
 Result<const Frame*> Catalogue::values(Relation& relation) {
     if (relation.analysis == nullptr) return &relation.shape;
     std::scoped_lock lock(running_);
     if (!relation.answer) {
-        Result<ResultTable> table = relation.analysis->run(facts_);
+        Result<ResultTable> table =
+            relation.analysis->run(relation.analysis->traits.of_whole ? facts_ : facts_of_analyses());
         if (!table.ok()) return table.error();
         relation.answer = frame_of(*table);
     }

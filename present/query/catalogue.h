@@ -4,7 +4,9 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "analyze/tables/analysis.h"
 #include "present/query/frame.h"
@@ -21,8 +23,8 @@ struct Relation {
 
 class Catalogue {
 public:
-    // `trace` must outlive the catalogue.
-    Catalogue(const Trace& trace, Options options);
+    // `trace` must outlive the catalogue. Tables hold the whole of it; analyses cover the part that `report` shows, or the `whole`.
+    Catalogue(const Trace& trace, Options options, bool whole = false);
 
     const Trace& trace() const { return facts_.trace(); }
     const std::deque<Relation>& relations() const { return relations_; }
@@ -31,7 +33,12 @@ public:
     Result<const Frame*> values(Relation& relation);
 
 private:
+    const Facts& facts_of_analyses();
+
     Facts facts_;
+    bool whole_;
+    std::optional<Trace> part_;
+    std::unique_ptr<Facts> facts_of_part_;  // null: the part is all
     std::deque<Relation> relations_;
     std::mutex running_;
 };

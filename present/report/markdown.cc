@@ -116,9 +116,10 @@ void write_markdown(const Report& report, const Style& style, Sink& sink) {
     for (const Trust::Statement& statement : report.trust.statements)
         if (statement.damage) sink.write(fmt::format("> **Warning:** {}\n\n", markdown_escaped(statement.text)));
     sink.write(fmt::format("## {}\n\n", markdown_escaped(report.origin.file)));
-    std::string window = readable_duration(report.window.length());
-    sink.write(fmt::format("{}{} window\n",
-                           report.origin.tool.empty() ? "" : markdown_escaped(report.origin.tool) + " · ", window));
+    std::string window = readable_duration(report.window.length()) + " window";
+    if (report.whole > 0) window += fmt::format(" of {} (--whole: everything)", readable_duration(report.whole));
+    sink.write(
+        fmt::format("{}{}\n", report.origin.tool.empty() ? "" : markdown_escaped(report.origin.tool) + " · ", window));
     write_trust(report.trust, report.first_answer, sink);
     for (const std::string& line : report.lead) sink.write(fmt::format("\n{}\n", markdown_escaped(line)));
     if (report.answer != nullptr) write_answer(report, sink);

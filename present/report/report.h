@@ -20,6 +20,7 @@ struct Report {
     Origin origin;
     Interval window;               // absolute, on the capture's clock
     TimeNs zero = 0;               // on that clock: what times in rows count from
+    DurNs whole = 0;               // length of the recording, if the window is a part of it
     const Origin* base = nullptr;  // of a comparison: what `origin` is compared with
     Interval base_window = {};
     TimeNs base_zero = 0;

@@ -17,9 +17,10 @@ namespace gpuprof::inline report {
 namespace {
 
 std::string windows_of(const Report& report) {
-    std::string window = readable_duration(report.window.length());
-    if (report.base == nullptr) return window;
-    return fmt::format("{} and {}", readable_duration(report.base_window.length()), window);
+    std::string window = readable_duration(report.window.length()) + " window";
+    if (report.base != nullptr) return fmt::format("{} and {}", readable_duration(report.base_window.length()), window);
+    if (report.whole == 0) return window;
+    return fmt::format("{} of {} (--whole: everything)", window, readable_duration(report.whole));
 }
 
 // The first line is the answer, the others say why.
@@ -39,7 +40,7 @@ void write_head(const Report& report, const Style& style, Sink& sink) {
         head = fmt::format("{}{}{}", paint.bold(printable(report.base->file)), style.unicode ? " → " : " -> ", head);
     if (!report.origin.tool.empty()) head += fmt::format("{}{}", dot, printable(report.origin.tool));
     if (report.window.length() > 0 || report.base != nullptr)
-        head += fmt::format("{}{} window", dot, windows_of(report));
+        head += fmt::format("{}{}", dot, windows_of(report));
     else if (!report.origin.tool.empty())
         head += fmt::format("{}no timeline", dot);
     sink.write(head + "\n");

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/replay/gain.h"
 #include "core/base/text/json_writer.h"
@@ -87,14 +88,15 @@ std::string LongTableRows::payload(const LongTable& wanted, std::size_t first, s
 std::shared_ptr<const ResultTable> LongTableRows::table(std::string_view name) {
     std::lock_guard lock(mutex_);
     if (latest_ != nullptr && latest_->name() == name) return latest_;
+    const Analysis* analysis = find_analysis(name);
+    if (analysis == nullptr) return nullptr;
     if (facts_ == nullptr) {
         if (part_) trace_of_part_ = select_interval(copy_of(trace_), *part_);
         facts_ = std::make_unique<Facts>(part_ ? *trace_of_part_ : trace_, options_);
     }
-    const Analysis* analysis = find_analysis(name);
-    if (analysis == nullptr) return nullptr;
     latest_.reset();  // before the next one needs the memory
-    Result<ResultTable> table = analysis->run(*facts_);
+    Result<ResultTable> table =
+        analysis->traits.of_whole ? analysis->run(Facts(trace_, options_)) : analysis->run(*facts_);
     if (!table.ok()) return nullptr;
     return latest_ = std::make_shared<const ResultTable>(std::move(table).value());
 }
@@ -122,7 +124,8 @@ std::string busy_shares_json(const std::vector<BusyProfile>& busy_profiles) {
     return sink.text();
 }
 
-Result<AnswerJson> answer_of(const Facts& facts, std::string_view version, StepDetail detail) {
+// `whole`: of the recording, of which `facts` may be about a part.
+Result<AnswerJson> answer_of(const Facts& facts, const Facts& whole, std::string_view version, StepDetail detail) {
     Result<Answer> answer = make_answer(facts);  // an error for recordings without events
     std::vector<ResultTable> tables;
     for (const Analysis* analysis : analyses()) {
@@ -134,7 +137,7 @@ Result<AnswerJson> answer_of(const Facts& facts, std::string_view version, StepD
             tables.push_back(std::move(skipped));
             continue;
         }
-        Result<ResultTable> table = analysis->run(facts);
+        Result<ResultTable> table = analysis->run(analysis->traits.of_whole ? whole : facts);
         if (!table.ok() && answer.ok()) return table.error();
         if (!table.ok()) continue;                                  // `summary` and `findings` need the first answer
         table->whole = table->whole || analysis->name == "limits";  // each row is the head of a page
@@ -163,9 +166,12 @@ Result<AnswerJson> answer_json(const Facts& facts, std::string_view version, Ste
     Options options = facts.options();
     options.limit = kReportRows;
     std::optional<Interval> part = interval_for_first_answer(facts);
-    if (!part) return answer_of(Facts(facts.trace(), options), version, detail);
+    const Facts whole(facts.trace(), options);
+    if (!part) return answer_of(whole, whole, version, detail);
     Trace trace = select_interval(copy_of(facts.trace()), *part);
-    Result<AnswerJson> answer = answer_of(Facts(trace, options), version, detail);
+    Facts of_part(trace, options);
+    of_part.put(facts.get<Phases>());
+    Result<AnswerJson> answer = answer_of(of_part, whole, version, detail);
     if (answer.ok()) answer->part = trace.window();
     return answer;
 }

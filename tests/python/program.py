@@ -74,7 +74,8 @@ class Program:
         return Outcome(done.returncode, done.stdout, done.stderr)
 
     def report(self, source, *arguments, stdin=b""):
-        return self._report("report", source, *arguments, "--limit", "0", stdin=stdin)
+        """All rows about all of a recording, not only about the part that a first answer judges."""
+        return self._report("report", source, *arguments, "--whole", "--limit", "0", stdin=stdin)
 
     def declared(self, table):
         """What the program declares: the rows of a table of `schema --format json`, as dictionaries."""

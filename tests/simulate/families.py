@@ -28,6 +28,11 @@ class Case:
     only: frozenset = frozenset()  # the labels that are right, where shares of steps do not say
     step_name: str = "ProfilerStep#{}"  # of the range around a step; None without one
     before_step: object = None  # what the host thread does before each step
+    after_step: object = None  # and after it, outside its range
+    before_run: object = None  # and before the first one
+    after_run: object = None  # and after the last one
+    whole: bool = False  # whether the truth is about all of the run, and not about what follows the first step
+    together: dict = field(default_factory=dict)  # id of a finding -> the causes that its change removes together
     unit_ns: int = 0  # of a program that waits: about the length of what it does between two waits,
     unit_limits: frozenset = frozenset()  # and the labels that are right for it
 

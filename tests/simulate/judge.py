@@ -21,12 +21,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from families import FAMILIES  # noqa: E402
+from families import FAMILIES as STEADY  # noqa: E402
 from kineto import trace_of  # noqa: E402
+from phase_programs import PHASES  # noqa: E402
 from truth import truth_of  # noqa: E402
 
+FAMILIES = STEADY | PHASES
 FINDINGS = {"input-pipeline": "input-bound", "small-kernels": "launch-bound", "synchronisation": "synchronisation-bound", "idle-gaps": "host-bound (other)",
-            "memory-transfers": "transfer-bound", "allocation-churn": "allocation-bound", "exposed-communication": "communication-bound"}
+            "memory-transfers": "transfer-bound", "between-steps": "", "allocation-churn": "allocation-bound", "exposed-communication": "communication-bound"}
 KINDS = ("right", "acceptable", "abstains", "wrong", "confidently wrong")
 CONFIDENT_PCT = 30
 CLOSE = 0.25  # of the true gain
@@ -72,8 +74,12 @@ def claims(document, truth, lacks):
     found = []
     for finding in document["findings"]:
         verdict = FINDINGS.get(finding["id"])
-        if verdict is not None and finding.get("share_pct") is not None:
-            whole = 100 if finding.get("predicted") else 100 - recorder
+        if finding.get("share_pct") is None or (finding["cost_ns"] == 0 and not finding.get("predicted")):
+            continue  # it says what happens, and not what that costs
+        whole = 100 if finding.get("predicted") else 100 - recorder
+        if finding["id"] in truth.together:
+            found.append((finding["id"], finding["share_pct"] / whole, truth.together[finding["id"]]))
+        elif verdict is not None:
             found.append((finding["id"], finding["share_pct"] / whole, of_verdict.get(verdict, 0.0)))
     return found
 

@@ -1,11 +1,14 @@
 """The truth about a simulated program: the length of its steps, their length without each cause, and the device's activity."""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from families import MS, Case
 from machine import Machine, Recorder
-from waiting_programs import PROGRAMS
+from phase_programs import PHASES
+from waiting_programs import PROGRAMS as WAITING
+
+PROGRAMS = WAITING | PHASES
 
 BUSY = {"compute": "compute-bound", "memory": "memory-bandwidth-bound", "underfilled": "underfilled"}
 
@@ -32,10 +35,19 @@ def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=
         if case.startup:
             yield from host.work(case.between(200 * MS, 2000 * MS))
             yield from host.allocate(50 * MS)
+        if case.before_run:
+            yield from case.before_run(host)
+        if case.whole:
+            marks.append((host.now, []))
         for number in range(case.steps):
             if case.before_step:
                 yield from case.before_step(host)
             yield from host.span("range", case.step_name.format(number), step(host, number)) if case.step_name else step(host, number)
+            marks.append((host.now, list(machine.last.values())))
+            if case.after_step:
+                yield from case.after_step(host, number)
+        if case.after_run:
+            yield from case.after_run(host)
             marks.append((host.now, list(machine.last.values())))
         yield from host.synchronise_device()
 
@@ -75,6 +87,7 @@ class Truth:
     gains: dict  # cause -> (verdict, part of a step that is won without it)
     only: frozenset = frozenset()
     unnamed: bool = False
+    together: dict = field(default_factory=dict)  # id of a finding -> part of a step that is won without all its causes
 
     def best(self):
         return min(self.only) if self.only else max(self.shares, key=self.shares.get)
@@ -107,5 +120,7 @@ def truth_of(family, seed):
     for cause, verdict in dict(run.case.causes).items():
         won = 1 - simulate(family, seed, (cause,), recorder=recorder).per_step() / step
         gains[cause] = (verdict, won)
-        shares[verdict] = max(shares.get(verdict, 0), won)
-    return run, Truth(shares, gains, unnamed=run.case.unnamed)
+        if verdict:
+            shares[verdict] = max(shares.get(verdict, 0), won)
+    together = {finding: 1 - simulate(family, seed, causes, recorder=recorder).per_step() / step for finding, causes in run.case.together.items()}
+    return run, Truth(shares, gains, unnamed=run.case.unnamed, together=together)

@@ -56,20 +56,46 @@ std::size_t kernels_within(const Trace& trace, Interval part) {
     return static_cast<std::size_t>(std::lower_bound(begin, end, part.end) - std::lower_bound(begin, end, part.start));
 }
 
+// The sum of the durations of the kernels that start in `part`.
+DurNs kernel_time(const Trace& trace, Interval part) {
+    const KernelTable& kernels = trace.kernel();
+    DurNs sum = 0;
+    for (Row row = 0; row < kernels.rows; ++row)
+        if (kernels.start[row] >= part.start && kernels.start[row] < part.end) sum += kernels.dur[row];
+    return sum;
+}
+
 bool is_most(Interval part, const Trace& trace) {
     return static_cast<double>(part.length()) > kMaxShare * static_cast<double>(trace.window().length());
 }
 
 }  // namespace
 
+bool steps_are_most_of_the_work(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const std::vector<Step>& steps = facts.get<Steps>().steps;
+    if (steps.empty()) return false;
+    TimeNs from = steps.front().start;
+    return kernel_time(trace, {from, trace.window().end}) >= kernel_time(trace, {trace.window().start, from});
+}
+
 std::optional<Interval> busy_part(const Trace& trace) {
     const KernelTable& kernels = trace.kernel();
     if (kernels.rows < kMinKernels) return std::nullopt;
     auto start = [&](std::size_t i) { return kernels.start[static_cast<Row>(i)]; };
-    std::size_t within = kernels.rows - kernels.rows / 4, first = 0;
-    for (std::size_t i = 0; i + within <= kernels.rows; ++i)
-        if (start(i + within - 1) - start(i) < start(first + within - 1) - start(first)) first = i;
-    std::size_t last = first + within - 1;
+    // Of the intervals from one kernel's start to another's that hold enough kernels and enough of their time, the shortest.
+    const DurNs all = kernel_time(trace, trace.window());
+    const std::size_t count = kernels.rows - kernels.rows / 4;
+    auto dur = [&](std::size_t i) { return kernels.dur[static_cast<Row>(i)]; };
+    std::size_t first = 0, last = kernels.rows - 1;
+    DurNs held = 0;
+    for (std::size_t from = 0, to = 0; to < kernels.rows; ++to) {
+        held += dur(to);
+        auto enough = [&](DurNs time, std::size_t n) { return time >= all - all / 4 && n >= count; };
+        for (; from < to && enough(held - dur(from), to - from); ++from) held -= dur(from);
+        if (enough(held, to - from + 1) && start(to) - start(from) < start(last) - start(first))
+            first = from, last = to;
+    }
     DurNs longest = 0;
     for (std::size_t i = first + 1; i <= last; ++i) longest = std::max(longest, start(i) - start(i - 1));
     DurNs pause = longest + longest / 2;  // tolerance, since steps vary
@@ -84,7 +110,7 @@ SteadyPart SteadyPart::make(const Facts& facts) {
     Interval whole = trace.window(), work = part_with_work(trace);
     const std::vector<Step>& steps = facts.get<Steps>().steps;
     std::optional<TimeNs> first = first_typical_step(steps, whole.start);
-    if (first && kernels_within(trace, {*first, whole.end}) >= kMinKernels)
+    if (first && kernels_within(trace, {*first, whole.end}) >= kMinKernels && steps_are_most_of_the_work(facts))
         return {{*first, std::max(steps.back().end, work.end)}};
     if (std::optional<Interval> busy = busy_part(trace)) {
         // Only our own recorder starts with the program; with other recorders, the time outside the busy part must

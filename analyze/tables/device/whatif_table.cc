@@ -78,13 +78,17 @@ void add_baseline(ResultTable& table, const Facts& facts, const Prediction& base
     table.notes.push_back("The profiler's cost per record is unknown, so predictions include it.");
 }
 
-void add_checks(ResultTable& table, const Facts& facts) {
+void add_checks(ResultTable& table, const Facts& facts, DurNs recorded_step) {
     const ReplayValidity& validity = facts.get<ReplayValidity>();
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     table.notes.push_back(
         fmt::format("Checks: a replay by typical delays misses the recorded step by {:.1f} %; nothing recorded "
                     "explains {:.1f} % of it.",
                     100 * std::abs(validity.model_error), 100 * validity.unexplained));
+    DurNs in_steps = recorded_step * static_cast<DurNs>(graph.steps.size()), window = facts.trace().window().length();
+    if (2 * in_steps < window)
+        table.notes.push_back(fmt::format("Steps take {} of {}: nothing is predicted for the rest.",
+                                          readable_duration(in_steps), readable_duration(window)));
     if (graph.inferred_events > 0)
         table.notes.push_back(
             fmt::format("{} waits between streams are inferred from the order of operations.", graph.inferred_events));
@@ -93,9 +97,10 @@ void add_checks(ResultTable& table, const Facts& facts) {
                                           graph.independent.size()));
 }
 
-// The changes that the user names: each alone, and all together.
-void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& edits) {
-    add_baseline(table, facts, *predict(facts, {}));
+// The changes that the user names: each alone, and all together. Returns the recorded step.
+DurNs add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& edits) {
+    const Prediction baseline = *predict(facts, {});
+    add_baseline(table, facts, baseline);
     std::vector<Edit> effective;
     for (const Edit& edit : edits) {
         std::optional<Prediction> prediction = predict(facts, {edit});
@@ -106,12 +111,13 @@ void add_given(ResultTable& table, const Facts& facts, const std::vector<Edit>& 
         add(table, "single", *prediction);
         effective.push_back(edit);
     }
-    if (effective.size() < 2) return;
-    if (std::optional<Prediction> all = predict(facts, effective)) add(table, "together", *all);
+    if (effective.size() > 1)
+        if (std::optional<Prediction> all = predict(facts, effective)) add(table, "together", *all);
+    return baseline.recorded;
 }
 
-// Every known change that gains enough, then the plan that puts them together.
-void add_usual(ResultTable& table, const Facts& facts) {
+// Every known change that gains enough, then the plan that puts them together. Returns the recorded step.
+DurNs add_usual(ResultTable& table, const Facts& facts) {
     const WhatIf& found = facts.get<WhatIf>();
     table.add(kWhatifColumns, {.kind = "recorded",
                                .change = "as recorded",
@@ -123,10 +129,11 @@ void add_usual(ResultTable& table, const Facts& facts) {
     table.add(
         kWhatifColumns,
         {.kind = "floor", .change = "kernels alone", .step = found.kernels, .assumes = "no kernel becomes faster"});
-    if (found.small.empty()) return;
     std::string names;
     for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
+    if (names.empty()) return found.recorded_step;
     table.notes.push_back(fmt::format("Under {:.0f} %, or possibly nothing: {}.", 100 * kWorthChanging, names));
+    return found.recorded_step;
 }
 
 Result<ResultTable> whatif_table(const Facts& facts) {
@@ -138,11 +145,8 @@ Result<ResultTable> whatif_table(const Facts& facts) {
         table.notes.push_back(fmt::format("No prediction: {}; {}.", validity.why_not, validity.cure));
         return table;
     }
-    if (edits->empty())
-        add_usual(table, facts);
-    else
-        add_given(table, facts, *edits);
-    add_checks(table, facts);
+    DurNs step = edits->empty() ? add_usual(table, facts) : add_given(table, facts, *edits);
+    add_checks(table, facts, step);
     return table;
 }
 

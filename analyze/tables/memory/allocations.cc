@@ -219,7 +219,8 @@ Result<ResultTable> allocations_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kAllocations{"allocations", "", "Per device and stack: memory held at the peak.", kAllocationsColumns,
-                            allocations_table};
+const Analysis kAllocations{
+    "allocations",     "", "Per device and stack: memory held at the peak.", kAllocationsColumns, allocations_table,
+    {.of_whole = true}};
 
 }  // namespace gpuprof::tables

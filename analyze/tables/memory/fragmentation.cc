@@ -104,7 +104,11 @@ Result<ResultTable> fragmentation_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kFragmentation{"fragmentation", "", "Per device: reserved memory in use, lost to rounding, or free.",
-                              kFragmentationColumns, fragmentation_table};
+const Analysis kFragmentation{"fragmentation",
+                              "",
+                              "Per device: reserved memory in use, lost to rounding, or free.",
+                              kFragmentationColumns,
+                              fragmentation_table,
+                              {.of_whole = true}};
 
 }  // namespace gpuprof::tables

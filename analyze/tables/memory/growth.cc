@@ -152,7 +152,7 @@ Result<ResultTable> growth_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kGrowth{"growth", "", "Per device and stack: growth of memory held between two moments.", kGrowthColumns,
-                       growth_table};
+const Analysis kGrowth{"growth",       "",           "Per device and stack: growth of memory held between two moments.",
+                       kGrowthColumns, growth_table, {.of_whole = true}};
 
 }  // namespace gpuprof::tables

@@ -183,8 +183,11 @@ Result<ResultTable> memory_account_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemoryAccount{"memory_account", "",
+const Analysis kMemoryAccount{"memory_account",
+                              "",
                               "Per device: the parts of the used memory at its peak, or at the time given by --at.",
-                              kMemoryAccountColumns, memory_account_table};
+                              kMemoryAccountColumns,
+                              memory_account_table,
+                              {.of_whole = true}};
 
 }  // namespace gpuprof::tables

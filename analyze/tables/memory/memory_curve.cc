@@ -83,7 +83,11 @@ Result<ResultTable> memory_curve_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemoryCurve{"memory_curve", "", "Per device and change: the parts of the used memory over time.",
-                            kMemoryCurveColumns, memory_curve_table};
+const Analysis kMemoryCurve{"memory_curve",
+                            "",
+                            "Per device and change: the parts of the used memory over time.",
+                            kMemoryCurveColumns,
+                            memory_curve_table,
+                            {.of_whole = true}};
 
 }  // namespace gpuprof::tables

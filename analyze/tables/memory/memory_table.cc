@@ -133,7 +133,7 @@ Result<ResultTable> memory_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kMemory{"memory", "", "Per device: peak allocated memory and its largest owners.", kMemoryColumns,
-                       memory_table};
+const Analysis kMemory{"memory",       "",           "Per device: peak allocated memory and its largest owners.",
+                       kMemoryColumns, memory_table, {.of_whole = true}};
 
 }  // namespace gpuprof::tables

@@ -95,7 +95,7 @@ _REPORT = (
     _OFFSET,
     Parameter("from", "text", "Start of the part to analyse: seconds from the start, or with a unit (464ms, 20us)", flag="--from"),
     Parameter("to", "text", "End of that part", flag="--to"),
-    Parameter("whole", "flag", "First answer: the whole recording with start-up, not only the part with most work", flag="--whole"),
+    Parameter("whole", "flag", "Analyse the whole recording with start-up, not only the part with most work", flag="--whole"),
     Parameter("input_range", "text", "Range, operator or Python function that fetches input; data loaders are detected without it", flag="--input-range"),
     *_OPTIONS,
 )

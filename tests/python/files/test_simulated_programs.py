@@ -18,8 +18,7 @@ sys.path.insert(0, str(ROOT / "tests" / "simulate"))
 
 import judge_damage  # noqa: E402
 from damaged_programs import ALL_KINDS, draw  # noqa: E402
-from families import FAMILIES  # noqa: E402
-from judge import CLOSE, one  # noqa: E402
+from judge import CLOSE, FAMILIES, one  # noqa: E402
 
 SEEDS = (101, 102, 103)  # none of those that rules were written with
 DAMAGE_SEED = "tests"

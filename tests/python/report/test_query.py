@@ -30,9 +30,9 @@ def query(file, sql, *options, text=None, cwd=None):
     )
 
 
-def rows(file, *statements):
+def rows(file, *statements, options=()):
     """The rows of each statement."""
-    done = query(file, "; ".join(statements), "--format", "json")
+    done = query(file, "; ".join(statements), "--format", "json", *options)
     assert done.returncode == 0, (statements, done.stderr)
     return [table for table in json.loads(done.stdout)["tables"]]
 
@@ -59,14 +59,20 @@ def test_every_analysis_says_how_sql_would_check_it(program):
 @pytest.mark.parametrize("check", [check for check in CHECKS if check["sql"]], ids=lambda check: check["analysis"])
 def test_sql_agrees_with_the_analysis(file, check):
     analysis, out_of = check["analysis"], check["against"]
-    expected = rows(FIXTURES / file, check["sql"])[0]
+    expected = rows(FIXTURES / file, check["sql"], options=("--whole",))[0]
     if out_of is None:
         table = analysis + "_summary" if analysis in ("memcpy", "memset") else analysis
         out_of = f"SELECT {', '.join(column['name'] for column in expected['columns'])} FROM {table}"
-    found = rows(FIXTURES / file, out_of)[0]
+    found = rows(FIXTURES / file, out_of, options=("--whole",))[0]
     assert found["row_count"] == expected["row_count"]
     for one, other in zip(by_key(expected), by_key(found)):
         assert all(same(a, b) for a, b in zip(one, other)), (one, other)
+
+
+def test_analyses_cover_the_part_that_reports_cover():
+    file = FIXTURES / "jax" / "mlp.trace.json.gz"
+    busy = [rows(file, "SELECT window_ns FROM devices", options=options)[0]["rows"][0][0] for options in ((), ("--whole",))]
+    assert busy[0] < busy[1]
 
 
 def test_formats_agree():

@@ -72,9 +72,11 @@ def test_what_to_run_next_shows_the_same_part(program, recorded):
     assert capture.name in command[1]
 
 
-def test_analyses_by_name_are_about_everything(program, recorded):
+def test_analyses_by_name_are_about_the_same_part(program, recorded):
     capture, _ = recorded
-    assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == 80
+    windows = [json.loads(program.run("report", capture, *words, "--format", "json").stdout)["source"]["window_ns"]
+               for words in ((), ("findings",), ("kernels", "idle"), ("kernels", "--whole"), ("losses",))]
+    assert windows[0] == windows[1] == windows[2] < windows[3] == windows[4]
 
 
 def test_rows_of_a_part_count_from_the_origin_that_is_named(program):

@@ -63,7 +63,7 @@ def test_causes_are_of_the_closed_list(recording, reports):
 def test_limit(program, recording_with_table):
     """--limit N keeps the first N rows and changes nothing else; JSON says how many there are."""
     everything = program.report(recording_with_table, "kernels", "gaps")
-    limited = Report(read_strict_json(program.run("report", recording_with_table, "kernels", "gaps", "--format", "json", "--limit", "2").stdout))
+    limited = Report(read_strict_json(program.run("report", recording_with_table, "kernels", "gaps", "--format", "json", "--whole", "--limit", "2").stdout))
     for name in ("kernels", "gaps"):
         assert limited[name].rows == everything[name].rows[:2]
 

@@ -37,7 +37,9 @@ def test_predictions_and_truth(program, question):
     rows, _ = whatif(program, name, *(word for change in question["changes"] for word in ("--change", change)))
     if "step_ms" in question:
         predicted = row(rows, "baseline")
-        assert predicted["low_ns"] <= question["step_ms"] * 1e6 <= predicted["high_ns"]
+        held = predicted["low_ns"] <= question["step_ms"] * 1e6 <= predicted["high_ns"]
+        assert held == ("outside" not in question)
+        assert predicted["step_ns"] == pytest.approx(question["step_ms"] * 1e6, rel=0.06)
         return
     changed, _ = whatif(program, Path(question["truth_recording"]).name.removesuffix(".json.gz"))
     assert row(rows, "together")["profiled_step_ns"] == pytest.approx(row(changed, "recorded")["step_ns"], rel=0.05)
