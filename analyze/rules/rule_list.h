@@ -21,6 +21,10 @@
     RULE(SmallCopies)          \
     RULE(PageMigrations)       \
     RULE(AllocationChurn)      \
+    RULE(UnfusedAttention)     \
+    RULE(SlowProducts)         \
+    RULE(TypeCasts)            \
+    RULE(UnfusedOptimizer)     \
     RULE(MemoryBoundKernels)   \
     RULE(MeasuredKernels)      \
     RULE(UnderfilledDevice)    \

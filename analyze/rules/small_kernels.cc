@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
@@ -41,10 +42,12 @@ DurNs launch_cost_per_kernel(const Trace& trace) {
     return kernels > 0 ? spent / kernels : 0;
 }
 
-std::string remedy_for_small_kernels(const Context& context) {
+std::string remedy_for_small_kernels(const Context& context, const Practices& practices) {
     if (context.pytorch())
-        return "Launch fewer, larger kernels: use torch.compile or fused operators, CUDA graphs, larger batches, and "
-               "foreach or fused optimizers; run less Python between launches.";
+        return fmt::format("Launch fewer, larger kernels: use {}{}larger batches{}; run less Python between launches.",
+                           practices.compiled ? "fused operators, " : "torch.compile or fused operators, ",
+                           practices.graphs ? "" : "CUDA graphs, ",
+                           practices.foreach_optimizer ? "" : ", and foreach or fused optimizers");
     if (context.framework == Framework::jax)
         return "Launch fewer, larger kernels: put the whole step under jax.jit, replace Python loops by lax.scan, and "
                "use larger batches.";
@@ -85,7 +88,7 @@ Ruling look_for_small_kernels(const Facts& facts) {
     if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - gain.ns)));
-    finding.remedy = remedy_for_small_kernels(facts.get<Context>());
+    finding.remedy = remedy_for_small_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = small && (!cost.host_doubtful || gain.predicted) ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
