@@ -73,6 +73,13 @@ bool is_strided(std::string_view name) noexcept {
     return !before.ends_with("_") && !name.substr(at).starts_with("elementwise_kernel_with_index");
 }
 
+// PyTorch's copies from one type to another; a copy within a type has no cast in its name.
+bool is_cast(std::string_view name) noexcept {
+    for (std::string_view part : {"bfloat16_copy_kernel", "float16_copy_kernel", "float8_copy_kernel"})
+        if (contains(name, part)) return true;
+    return contains(name, "direct_copy_kernel") && (contains(name, "LoadWithCast") || contains(name, "StoreWithCast"));
+}
+
 bool has_math(KernelClass kind) noexcept {
     return kind == KernelClass::gemm || kind == KernelClass::gemv || kind == KernelClass::convolution ||
            kind == KernelClass::attention;
@@ -117,6 +124,7 @@ KernelTraits classify_kernel(std::string_view name) noexcept {
     }
     traits.kind = class_by_rules(name);
     traits.strided = is_strided(name);
+    traits.cast = traits.kind == KernelClass::copy_cast && is_cast(name);
     if (has_math(traits.kind)) traits.math = math_path(name);
     if (is_matrix_product(traits) && traits.math.unit == MathUnit::tensor) {
         traits.alignment = number_after(name, "_align");

@@ -60,6 +60,8 @@ struct KernelTraits {
     // PyTorch's elementwise kernel that computes an offset per element because an operand is not contiguous (or is
     // broadcast).
     bool strided = false;
+    // A copy that changes the number format.
+    bool cast = false;
     // Of matrix products on tensor cores, where the name says so: elements of an operand that are loaded at once, and the
     // compute capability that the kernel was written for, times ten (cutlass_75_...: 75). 0 = not named.
     int alignment = 0;

@@ -44,10 +44,20 @@ double bandwidth_pct(const Facts& facts) {
 }
 
 Ruling look_for_memory_bound_kernels(const Facts& facts) {
-    KernelPart part = [](const KernelGroup& group) { return of_bound(group, Bound::memory); };
     const Shares& shares = facts.get<Shares>();
+    auto is_finding = [&](auto* pattern) {
+        return shares.effective_pct(
+                   busy_with(facts, [&](const KernelGroup& group) { return pattern(facts, group); })) >= kMinPatternPct;
+    };
+    bool attention = is_finding(attention_passes), casts = is_finding(casts_outside_attention);
+    KernelPart part = [&](const KernelGroup& group) {
+        DurNs explained =
+            (attention ? attention_passes(facts, group) : 0) + (casts ? casts_outside_attention(facts, group) : 0);
+        return std::max<DurNs>(0, of_bound(group, Bound::memory) - explained);
+    };
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
+    if (attention || casts) finding.cost_ns = std::min(finding.cost_ns, busy_with(facts, part));
     if (shares.effective_pct(finding.cost_ns) < kMinMemoryBoundKernelsPct)
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinMemoryBoundKernelsPct
                    ? Ruling::abstain(names_are_uninformative(facts))
@@ -60,10 +70,11 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);
+    std::string_view other = attention || casts ? "Other kernels" : "Kernels";
     std::string_view which = measured ? "limited by memory bandwidth" : "that mostly move data";
     if (counted) which = "limited by memory or caches";
     finding.title =
-        fmt::format("Kernels {} take {} % of the time", which, readable_percent(shares.pct(finding.cost_ns)));
+        fmt::format("{} {} take {} % of the time", other, which, readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = measured ? Rating::high : Rating::medium;

@@ -12,13 +12,6 @@
 namespace gpuprof::inline rules {
 namespace {
 
-constexpr double kMinUnfusedAttentionPct = 5;  // percent of the effective window
-
-DurNs passes_of(const Facts& facts, const KernelGroup& group) {
-    const KernelGroup* first = facts.get<KernelGroups>().groups.data();
-    return facts.get<UnfusedAttention>().passes_in(static_cast<std::size_t>(&group - first));
-}
-
 // "softmax over [16, 12, 1024, 1024]", from the operator that launched the longest softmax.
 std::string shape_line(const Facts& facts, Row softmax) {
     const OpRates& rates = facts.get<OpRates>();
@@ -52,10 +45,10 @@ Ruling look_for_unfused_attention(const Facts& facts) {
     const UnfusedAttention& attention = facts.get<UnfusedAttention>();
     if (attention.count < 2) return Ruling::silent();
     const Shares& shares = facts.get<Shares>();
-    KernelPart part = [&](const KernelGroup& group) { return passes_of(facts, group); };
+    KernelPart part = [&](const KernelGroup& group) { return attention_passes(facts, group); };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
-    if (shares.effective_pct(finding.cost_ns) < kMinUnfusedAttentionPct) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::silent();
     finding.title = fmt::format("Attention is not fused: passes over its scores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(fmt::format(

@@ -20,6 +20,7 @@ struct UnfusedAttention {
     std::vector<DurNs> passes_of;  // the same by group of KernelGroups
     Row longest = kNoRow;          // the softmax that takes longest
 
+    // `group`: an index in KernelGroups.
     DurNs passes_in(std::size_t group) const { return group < passes_of.size() ? passes_of[group] : 0; }
     static UnfusedAttention make(const Facts& facts);
 };
