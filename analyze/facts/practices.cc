@@ -45,7 +45,7 @@ bool mostly_graphs(const Trace& trace) {
 Practices Practices::make(const Facts& facts) {
     Practices found;
     const Trace& trace = facts.trace();
-    DurNs products = 0, half = 0, all = 0, compiled = 0, convolutions = 0, nhwc = 0;
+    DurNs products = 0, half = 0, all = 0, compiled = 0, convolutions = 0, nhwc = 0, converted = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
         std::string_view name = trace.text(group.name);
         all += group.total_ns;
@@ -58,13 +58,15 @@ Practices Practices::make(const Facts& facts) {
             convolutions += group.total_ns;
             if (contains_any(name, {"nhwc", "NHWC"})) nhwc += group.total_ns;
         }
+        if (contains_any(name, {"nchwToNhwc", "nhwcToNchw"})) converted += group.total_ns;
         if (group.traits.kind != KernelClass::optimizer) continue;
         found.foreach_optimizer = true;
         found.fused_optimizer = found.fused_optimizer || contains_any(name, {"Fused", "fused"});
     }
     found.half_products = 2 * half > products;
     found.compiled = 4 * compiled > all;
-    found.channels_last = 2 * nhwc > convolutions;
+    // cuDNN's NHWC kernels also serve NCHW tensors, which it converts before and after.
+    found.channels_last = 2 * nhwc > convolutions && 50 * converted < convolutions;
     found.graphs = mostly_graphs(trace);
     return found;
 }

@@ -11,7 +11,7 @@ struct Practices {
     bool foreach_optimizer = false;  // optimizers update many tensors per kernel
     bool fused_optimizer = false;    // and do all of an update in one
     bool compiled = false;           // a compiler generated kernels that take much of the time (Inductor)
-    bool channels_last = false;      // most time of convolutions is in NHWC kernels
+    bool channels_last = false;      // convolutions read NHWC tensors, without conversions
     static Practices make(const Facts& facts);
 };
 
