@@ -45,8 +45,9 @@ Ruling look_for_input_pipeline(const Facts& facts) {
     const Gain& gain = gain_without(facts, Waste::input);
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
-    finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
-                                readable_percent(shares.pct(gain.idle_ns)));
+    finding.title = gain.predicted ? fmt::format("Waiting for input costs {} % of a step", readable_percent(gain.pct))
+                                   : fmt::format("The GPU waits for the input pipeline {} % of the time",
+                                                 readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
     push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
     bool in_process = single_process_loader(facts.trace());

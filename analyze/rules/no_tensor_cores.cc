@@ -52,7 +52,11 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
     if (!context.tensor_cores) return Ruling::silent();
     finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
-    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) set_cost(finding, gain);
+    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) {
+        finding.title = fmt::format("FP32 matrix products cost {} % of a step more than on tensor cores",
+                                    readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
     finding.remedy = remedy_for_no_tensor_cores(facts);
     finding.confidence = Rating::high;

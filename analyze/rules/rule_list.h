@@ -25,6 +25,8 @@
     RULE(SlowProducts)         \
     RULE(TypeCasts)            \
     RULE(UnfusedOptimizer)     \
+    RULE(ScatteredUpdates)     \
+    RULE(Recompilation)        \
     RULE(MemoryBoundKernels)   \
     RULE(MeasuredKernels)      \
     RULE(UnderfilledDevice)    \

@@ -53,8 +53,8 @@ Ruling look_for_slow_convolution(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (2 * finding.cost_ns < all) return Ruling::silent();
-    finding.title = fmt::format("Convolutions take {} % of the time, mostly in FP32 or TF32 or with a slow algorithm",
-                                readable_percent(shares.pct(all)));
+    finding.title = fmt::format("Convolutions in FP32 or TF32, or with a slow algorithm, take {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
     finding.remedy = remedy_for_slow_convolution(context, facts.get<Practices>());
     finding.confidence = Rating::medium;

@@ -72,14 +72,9 @@ Ruling look_for_small_kernels(const Facts& facts) {
     set_cost(finding, gain);
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
-    if (small)
-        finding.title = fmt::format("Many small kernels: the median kernel takes {}, its launch at least {}",
-                                    readable_duration(kernel), readable_duration(call));
-    else if (gain.predicted)
-        finding.title = fmt::format("Launching kernels costs {} % of a step", readable_percent(gain.pct));
-    else
-        finding.title =
-            fmt::format("The GPU waits for launches {} % of the time", readable_percent(shares.pct(gain.ns)));
+    std::string_view what = small ? "Many small kernels: launching them costs" : "Launching kernels costs";
+    finding.title = gain.predicted ? fmt::format("{} {} % of a step", what, readable_percent(gain.pct))
+                                   : fmt::format("{} {} % of the time", what, readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
     std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
