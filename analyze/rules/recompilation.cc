@@ -69,12 +69,16 @@ Ruling look_for_recompilation(const Facts& facts) {
     Intervals spans = unite(found.spans);
     const Steps& steps = facts.get<Steps>();
     std::size_t compiling = steps_with(steps, spans);
-    // The first step compiles in every healthy program.
-    if (compiling < 2) return Ruling::silent();
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = idle_during(facts, spans);
     if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
+    if (steps.steps.empty())
+        return Ruling::abstain(
+            fmt::format("the GPU waits {} for compilation, and without steps this may be the start of the program",
+                        readable_duration(finding.cost_ns)));
+    // The first step compiles in every healthy program.
+    if (compiling < 2) return Ruling::silent();
     finding.title =
         fmt::format("The GPU waits for compilation {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
     finding.evidence.push_back(fmt::format("{} of {} steps compile, {} in total; longest {} ({})",

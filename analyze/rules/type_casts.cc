@@ -55,7 +55,7 @@ Ruling look_for_type_casts(const Facts& facts) {
     KernelPart part = [&](const KernelGroup& group) { return casts_outside_attention(facts, group); };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
-    if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::silent();
+    if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::abstain(names_are_uninformative(facts));
     finding.title = fmt::format("Casts between number formats take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
     KnownCasts known = known_casts(facts);

@@ -43,7 +43,7 @@ std::string remedy_for_unfused_attention(const Facts& facts) {
 
 Ruling look_for_unfused_attention(const Facts& facts) {
     const UnfusedAttention& attention = facts.get<UnfusedAttention>();
-    if (attention.count < 2) return Ruling::silent();
+    if (attention.count < 2) return Ruling::abstain(names_are_uninformative(facts));
     const Shares& shares = facts.get<Shares>();
     KernelPart part = [&](const KernelGroup& group) { return attention_passes(facts, group); };
     Finding finding;

@@ -65,6 +65,8 @@ Ruling look_for_unfused_optimizer(const Facts& facts) {
     std::string optimizer;
     std::map<StringId, std::vector<Update>> updates = updates_of(trace, optimizer);
     if (updates.empty() || facts.get<Practices>().foreach_optimizer) return Ruling::silent();
+    if (trace.api_call().rows == 0)
+        return Ruling::abstain("CUDA calls were not recorded, so the kernels of the optimizer are not known");
     add_kernels(trace, updates);
     DurNs time = 0;
     std::size_t kernels = 0, count = 0;
