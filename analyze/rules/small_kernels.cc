@@ -18,6 +18,9 @@ namespace {
 // Launching leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
 // the gaps, since only a lower bound of its cost is known.
 constexpr double kMinSmallKernelsPct = 5;
+// Of all kernels: from this part on, those that only move data are worth a word.
+constexpr double kMinDataMoves = 0.3;
+constexpr std::size_t kMostNamed = 3;
 
 DurNs median_kernel(const Trace& trace) {
     PodVector<DurNs> durations;
@@ -61,6 +64,25 @@ std::string remedy_for_small_kernels(const Context& context, const Practices& pr
            "give each launch more work.";
 }
 
+// "480 of 1,200 kernels copy, cast, concatenate or index: k-3, k-7"; "" if they are few.
+std::string data_moves_line(const Facts& facts) {
+    std::uint64_t all = 0, moves = 0;
+    std::string handles;
+    std::size_t named = 0, place = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        ++place;
+        all += group.count;
+        KernelClass kind = group.traits.kind;
+        if (kind != KernelClass::copy_cast && kind != KernelClass::embedding_index && kind != KernelClass::layout)
+            continue;
+        moves += group.count;
+        if (named++ < kMostNamed) handles += fmt::format("{}k-{}", handles.empty() ? "" : ", ", place);
+    }
+    if (static_cast<double>(moves) < kMinDataMoves * static_cast<double>(all)) return "";
+    return fmt::format("{} of {} kernels copy, cast, concatenate or index: {}", spoken_count(moves), spoken_count(all),
+                       handles);
+}
+
 Ruling look_for_small_kernels(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
     const Shares& shares = facts.get<Shares>();
@@ -79,6 +101,7 @@ Ruling look_for_small_kernels(const Facts& facts) {
     std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
                                            readable_duration(kernel), launching));
+    if (std::string line = data_moves_line(facts); !line.empty()) finding.evidence.push_back(std::move(line));
     push_gap_lines(facts, IdleCause::launch, finding.evidence);
     if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
