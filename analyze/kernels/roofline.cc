@@ -65,9 +65,9 @@ std::vector<Traffic> traffic(const MeasuredKernel& kernel) {
     return {{MemoryLevel::dram, dram, dram_roof}, l2, l1};
 }
 
-// Compilers load constants with the FP16 multiply-add (HFMA2.MMA): once or twice per thread, or beside FP32 work. Recorded
+// Compilers load constants with the FP16 multiply-add (HFMA2.MMA): once or twice per thread, or with FP32 work. Recorded
 // copies and FP32 products have exactly one per thread.
-constexpr double kConstantsPerThread = 2, kConstantsBesideFp32 = 0.05;
+constexpr double kConstantsPerThread = 2, kConstantsWithFp32 = 0.05;
 
 bool only_loads_constants(const MeasuredKernel& kernel, Value fused, Value others, Value per_second) {
     if (!fused || !others || *others > 0) return false;
@@ -75,7 +75,7 @@ bool only_loads_constants(const MeasuredKernel& kernel, Value fused, Value other
     Value per_thread = quotient(in_all, product(kernel[grid_size], kernel[block_size]));
     if (per_thread && *per_thread <= kConstantsPerThread) return true;
     Value fp32 = first_of(kernel[ffma], kernel[ffma_sum]);
-    return fp32 && *fused <= kConstantsBesideFp32 * *fp32;
+    return fp32 && *fused <= kConstantsWithFp32 * *fp32;
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
     bool half = facts.get<Practices>().half_products;
     if (half)
         finding.evidence.push_back(
-            "most other products are in 16 bits already: these are outside of autocast, or their inputs are FP32");
+            "most other products are in 16 bits already: these are outside autocast, or their inputs are FP32");
     finding.remedy =
         half && context.pytorch()
             ? "Bring these products to the type of the others: run them inside the autocast region, cast their "

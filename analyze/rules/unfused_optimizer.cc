@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "analyze/facts/practices.h"
@@ -66,7 +67,7 @@ Ruling look_for_unfused_optimizer(const Facts& facts) {
     std::map<StringId, std::vector<Update>> updates = updates_of(trace, optimizer);
     if (updates.empty() || facts.get<Practices>().foreach_optimizer) return Ruling::silent();
     if (trace.api_call().rows == 0)
-        return Ruling::abstain("CUDA calls were not recorded, so the kernels of the optimizer are not known");
+        return Ruling::abstain("CUDA calls were not recorded, so the kernels of the optimizer are unknown");
     add_kernels(trace, updates);
     DurNs time = 0;
     std::size_t kernels = 0, count = 0;

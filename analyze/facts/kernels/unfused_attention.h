@@ -17,7 +17,7 @@ struct UnfusedAttention {
     std::size_t count = 0;  // softmaxes between two products
     DurNs products = 0;     // summed durations of the products next to them
     DurNs passes = 0;       // summed durations of the softmaxes and elementwise kernels, which a fused kernel saves
-    std::vector<DurNs> passes_of;  // the same by group of KernelGroups
+    std::vector<DurNs> passes_of;  // by group of KernelGroups, as `passes`
     Row longest = kNoRow;          // the softmax that takes longest
 
     // `group`: an index in KernelGroups.
