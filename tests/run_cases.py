@@ -84,7 +84,7 @@ def rule_problems(case, output):
     names = [column["name"] for column in table["columns"]]
     rows = [dict(zip(names, row, strict=True)) for row in table["rows"]]
     found = next((row for row in rows if row["id"] == rule), None)
-    notes = " ".join(note for note in table.get("notes", []) if note.startswith(rule + ":"))
+    notes = " ".join(note for note in table.get("notes", []) if rule in note.split(":")[0].split(", "))
     told = f"fires with {found['cost_ns'] / 1000:g} us: {found}" if found else f"abstains: {notes}" if notes else "silent"
     problems = []
     for line in (case / "expect-rule").read_text().splitlines():

@@ -65,6 +65,19 @@ std::vector<Traffic> traffic(const MeasuredKernel& kernel) {
     return {{MemoryLevel::dram, dram, dram_roof}, l2, l1};
 }
 
+// Compilers load constants with the FP16 multiply-add (HFMA2.MMA): once or twice per thread, or with FP32 work. Recorded
+// copies and FP32 products have exactly one per thread.
+constexpr double kConstantsPerThread = 2, kConstantsWithFp32 = 0.05;
+
+bool only_loads_constants(const MeasuredKernel& kernel, Value fused, Value others, Value per_second) {
+    if (!fused || !others || *others > 0) return false;
+    Value in_all = product(product(fused, per_second), seconds(kernel));
+    Value per_thread = quotient(in_all, product(kernel[grid_size], kernel[block_size]));
+    if (per_thread && *per_thread <= kConstantsPerThread) return true;
+    Value fp32 = first_of(kernel[ffma], kernel[ffma_sum]);
+    return fp32 && *fused <= kConstantsWithFp32 * *fp32;
+}
+
 }  // namespace
 
 std::optional<double> RooflinePoint::roof_flop_per_s() const {
@@ -99,6 +112,7 @@ std::vector<RooflinePoint> roofline(const MeasuredKernel& kernel) {
             others = sum_of(kernel, pipe.add_sum, pipe.multiply_sum);
             per_second = quotient(1, seconds(kernel));
         }
+        if (pipe.fused == hfma && only_loads_constants(kernel, fused, others, per_second)) continue;
         Value flops = fused && others ? product(pipe.elements * (*others + 2 * *fused), per_second) : std::nullopt;
         add(pipe.precision, flops, product(product(kernel[pipe.fused_peak], clock_of(kernel)), 2 * pipe.elements));
     }

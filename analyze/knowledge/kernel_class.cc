@@ -1,6 +1,8 @@
 // Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
 #include "analyze/knowledge/kernel_class.h"
 
+#include <charconv>
+
 #include "analyze/knowledge/math_type.h"
 #include "core/base/text/ascii.h"
 
@@ -71,9 +73,35 @@ bool is_strided(std::string_view name) noexcept {
     return !before.ends_with("_") && !name.substr(at).starts_with("elementwise_kernel_with_index");
 }
 
+// PyTorch's copies from one type to another; a copy within a type has no cast in its name.
+bool is_cast(std::string_view name) noexcept {
+    for (std::string_view part : {"bfloat16_copy_kernel", "float16_copy_kernel", "float8_copy_kernel"})
+        if (contains(name, part)) return true;
+    return contains(name, "direct_copy_kernel") && (contains(name, "LoadWithCast") || contains(name, "StoreWithCast"));
+}
+
 bool has_math(KernelClass kind) noexcept {
     return kind == KernelClass::gemm || kind == KernelClass::gemv || kind == KernelClass::convolution ||
            kind == KernelClass::attention;
+}
+
+// The number after the first `prefix` that a number follows; 0 if there is none.
+int number_after(std::string_view name, std::string_view prefix) noexcept {
+    for (std::size_t at = name.find(prefix); at != std::string_view::npos; at = name.find(prefix, at + 1)) {
+        std::string_view rest = name.substr(at + prefix.size());
+        int number = 0;
+        const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+        if (failed == std::errc() && number > 0) return number;
+    }
+    return 0;
+}
+
+int architecture_of(std::string_view name) noexcept {
+    for (std::string_view prefix : {"cutlass_", "sm"})
+        if (const int number = number_after(name, prefix); number >= 50 && number < 1000) return number;
+    if (contains(name, "volta_")) return 70;
+    if (contains(name, "turing_")) return 75;
+    return contains(name, "ampere_") ? 80 : 0;
 }
 
 // Only the start of a name is searched: demangled templates can be thousands of bytes long, hostile names millions.
@@ -96,9 +124,27 @@ KernelTraits classify_kernel(std::string_view name) noexcept {
     }
     traits.kind = class_by_rules(name);
     traits.strided = is_strided(name);
+    traits.cast = traits.kind == KernelClass::copy_cast && is_cast(name);
     if (has_math(traits.kind)) traits.math = math_path(name);
+    if (is_matrix_product(traits) && traits.math.unit == MathUnit::tensor) {
+        traits.alignment = number_after(name, "_align");
+        traits.architecture = architecture_of(name);
+    }
     if (traits.kind == KernelClass::convolution) traits.conv = conv_algorithm(name);
     return traits;
+}
+
+bool is_misaligned(const KernelTraits& traits) noexcept {
+    if (traits.alignment == 0) return false;
+    switch (traits.math.type) {
+        case MathType::tf32: return traits.alignment < 4;
+        case MathType::fp16:
+        case MathType::bf16:
+        case MathType::fp16_or_bf16: return traits.alignment < 8;
+        case MathType::fp8:
+        case MathType::int8: return traits.alignment < 16;
+        default: return false;
+    }
 }
 
 std::string_view to_string(KernelClass kind) noexcept {

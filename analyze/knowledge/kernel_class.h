@@ -60,6 +60,12 @@ struct KernelTraits {
     // PyTorch's elementwise kernel that computes an offset per element because an operand is not contiguous (or is
     // broadcast).
     bool strided = false;
+    // A copy that changes the number format.
+    bool cast = false;
+    // Of matrix products on tensor cores, where the name says so: elements of an operand that are loaded at once, and the
+    // compute capability that the kernel was written for, times ten (cutlass_75_...: 75). 0 = not named.
+    int alignment = 0;
+    int architecture = 0;
     std::optional<CollectiveKernel> collective = {};
 };
 
@@ -69,6 +75,8 @@ inline bool is_matrix_product(const KernelTraits& traits) {
     return traits.kind == KernelClass::gemm || traits.kind == KernelClass::convolution ||
            traits.kind == KernelClass::attention;
 }
+// Loads fewer bytes at once than the 16 that tensor cores are fed with, because rows begin at odd addresses.
+[[nodiscard]] bool is_misaligned(const KernelTraits& traits) noexcept;
 inline bool is_fp32_product_on_cuda_cores(const KernelTraits& traits) {
     return is_matrix_product(traits) && traits.math.unit == MathUnit::simt && traits.math.type == MathType::fp32;
 }

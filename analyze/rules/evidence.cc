@@ -8,6 +8,7 @@
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/idle/idle_cpu_waits.h"
+#include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
@@ -16,6 +17,16 @@ namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kExamples = 3;
+
+// What tells a kernel from others in a sentence. CUTLASS calls every kernel Kernel or Kernel2 and says the rest in the first
+// template argument.
+std::string kernel_label(std::string_view name) {
+    std::string label = short_name(name);
+    if (label != "Kernel" && label != "Kernel2") return label;
+    std::string whole = demangled(name);
+    std::size_t begin = whole.find('<') + 1, end = whole.find_first_of(",<>", begin);
+    return begin == 0 || end == whole.npos ? label : whole.substr(begin, end - begin);
+}
 
 // idle-N counts the rows of all devices before it.
 std::string idle_handle(const IdleGaps& gaps, IdleCause cause) {
@@ -100,7 +111,7 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
                                        readable_duration(group.total_ns), spoken_count(group.count),
                                        readable_percent(100.0 * static_cast<double>(group.total_ns) /
                                                         static_cast<double>(std::max<DurNs>(1, all))),
-                                       short_name(facts.trace().text(group.name))));
+                                       kernel_label(facts.trace().text(group.name))));
     }
 }
 
@@ -113,6 +124,15 @@ std::string names_are_uninformative(const Facts& facts) {
     if (2 * unknown <= all) return "";
     return fmt::format("the names of kernels that take {} of {} do not reveal their purpose",
                        readable_duration(unknown), readable_duration(all));
+}
+
+DurNs attention_passes(const Facts& facts, const KernelGroup& group) {
+    return facts.get<UnfusedAttention>().passes_in(
+        static_cast<std::size_t>(&group - facts.get<KernelGroups>().groups.data()));
+}
+
+DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group) {
+    return group.traits.cast ? group.total_ns - attention_passes(facts, group) : 0;
 }
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }

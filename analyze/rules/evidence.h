@@ -37,6 +37,13 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
 // Why a rule based on names abstains: most kernel time is in kernels whose names reveal nothing; "" otherwise.
 std::string names_are_uninformative(const Facts& facts);
 
+// Percent of the effective window from which a pattern is a finding of its own.
+inline constexpr double kMinPatternPct = 5;
+// The parts of a group (one of KernelGroups) that a finding of their own explains better than their limit does: passes
+// over the scores of attention, and casts elsewhere.
+DurNs attention_passes(const Facts& facts, const KernelGroup& group);
+DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group);
+
 DurNs of_bound(const KernelGroup& group, Bound bound);
 
 }  // namespace gpuprof::rules

@@ -3,6 +3,7 @@
 
 #include "analyze/facts/context.h"
 #include "analyze/facts/idle/arrivals.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
@@ -17,16 +18,17 @@ namespace {
 constexpr double kMinIdleGapsPct = 8;
 constexpr IdleCause kCauses[] = {IdleCause::host_compute, IdleCause::nothing_submitted, IdleCause::compilation};
 
-std::string remedy_for_idle_gaps(const Context& context) {
+std::string remedy_for_idle_gaps(const Context& context, const Practices& practices) {
     std::string_view python = context.python ? "run less Python between launches, " : "";
     std::string_view compile = "load modules";
     if (context.framework == Framework::tensorrt) compile = "build engines";
     if (context.framework == Framework::jax) compile = "compile ahead of time (lower().compile())";
     if (context.pytorch()) compile = "warm up torch.compile and cuDNN";
     return fmt::format(
-        "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}use CUDA graphs, "
-        "and {} before the loop.",
-        python, compile);
+        "Move host work off the path that feeds the GPU: prepare the next step while this one runs, {}{}and {} before "
+        "the "
+        "loop.",
+        python, practices.graphs ? "" : "use CUDA graphs, ", compile);
 }
 
 Ruling look_for_idle_gaps(const Facts& facts) {
@@ -55,7 +57,7 @@ Ruling look_for_idle_gaps(const Facts& facts) {
         finding.evidence.push_back(idle_line(facts, cause));
         push_gap_lines(facts, cause, finding.evidence);
     }
-    finding.remedy = remedy_for_idle_gaps(facts.get<Context>());
+    finding.remedy = remedy_for_idle_gaps(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = recorder.host_doubtful && !gain.predicted ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =

@@ -6,21 +6,29 @@
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
+#include "core/base/text/ascii.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
 namespace {
 
-bool single_process_loader(const Trace& trace) {
-    for (Row row = 0; row < trace.range().rows; ++row)
-        if (trace.text(trace.range().name.value_or(row, kNoString)).find("SingleProcessDataLoader") !=
-            std::string_view::npos)
-            return true;
-    return false;
+// PyTorch's DataLoader names its ranges after its iterator: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__.
+enum class Loader { unknown, in_process, with_workers };
+
+Loader loader_of(const Trace& trace) {
+    for (Row row = 0; row < trace.range().rows; ++row) {
+        std::string_view name = trace.text(trace.range().name.value_or(row, kNoString));
+        if (contains(name, "SingleProcessDataLoader")) return Loader::in_process;
+        if (contains(name, "MultiProcessingDataLoader")) return Loader::with_workers;
+    }
+    return Loader::unknown;
 }
 
-std::string remedy_for_input_pipeline(const Facts& facts, bool in_process) {
-    if (in_process)
+std::string remedy_for_input_pipeline(const Facts& facts, Loader loader) {
+    if (loader == Loader::with_workers)
+        return "The DataLoader's workers do not keep up: raise num_workers (up to the CPUs this process has) and "
+               "prefetch_factor; make augmentation cheaper, precompute it, or move it to the GPU.";
+    if (loader == Loader::in_process)
         return "Set num_workers > 0 in the DataLoader; batches are currently prepared in the training process. Then "
                "set prefetch_factor, persistent_workers and pin_memory=True; after that, make augmentation cheaper, "
                "precompute it, or move it to the GPU.";
@@ -45,13 +53,15 @@ Ruling look_for_input_pipeline(const Facts& facts) {
     const Gain& gain = gain_without(facts, Waste::input);
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
-    finding.title = fmt::format("The GPU waits for the input pipeline {} % of the time",
-                                readable_percent(shares.pct(gain.idle_ns)));
+    finding.title = gain.predicted ? fmt::format("Waiting for input costs {} % of a step", readable_percent(gain.pct))
+                                   : fmt::format("The GPU waits for the input pipeline {} % of the time",
+                                                 readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
     push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
-    bool in_process = single_process_loader(facts.trace());
-    if (in_process) finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
-    finding.remedy = remedy_for_input_pipeline(facts, in_process);
+    Loader loader = loader_of(facts.trace());
+    if (loader == Loader::in_process)
+        finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
+    finding.remedy = remedy_for_input_pipeline(facts, loader);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the loader's range overlaps GPU work, or its name does not mean loading";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
@@ -23,7 +24,7 @@ bool any_convolution(const Facts& facts) {
 
 std::string remedy_for_layout_conversion(const Facts& facts) {
     bool torch = facts.get<Context>().pytorch();
-    if (torch && any_convolution(facts))
+    if (torch && any_convolution(facts) && !facts.get<Practices>().channels_last)
         return "Keep one layout from end to end: use channels_last for convolutions (model and input "
                ".to(memory_format=torch.channels_last)), and call .contiguous() once instead of in every step.";
     if (torch)

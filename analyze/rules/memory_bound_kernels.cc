@@ -4,6 +4,7 @@
 #include "analyze/facts/context.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/kernels/speed_of_light.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
@@ -14,13 +15,19 @@ namespace {
 
 constexpr double kMinMemoryBoundKernelsPct = 10;  // percent of the effective window
 
-std::string remedy_for_memory_bound_kernels(const Context& context) {
+std::string remedy_for_memory_bound_kernels(const Context& context, const Practices& practices) {
     if (context.pytorch())
-        return "Reduce memory traffic: fuse neighbouring elementwise, normalisation and cast kernels (torch.compile, "
-               "Triton, fused layers), use bf16 or fp16 activations, and avoid copies and casts.";
+        return fmt::format(
+            "Reduce memory traffic: fuse neighbouring elementwise, normalisation and cast kernels ({}), {}avoid copies "
+            "and "
+            "casts.",
+            practices.compiled ? "Triton, fused layers" : "torch.compile, Triton, fused layers",
+            practices.half_products ? "and " : "use bf16 or fp16 activations, and ");
     if (context.framework == Framework::jax)
-        return "Reduce memory traffic: keep neighbouring operations under one jit so that XLA fuses them, use bf16, "
-               "and avoid copies and transposes.";
+        return fmt::format(
+            "Reduce memory traffic: keep neighbouring operations under one jit so that XLA fuses them, {}avoid "
+            "copies and transposes.",
+            practices.half_products ? "and " : "use bf16, and ");
     return "Reduce memory traffic: fuse kernels that pass data to each other, use smaller types, keep data in shared "
            "memory or registers, and coalesce accesses.";
 }
@@ -37,10 +44,20 @@ double bandwidth_pct(const Facts& facts) {
 }
 
 Ruling look_for_memory_bound_kernels(const Facts& facts) {
-    KernelPart part = [](const KernelGroup& group) { return of_bound(group, Bound::memory); };
     const Shares& shares = facts.get<Shares>();
+    auto is_finding = [&](auto* pattern) {
+        return shares.effective_pct(
+                   busy_with(facts, [&](const KernelGroup& group) { return pattern(facts, group); })) >= kMinPatternPct;
+    };
+    bool attention = is_finding(attention_passes), casts = is_finding(casts_outside_attention);
+    KernelPart part = [&](const KernelGroup& group) {
+        DurNs explained =
+            (attention ? attention_passes(facts, group) : 0) + (casts ? casts_outside_attention(facts, group) : 0);
+        return std::max<DurNs>(0, of_bound(group, Bound::memory) - explained);
+    };
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
+    if (attention || casts) finding.cost_ns = std::min(finding.cost_ns, busy_with(facts, part));
     if (shares.effective_pct(finding.cost_ns) < kMinMemoryBoundKernelsPct)
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinMemoryBoundKernelsPct
                    ? Ruling::abstain(names_are_uninformative(facts))
@@ -53,12 +70,13 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);
+    std::string_view other = attention || casts ? "Other kernels" : "Kernels";
     std::string_view which = measured ? "limited by memory bandwidth" : "that mostly move data";
     if (counted) which = "limited by memory or caches";
     finding.title =
-        fmt::format("Kernels {} take {} % of the time", which, readable_percent(shares.pct(finding.cost_ns)));
+        fmt::format("{} {} take {} % of the time", other, which, readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>());
+    finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;
     if (counted) finding.basis = Basis::counters;

@@ -12,9 +12,37 @@
 namespace gpuprof::inline rules {
 namespace {
 
+// Copies of this size and duration on average carry numbers, not data: their cost is the wait, whatever the link.
+constexpr double kSmallCopyBytes = 4096, kSmallCopyNs = 20'000;
+constexpr double kLeastBytesOfRate = 1 << 20;  // of fewer, a rate says nothing about the link
+
+// "1.20 GiB from the GPU in 650 ms (1.98 GB/s)"; "" if nothing went that way.
+std::string direction_line(std::string_view way, double bytes, DurNs time) {
+    if (time <= 0) return "";
+    std::string line = fmt::format("{} {} in {}", readable_bytes(bytes), way, readable_duration(time));
+    if (bytes >= kLeastBytesOfRate) line += fmt::format(" ({:.3g} GB/s)", bytes / static_cast<double>(time));
+    return line;
+}
+
 std::string remedy_for_memory_transfers(const Context& context, const HostCopies& copies) {
     // Pinning helps only if pageable copies are a relevant part.
     bool pin = 5 * copies.pageable > copies.total;
+    bool small = copies.count > 0 && copies.bytes.real() < kSmallCopyBytes * static_cast<double>(copies.count) &&
+                 static_cast<double>(copies.total) < kSmallCopyNs * static_cast<double>(copies.count);
+    bool to_host = 2 * copies.to_host > copies.total;
+    if (small && context.pytorch())
+        return "Create small tensors on the GPU instead of copying them (torch.full, torch.arange, torch.zeros with "
+               "device=...), keep "
+               "scalars as Python numbers where an operator takes them, and fetch results of several steps in one "
+               "copy.";
+    if (small)
+        return "Pass small values as kernel arguments or compute them on the GPU, and gather what is left in one copy.";
+    if (to_host && context.pytorch())
+        return fmt::format(
+            "{}Copy less back: reduce on the GPU first, and fetch results every N steps. Copy with non_blocking=True "
+            "on a "
+            "separate stream while the next step runs.",
+            pin ? "Copy into pinned host buffers (torch.empty(..., pin_memory=True)). " : "");
     if (context.pytorch())
         return fmt::format(
             "{}Copy with non_blocking=True on a separate stream, prefetch the next batch, and keep data on the GPU "
@@ -41,16 +69,22 @@ Ruling look_for_memory_transfers(const Facts& facts) {
     const HostCopies& copies = facts.get<HostCopies>();
     finding.title = gain.predicted
                         ? fmt::format("Copies between host and device cost {} % of a step", readable_percent(gain.pct))
-                        : fmt::format("Exposed copies take {} % of the time", readable_percent(shares.pct(gain.ns)));
+                        : fmt::format("Hiding copies behind kernels would save {} % of the time",
+                                      readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
                                            readable_duration(shares.exposed_memcpy)));
     if (shares.idle_of(IdleCause::host_memcpy) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
+    std::string back = direction_line("from the GPU", copies.bytes_to_host.real(), copies.to_host);
+    std::string there =
+        direction_line("to the GPU", copies.bytes.real() - copies.bytes_to_host.real(), copies.total - copies.to_host);
+    for (const std::string& line :
+         {2 * copies.to_host > copies.total ? back : there, 2 * copies.to_host > copies.total ? there : back})
+        if (!line.empty()) finding.evidence.push_back(line);
     if (copies.total > 0)
-        finding.evidence.push_back(fmt::format(
-            "copies between host and device move {} in {}: {} with pageable memory, {} with pinned memory (`memcpy`)",
-            readable_bytes(copies.bytes.real()), readable_duration(copies.total), readable_duration(copies.pageable),
-            readable_duration(copies.pinned)));
+        finding.evidence.push_back(fmt::format("{} copies: {} with pageable memory, {} with pinned memory (`memcpy`)",
+                                               spoken_count(copies.count), readable_duration(copies.pageable),
+                                               readable_duration(copies.pinned)));
     finding.remedy = remedy_for_memory_transfers(facts.get<Context>(), copies);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;

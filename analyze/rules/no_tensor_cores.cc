@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
@@ -52,9 +53,21 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
     if (!context.tensor_cores) return Ruling::silent();
     finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
-    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) set_cost(finding, gain);
+    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) {
+        finding.title = fmt::format("FP32 matrix products cost {} % of a step more than on tensor cores",
+                                    readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
     push_kernel_lines(facts, on_cuda_cores, finding.evidence);
-    finding.remedy = remedy_for_no_tensor_cores(facts);
+    bool half = facts.get<Practices>().half_products;
+    if (half)
+        finding.evidence.push_back(
+            "most other products are in 16 bits already: these are outside autocast, or their inputs are FP32");
+    finding.remedy =
+        half && context.pytorch()
+            ? "Bring these products to the type of the others: run them inside the autocast region, cast their "
+              "inputs, and look for autocast(enabled=False) and .float() around them."
+            : remedy_for_no_tensor_cores(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;
     finding.would_change_if = "the result needs full FP32 precision";

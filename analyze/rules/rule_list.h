@@ -22,6 +22,12 @@
     RULE(SmallCopies)          \
     RULE(PageMigrations)       \
     RULE(AllocationChurn)      \
+    RULE(UnfusedAttention)     \
+    RULE(SlowProducts)         \
+    RULE(TypeCasts)            \
+    RULE(UnfusedOptimizer)     \
+    RULE(ScatteredUpdates)     \
+    RULE(Recompilation)        \
     RULE(MemoryBoundKernels)   \
     RULE(MeasuredKernels)      \
     RULE(UnderfilledDevice)    \

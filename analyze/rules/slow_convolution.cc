@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
@@ -25,18 +26,22 @@ DurNs improvable(const KernelGroup& group, const Context& context) {
     return full || tf32 || algorithm ? group.total_ns : 0;
 }
 
-std::string remedy_for_slow_convolution(const Context& context) {
+std::string remedy_for_slow_convolution(const Context& context, const Practices& practices) {
     std::string precision;
     if (context.tensor_cores) precision = "mixed precision in fp16 (this GPU has no bf16 or TF32)";
     if (context.bf16) precision = "mixed precision in bf16 or fp16";
     if (context.pytorch())
         return fmt::format(
             "{}Set torch.backends.cudnn.benchmark=True to let cuDNN choose the fastest algorithm for these shapes{}.",
-            precision.empty() ? "" : "Use " + precision + " (autocast) and channels_last. ",
+            precision.empty()
+                ? ""
+                : fmt::format("Use {} (autocast){}. ", precision, practices.channels_last ? "" : " and channels_last"),
             context.tf32 ? ", and torch.backends.cudnn.allow_tf32=True for convolutions that stay in FP32" : "");
     return fmt::format(
         "{}Let cuDNN find the fastest algorithm for these shapes (cudnnFind..., or the framework's autotuning).",
-        precision.empty() ? "" : "Use " + precision + " and the NHWC layout. ");
+        precision.empty()
+            ? ""
+            : fmt::format("Use {}{}. ", precision, practices.channels_last ? "" : " and the NHWC layout"));
 }
 
 Ruling look_for_slow_convolution(const Facts& facts) {
@@ -48,10 +53,10 @@ Ruling look_for_slow_convolution(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (2 * finding.cost_ns < all) return Ruling::silent();
-    finding.title = fmt::format("Convolutions take {} % of the time, mostly in FP32 or TF32 or with a slow algorithm",
-                                readable_percent(shares.pct(all)));
+    finding.title = fmt::format("Convolutions in FP32 or TF32, or with a slow algorithm, take {} % of the time",
+                                readable_percent(shares.pct(finding.cost_ns)));
     push_kernel_lines(facts, part, finding.evidence);
-    finding.remedy = remedy_for_slow_convolution(context);
+    finding.remedy = remedy_for_slow_convolution(context, facts.get<Practices>());
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;
     finding.would_change_if = "accuracy forbids lower precision";

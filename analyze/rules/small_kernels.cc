@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
@@ -17,6 +18,9 @@ namespace {
 // Launching leaves small gaps in every healthy run. In percent of the window; doubled if the recorder may have caused
 // the gaps, since only a lower bound of its cost is known.
 constexpr double kMinSmallKernelsPct = 5;
+// Of all kernels: from this part on, those that only move data are worth a word.
+constexpr double kMinDataMoves = 0.3;
+constexpr std::size_t kMostNamed = 3;
 
 DurNs median_kernel(const Trace& trace) {
     PodVector<DurNs> durations;
@@ -41,10 +45,12 @@ DurNs launch_cost_per_kernel(const Trace& trace) {
     return kernels > 0 ? spent / kernels : 0;
 }
 
-std::string remedy_for_small_kernels(const Context& context) {
+std::string remedy_for_small_kernels(const Context& context, const Practices& practices) {
     if (context.pytorch())
-        return "Launch fewer, larger kernels: use torch.compile or fused operators, CUDA graphs, larger batches, and "
-               "foreach or fused optimizers; run less Python between launches.";
+        return fmt::format("Launch fewer, larger kernels: use {}{}larger batches{}; run less Python between launches.",
+                           practices.compiled ? "fused operators, " : "torch.compile or fused operators, ",
+                           practices.graphs ? "" : "CUDA graphs, ",
+                           practices.foreach_optimizer ? "" : ", and foreach or fused optimizers");
     if (context.framework == Framework::jax)
         return "Launch fewer, larger kernels: put the whole step under jax.jit, replace Python loops by lax.scan, and "
                "use larger batches.";
@@ -58,6 +64,25 @@ std::string remedy_for_small_kernels(const Context& context) {
            "give each launch more work.";
 }
 
+// "480 of 1,200 kernels copy, cast, concatenate or index: k-3, k-7"; "" if they are few.
+std::string data_moves_line(const Facts& facts) {
+    std::uint64_t all = 0, moves = 0;
+    std::string handles;
+    std::size_t named = 0, place = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        ++place;
+        all += group.count;
+        KernelClass kind = group.traits.kind;
+        if (kind != KernelClass::copy_cast && kind != KernelClass::embedding_index && kind != KernelClass::layout)
+            continue;
+        moves += group.count;
+        if (named++ < kMostNamed) handles += fmt::format("{}k-{}", handles.empty() ? "" : ", ", place);
+    }
+    if (static_cast<double>(moves) < kMinDataMoves * static_cast<double>(all)) return "";
+    return fmt::format("{} of {} kernels copy, cast, concatenate or index: {}", spoken_count(moves), spoken_count(all),
+                       handles);
+}
+
 Ruling look_for_small_kernels(const Facts& facts) {
     const ProfilerCost& cost = facts.get<ProfilerCost>();
     const Shares& shares = facts.get<Shares>();
@@ -69,23 +94,19 @@ Ruling look_for_small_kernels(const Facts& facts) {
     set_cost(finding, gain);
     DurNs kernel = median_kernel(facts.trace()), call = launch_cost_per_kernel(facts.trace());
     bool small = call > 0 && kernel < 2 * call;
-    if (small)
-        finding.title = fmt::format("Many small kernels: the median kernel takes {}, its launch at least {}",
-                                    readable_duration(kernel), readable_duration(call));
-    else if (gain.predicted)
-        finding.title = fmt::format("Launching kernels costs {} % of a step", readable_percent(gain.pct));
-    else
-        finding.title =
-            fmt::format("The GPU waits for launches {} % of the time", readable_percent(shares.pct(gain.ns)));
+    std::string_view what = small ? "Many small kernels: launching them costs" : "Launching kernels costs";
+    finding.title = gain.predicted ? fmt::format("{} {} % of a step", what, readable_percent(gain.pct))
+                                   : fmt::format("{} {} % of the time", what, readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
     std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
                                            readable_duration(kernel), launching));
+    if (std::string line = data_moves_line(facts); !line.empty()) finding.evidence.push_back(std::move(line));
     push_gap_lines(facts, IdleCause::launch, finding.evidence);
     if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - gain.ns)));
-    finding.remedy = remedy_for_small_kernels(facts.get<Context>());
+    finding.remedy = remedy_for_small_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = small && (!cost.host_doubtful || gain.predicted) ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =

@@ -252,18 +252,27 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
     bool incomplete = work_missing(facts.trace());
+    std::vector<std::pair<std::string, std::string>> reasons;  // the rules that abstain for each
     for (const Rule* rule : kAllRules) {
         if (shares.busy == 0 && rule->needs_work) continue;
         Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
                                                                             : rule->look(facts);
-        if (!ruling.cannot_tell.empty())
-            diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rule->id, ruling.cannot_tell));
+        if (!ruling.cannot_tell.empty()) {
+            auto same = std::find_if(reasons.begin(), reasons.end(),
+                                     [&](auto& each) { return each.second == ruling.cannot_tell; });
+            if (same == reasons.end())
+                reasons.emplace_back(rule->id, ruling.cannot_tell);
+            else
+                same->first += fmt::format(", {}", rule->id);
+        }
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
         rate(shares, finding);
         if (incomplete) finding.confidence = Rating::low;
     }
+    for (const auto& [rules, reason] : reasons)
+        diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rules, reason));
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
 }

@@ -12,6 +12,8 @@
 namespace gpuprof::inline answer {
 namespace {
 
+// A gain that is unknown ranks as this part of the kernel's time: above small gains of others, below known large ones.
+constexpr double kUnknownGain = 0.2;
 constexpr double kHigh = 20, kMedium = 5;  // percent, as for other findings
 
 Rating severity(const KernelFinding& finding, double gain_pct) {
@@ -73,17 +75,21 @@ std::vector<Finding> kernel_findings(const Facts& facts) {
     const KernelDiagnoses& diagnoses = facts.get<KernelDiagnoses>();
     double whole = 0;
     for (const MeasuredGroup& group : measured.groups) whole += group.total_ns;
-    std::vector<Finding> findings;
+    std::vector<std::pair<double, Finding>>
+        found;  // with what is at stake: the gain, or all of the time if it is unknown
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {
         const MeasuredGroup& group = measured.groups[i];
         if (diagnoses.diagnoses[i].findings.empty()) continue;
         Finding finding = finding_of(diagnoses.diagnoses[i].findings.front(), group.total_ns, whole);
         std::string name = short_name(facts.trace().text(group.name));
         finding.title = fmt::format("{} {}: {}", group.handle, name, finding.title);
-        findings.push_back(std::move(finding));
+        bool known = diagnoses.diagnoses[i].findings.front().gain_pct.has_value();
+        found.emplace_back(known ? static_cast<double>(finding.cost_ns) : kUnknownGain * group.total_ns,
+                           std::move(finding));
     }
-    std::stable_sort(findings.begin(), findings.end(),
-                     [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Finding> findings;
+    for (auto& [stake, finding] : found) findings.push_back(std::move(finding));
     return findings;
 }
 

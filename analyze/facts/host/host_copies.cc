@@ -20,6 +20,11 @@ HostCopies HostCopies::make(const Facts& facts) {
         if (!paths.host_and_device(row)) continue;
         found.total += copies.dur[row];
         found.bytes.add(copies.bytes.value_or(row, 0));
+        ++found.count;
+        if (paths.to_host(row)) {
+            found.to_host += copies.dur[row];
+            found.bytes_to_host.add(copies.bytes.value_or(row, 0));
+        }
         if (paths.pageable(row))
             found.pageable += copies.dur[row];
         else if (paths.pinned(row))

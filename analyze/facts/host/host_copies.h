@@ -34,6 +34,9 @@ private:
 struct HostCopies {
     DurNs total = 0, pageable = 0, pinned = 0;
     WideSum bytes;
+    DurNs to_host = 0;  // part of total
+    WideSum bytes_to_host;
+    std::size_t count = 0;
     double pageable_part() const {  // share of the time, 0..1
         return total > 0 ? static_cast<double>(pageable) / static_cast<double>(total) : 0;
     }

@@ -135,7 +135,7 @@ void observe_scheduling(const Facts& facts, Observed& found) {
     for (Row row = 0; row < slices.rows; ++row)
         if (slices.thread.has(row)) exact.insert(slices.thread[row]);
     for (const auto& [thread, states] : facts.get<ThreadStates>().of_thread) {
-        auto in = [&](ThreadState state) { return states[static_cast<std::size_t>(state)]; };
+        auto in = [&all = states](ThreadState state) { return all[static_cast<std::size_t>(state)]; };
         for (ThreadState state : {ThreadState::runs, ThreadState::runs_partly})
             for (const Interval& span : in(state)) found.works[thread].push_back(span);
         if (!exact.contains(thread)) continue;

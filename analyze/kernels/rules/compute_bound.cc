@@ -33,7 +33,24 @@ constexpr Advice kAdvice[] = {
      "Issue fewer constant loads with different addresses, barriers and block-wide operations in the inner loop."},
 };
 
-std::string_view advice(const Throughput& compute) {
+// Of the four instructions a multiprocessor can issue per cycle: below this, their number is not the limit.
+constexpr double kFewIssued = 0.5;
+
+// Which pipe is busy was not collected, but instructions are issued far more slowly than the multiprocessors are busy.
+bool is_one_pipe(const KernelProfile& profile) {
+    std::optional<double> ipc = profile[ipc_active];
+    return profile.compute->part.empty() && ipc && 100 * *ipc / 4 < kFewIssued * profile.compute->pct;
+}
+
+std::string_view advice(const KernelProfile& profile) {
+    const Throughput& compute = *profile.compute;
+    if (is_one_pipe(profile))
+        return profile.traits.math.unit == MathUnit::tensor
+                   ? "The tensor cores are most probably the limit: use a smaller number format (FP8, FP4) or compute "
+                     "less. Collect "
+                     "the pipes (--set full) to be certain."
+                   : "One pipe is the limit, not the number of instructions: collect the pipes (--set full) to see "
+                     "which.";
     auto found = std::find_if(std::begin(kAdvice), std::end(kAdvice),
                               [&](const Advice& advice) { return advice.part == compute.metric; });
     if (found != std::end(kAdvice)) return found->text;
@@ -59,9 +76,10 @@ KernelRuling look_for_compute_bound(const KernelProfile& profile) {
     if (std::optional<double> ipc = profile[ipc_active])
         finding.evidence.push_back(
             fmt::format("{:.2f} instructions per cycle of a multiprocessor, of at most 4", *ipc));
-    finding.remedy = advice(compute);
+    finding.remedy = advice(profile);
     finding.confidence = compute.part.empty() || compute.lower_bound ? Rating::medium : Rating::high;
-    finding.would_change_if = "the same result can be computed with fewer instructions";
+    finding.would_change_if = is_one_pipe(profile) ? "the pipes, when collected, are all far from their peaks"
+                                                   : "the same result can be computed with fewer instructions";
     return KernelRuling::fires(std::move(finding));
 }
 

@@ -180,6 +180,34 @@ TEST(KernelClass, SeparatesInductorsKernels) {
     EXPECT_EQ(classify_kernel("triton_tem_fused_mm_12").triton_kind, TritonKind::matmul_template);
 }
 
+// A product for rows aligned to fewer than 16 bytes, and the GPU that a kernel was written for.
+TEST(KernelClass, ReadsAlignmentAndArchitectureOfProducts) {
+    struct Named {
+        const char* name;
+        int alignment, architecture;
+        bool misaligned;
+    };
+    const Named kNamed[] = {
+        {"cutlass_75_tensorop_bf16_s1688gemm_bf16_128x128_nn_align1", 1, 75, true},
+        {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x4_tn_align8>(Params)", 8, 80,
+         false},
+        {"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x4_nn_align4>(Params)", 4, 80, false},  // TF32
+        {"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_64x64_32x4_nn_align2>(Params)", 2, 80, true},
+        {"volta_h884gemm_256x128_ldg8_nn", 0, 70, false},
+        {"nvjet_sm100_sss_64x64_64x6_1x2_h_bz_TNT", 0, 100, false},
+        {"cutlass3x_sm100_simt_sgemm_f32_f32_f32_f32_f32_64x64x16_1x1x1_3_tnn_align1_bias_f32_relu", 0, 0,
+         false},  // CUDA cores
+        {"my_align1_kernel", 0, 0, false},
+    };
+    for (const Named& each : kNamed) {
+        SCOPED_TRACE(each.name);
+        const KernelTraits traits = classify_kernel(each.name);
+        EXPECT_EQ(traits.alignment, each.alignment);
+        EXPECT_EQ(traits.architecture, each.architecture);
+        EXPECT_EQ(is_misaligned(traits), each.misaligned);
+    }
+}
+
 TEST(KernelClass, LeavesTheUnknownUnknown) {
     for (const char* name :
          {"", "_", "addk", "my_kernel(float*)", "void kernel<1>()", "nccl", "triton", "nvjet", "Cijk_", "xmma_"}) {

@@ -1,0 +1,232 @@
+#!/usr/bin/env python3
+"""Draws programs that have a pattern, or only look like it, and compares the findings with what was drawn.
+
+    tests/simulate/judge_patterns.py BINARY [--programs 300] [--seed SEED] [--show]
+
+Each program is a model of random size with random pieces of real kernel names. For each rule the table says how often it fired on
+programs that have its pattern (where it takes 6 % of the time or more), how often on others, and how often its share was within a tenth of the time of the kernels
+that were drawn for it. Status 1 if a rule fires without its pattern, or misses more than one program in a hundred.
+"""
+
+import argparse
+import collections
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from families import MS, US, Case, op  # noqa: E402
+from kineto import trace_of  # noqa: E402
+from machine import Kernel, Machine, Recorder  # noqa: E402
+
+TYPES = ("c10::BFloat16", "c10::Half", "float")
+LAMBDA = "{lambda()#1}::operator()() const::{lambda(float)#1}"
+
+
+def kernel(name, ns, bound="memory"):
+    return Kernel(name, round(ns), bound, 0.9, 0.8, (20_000, 1, 1), (128, 1, 1), 32, 0)
+
+
+class Model:
+    """A step as a list of (kernel, rule that it counts for), from the size of one case."""
+
+    def __init__(self, chance):
+        self.chance = chance
+        self.type = chance.choice(TYPES[:2])
+        self.layers = chance.randint(2, 10)
+        self.unit = chance.uniform(20, 120) * US
+
+    def product(self, scale=3.0):
+        name = self.chance.choice([
+            "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
+            "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT",
+            "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_tn_align8>(cutlass_80_tensorop_bf16_s16816gemm::Params)",
+            "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"])
+        return kernel(name, self.unit * self.chance.uniform(0.7, 1.3) * scale, "compute")
+
+    def odd_product(self):
+        arch, instruction = self.chance.choice([(75, "s1688"), (80, "s16816")])
+        kind = {"c10::BFloat16": "bf16", "c10::Half": "f16"}[self.type]
+        align = self.chance.choice([1, 2, 4])
+        return kernel(f"void cutlass::Kernel<cutlass_{arch}_tensorop_{kind}_{instruction}gemm_{kind}_128x128_nn_align{align}>(cutlass_{arch}::Params)",
+                      self.unit * self.chance.uniform(2, 5), "compute")
+
+    def elementwise(self, scale=1.0):
+        what = self.chance.choice([f"CUDAFunctor_add<{self.type}>", "AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >",
+                                   f"GeluCUDAKernelImpl(at::TensorIteratorBase&)::{LAMBDA}", f"masked_fill_kernel<bool>::{LAMBDA}"])
+        form = self.chance.choice(["vectorized_elementwise_kernel<4", "elementwise_kernel<128, 2", "unrolled_elementwise_kernel<4"])
+        return kernel(f"void at::native::{form}, at::native::{what}, at::detail::Array<char*, 3> >(int, at::native::{what})", self.unit * scale)
+
+    def softmax(self, scale=1.0, log=False):
+        flag = "true" if log else "false"
+        name = self.chance.choice([
+            f"void (anonymous namespace)::softmax_warp_forward<{self.type}, {self.type}, float, 10, {flag}, false>({self.type}*, {self.type} const*, int, int, int)",
+            f"void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, {self.type}, float, {self.type}, at::native::(anonymous namespace)::{'Log' if log else ''}SoftMaxForwardEpilogue>({self.type}*)",
+            f"triton_per_fused__{'log_' if log else ''}softmax_{self.chance.randint(0, 40)}"])
+        return kernel(name, self.unit * scale)
+
+    def cast(self, scale=1.0):
+        name = self.chance.choice([
+            f"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{LAMBDA}, at::detail::Array<char*, 2>, 4, TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithCast<1>, at::native::memory::StoreWithCast<1> >(int)",
+            "void at::native::vectorized_elementwise_kernel<4, at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}, at::detail::Array<char*, 2> >(int)"])
+        return kernel(name, self.unit * scale)
+
+    def attention(self, fused):
+        """(kernel, rule) of one layer's attention."""
+        if fused:
+            name = self.chance.choice(["void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, cutlass::bfloat16_t> >(Flash_fwd_params)",
+                                       "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)",
+                                       "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_cga1x1x1_kernel0_0"])
+            return [(kernel(name, 4 * self.unit, "compute"), None)]
+        before = [self.elementwise() for _ in range(self.chance.randint(0, 3))]
+        after = [self.elementwise() for _ in range(self.chance.randint(0, 2))]
+        if self.chance.random() < 0.3:  # a softmax in FP32
+            before.append(self.cast())
+            after.insert(0, self.cast())
+        middle = [*before, self.softmax(self.chance.uniform(0.8, 2)), *after]
+        return [(self.product(), None), *((each, "unfused-attention") for each in middle), (self.product(), None)]
+
+    def block(self, attention=(), products=None, casts=False):
+        make = products or self.product
+        tag = "slow-products" if products else None
+        steps = []
+        for _ in range(3):
+            if casts:
+                steps.append((self.cast(0.8), "type-casts"))
+            steps.append((make(), tag))
+        norm = kernel("void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int)", self.unit)
+        return [(norm, None), *attention, *steps, (self.elementwise(), None)]
+
+
+def update(model, tensors, foreach):
+    """An optimizer's kernels; None for those of foreach."""
+    if foreach:
+        name = "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::TensorListMetadata<4>, at::native::(anonymous namespace)::PointwiseOpListFunctor>(int)"
+        return [(kernel(name, model.unit * 3), None) for _ in range(12)]
+    return [(kernel(model.elementwise().name, model.unit * 0.3), "unfused-optimizer") for _ in range(tensors * 10)]
+
+
+KINDS = {
+    # kind: (pattern, rule) or a program that only looks like it (None)
+    "unfused attention": "unfused-attention", "fused attention": None, "softmax as last layer": None, "router of experts": None, "loss": None,
+    "odd sizes": "slow-products", "aligned": None,
+    "casts of weights": "type-casts", "copies without cast": None,
+    "optimizer by tensor": "unfused-optimizer", "foreach optimizer": None,
+    "compiles again": "recompilation", "compiles once": None,
+    "gradient of an index": "scattered-updates", "gathers": None,
+}
+
+
+def step_of(kind, model):
+    """The kernels of a step with their rules, and those of its optimizer."""
+    chance = model.chance
+    attention = model.attention(kind != "unfused attention") if kind in ("unfused attention", "fused attention") else []
+    products = model.odd_product if kind == "odd sizes" else None
+    kernels = [each for _ in range(model.layers) for each in model.block(attention, products, kind == "casts of weights")]
+    if kind == "softmax as last layer":
+        kernels += [(model.product(), None), (model.softmax(0.02), None)]
+    if kind == "router of experts":
+        kernels += [each for _ in range(model.layers) for each in (
+            (model.product(0.3), None), (model.softmax(), None), (kernel("void at::native::sbtopk::gatherTopK<float, unsigned int, 2, false>(int)", model.unit), None),
+            (model.product(), None))]
+    if kind == "loss":
+        kernels += [(model.product(), None), (model.softmax(6, log=True), None),
+                    (kernel("void at::native::(anonymous namespace)::nll_loss_forward_reduce_cuda_kernel_2d<float, float, long>(float*)", model.unit), None)]
+    if kind == "copies without cast":
+        plain = f"void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::{LAMBDA}, at::detail::Array<char*, 2>, 4, TrivialOffsetCalculator<1, unsigned int>, at::native::memory::LoadWithoutCast, at::native::memory::StoreWithoutCast>(int)"
+        kernels += [(kernel(plain, model.unit), None) for _ in range(3 * model.layers)]
+    if kind == "gradient of an index":
+        name = chance.choice(["void at::native::indexing_backward_kernel<c10::BFloat16, 4>(long const*)", "void at::native::(anonymous namespace)::embedding_backward_feature_kernel<float, float, long>(long const*)",
+                              "void at::native::_scatter_gather_elementwise_kernel<128, 4, at::native::_cuda_scatter_gather_internal_kernel<true, float>::{lambda(int)#1}, at::native::ReduceAdd>(int)"])
+        kernels += [(kernel(name, model.unit * 2), "scattered-updates") for _ in range(model.layers)]
+    if kind == "gathers":
+        kernels += [(kernel("void at::native::index_elementwise_kernel<128, 4, at::native::gpu_index_kernel>(int)", model.unit * 2), None) for _ in range(model.layers)]
+    tail = update(model, chance.randint(8, 20), kind == "foreach optimizer") if "optimizer" in kind else []
+    return kernels, tail
+
+
+def program(kind, chance):
+    """(trace, time of the kernels of each rule in ns)"""
+    model = Model(chance)
+    kernels, tail = step_of(kind, model)
+    machine = Machine(random.Random(chance.random()), Recorder(), 0.03)
+    compiles = {"compiles again": {2, 3, 5}, "compiles once": {0}}.get(kind, set())
+    spent = chance.uniform(20, 200) * MS
+
+    def main(host):
+        for number in range(8):
+            def step(number=number):
+                if number in compiles:
+                    yield from host.span("range", "_compile.compile_inner (dynamo_timed)", host.work(spent))
+                for each, _ in kernels:
+                    yield from op(host, "aten::op", each)
+                if tail:
+                    def optimise():
+                        for each, _ in tail:
+                            yield from op(host, "aten::mul_", each)
+                    yield from host.span("range", "Optimizer.step#AdamW.step", optimise())
+                yield from host.synchronise()
+            yield from host.span("range", f"ProfilerStep#{number}", step())
+
+    machine.thread("main", main)
+    machine.run()
+    names = collections.defaultdict(set)
+    for each, rule in [*kernels, *tail]:
+        if rule:
+            names[rule].add(id(each))
+    spent_in = {rule: sum(done.end - done.start for done in machine.ops if done.kernel is not None and id(done.kernel) in ids) for rule, ids in names.items()}
+    window = max(done.end for done in machine.ops) - min(done.start for done in machine.ops)
+    return trace_of(machine), {rule: 100 * ns / window for rule, ns in spent_in.items()}
+
+
+RULES = sorted({rule for rule in KINDS.values() if rule})
+
+
+def judge(binary, kind, seed):
+    text, shares = program(kind, random.Random(seed))
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        file.write(text.encode())
+        file.flush()
+        done = subprocess.run([binary, "report", file.name, "--format", "json"], capture_output=True, text=True, check=True)
+    return {each["id"]: each for each in json.loads(done.stdout)["findings"]}, shares
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binary", type=Path)
+    parser.add_argument("--programs", type=int, default=300)
+    parser.add_argument("--seed", default="held")
+    parser.add_argument("--show", action="store_true", help="print each program that is judged wrongly")
+    options = parser.parse_args()
+    table = {rule: collections.Counter() for rule in RULES}
+    kinds = list(KINDS)
+    for number in range(options.programs):
+        kind = kinds[number % len(kinds)]
+        found, shares = judge(options.binary.resolve(), kind, f"{options.seed}/{number}")
+        for rule in RULES:
+            has = KINDS[kind] == rule and (rule not in shares or shares[rule] >= 6)
+            may = has or (rule in shares and shares[rule] > 0)
+            fired = rule in found
+            counts = table[rule]
+            counts["has"] += has
+            counts["lacks"] += not may
+            counts["found"] += has and fired
+            counts["false alarms"] += fired and not may
+            if has and fired and rule in shares and rule != "unfused-optimizer":  # which counts the pauses between its kernels too
+                counts["priced"] += 1
+                counts["close"] += abs(found[rule]["share_pct"] - shares[rule]) <= max(1.0, 0.1 * shares[rule])
+            if options.show and (has != fired if has or not may else False):
+                print(f"{number} {kind}: {rule} {'missed' if has else 'fired'}; drawn {shares}, found {sorted(found)}")
+    print(f"{'rule':22}{'has it':>8}{'found':>8}{'lacks it':>10}{'false alarms':>14}{'share within 10 %':>20}")
+    for rule, counts in table.items():
+        close = f"{counts['close']} of {counts['priced']}" if counts["priced"] else "–"
+        print(f"{rule:22}{counts['has']:>8}{counts['found']:>8}{counts['lacks']:>10}{counts['false alarms']:>14}{close:>20}")
+    return int(any(counts["false alarms"] or 100 * (counts["has"] - counts["found"]) > counts["has"] for counts in table.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
