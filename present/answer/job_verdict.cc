@@ -225,6 +225,31 @@ std::string slow_lone_host(const Facts& facts, double step_ns) {
         facts.get<JobHosts>().hosts[lone->host].name, readable_duration(lone->more_ns));
 }
 
+// Ranks without a whole recording of the steps that prices are based on, if others may have waited for them.
+std::string absent_ranks(const Facts& facts) {
+    const Stragglers& found = facts.get<Stragglers>();
+    if (found.absent_ns < kMaterial * found.step_ns) return "";
+    const Job& job = facts.get<Job>();
+    std::vector<std::int32_t> absent;
+    for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank)
+        if (!job.ranks[rank].present ||
+            std::any_of(found.counted.begin(), found.counted.end(),
+                        [&](std::size_t step) { return job.find_step(rank, job.steps[step]) == nullptr; }))
+            absent.push_back(job.ranks[rank].rank);
+    return fmt::format("{} no whole recording of these steps ({}), and others may wait for {} for up to {} per step",
+                       counted(absent.size(), "rank has", "ranks have"), format_ranks(absent),
+                       absent.size() == 1 ? "it" : "them", readable_duration(found.absent_ns));
+}
+
+// The unit that costs most, if it is worth a name and has none because its price is too uncertain.
+std::string uncertain_unit(const Stragglers& found) {
+    const Straggler* most = nullptr;
+    for (const Straggler& unit : found.units)
+        if (most == nullptr || unit.cost_ns > most->cost_ns) most = &unit;
+    if (most == nullptr || most->named || most->cost_ns < kMaterial * found.step_ns) return "";
+    return sentence_of(*most, found.step_ns) + ", but too unevenly to be certain";
+}
+
 // Why "no stragglers" would be too much to say; empty if nothing speaks against it.
 std::string doubt_of(const Facts& facts, double step_ns) {
     const MatchedJob& matched = facts.get<MatchedJob>();
@@ -234,6 +259,7 @@ std::string doubt_of(const Facts& facts, double step_ns) {
         return "ranks wait for others whose clocks cannot be compared with theirs";
     if (share_undescribed(facts.get<Job>(), matched) > kMostUndescribed)
         return "the kernels of most collectives do not say which ranks wait in them";
+    if (std::string absent = absent_ranks(facts); !absent.empty()) return absent;
     return slow_lone_host(facts, step_ns);
 }
 
@@ -276,6 +302,7 @@ Verdict job_verdict(const Facts& facts) {
                                        readable_duration(spread))
                                  : "";
     if (!uneven.empty()) uneven = "; " + uneven;
+    if (named.empty() && doubt.empty() && found.counted.size() >= kFewestSteps) doubt = uncertain_unit(found);
     if (named.empty() && !doubt.empty()) {
         verdict.conclude(Limit::unknown);
         verdict.because = doubt + uneven;
