@@ -123,7 +123,7 @@ private:
         if (waits.empty()) return std::nullopt;
         TimeNs until = point.needed;
         const RankCollective& last = points_[waits.back()];
-        bool at_once = point.span.start - last.span.end < kBackToBack && point.stream != last.stream;
+        bool at_once = point.span.start - last.span.end < kBackToBack && point.stream != last.stream && !point.queued;
         if (point.device < 0 || point.needed == point.span.start || at_once) return waits.back();
         auto later = std::upper_bound(waits.begin(), waits.end(), until,
                                       [&](TimeNs time, std::size_t other) { return time < points_[other].span.end; });
