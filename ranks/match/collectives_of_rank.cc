@@ -1,6 +1,7 @@
 #include "ranks/match/collectives_of_rank.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -112,10 +113,19 @@ private:
         }
         for (std::size_t other : in_flight) ended(other);
         for (std::size_t i = first; i < points_.size(); ++i) {
-            auto later = std::lower_bound(waits.begin(), waits.end(), points_[i].span.end,
-                                          [&](std::size_t other, TimeNs end) { return points_[other].span.end < end; });
+            TimeNs end = points_[i].span.end;
+            auto later = std::lower_bound(waits.begin(), waits.end(), end,
+                                          [&](std::size_t other, TimeNs time) { return points_[other].span.end < time; });
+            // Of several that ended while nothing was computed, only the last one is known to be awaited.
+            while (later != waits.begin() && resumes(compute, points_[later[-1]].span.end) > end) --later;
             set_wait_before(i, later == waits.begin() ? i : later[-1], own);
         }
+    }
+    // When the device computes again.
+    static TimeNs resumes(const IntervalSet& compute, TimeNs time) {
+        auto next = std::upper_bound(compute.begin(), compute.end(), time,
+                                     [](TimeNs at, const Interval& each) { return at < each.end; });
+        return next == compute.end() ? std::numeric_limits<TimeNs>::max() : next->start;
     }
     // Of those that held the rank up, the last one that had ended when the needed work did; or when the collective began, if it
     // began at once: both may be awaited without a kernel in between.

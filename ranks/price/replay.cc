@@ -47,8 +47,29 @@ std::vector<std::size_t> JobReplay::counted() const {
         if (read_[step]) most = std::max(most, recorded_by_[step]);
     std::vector<std::size_t> steps;
     for (std::size_t step = 0; step < steps_; ++step)
-        if (read_[step] && recorded_by_[step] == most && (step == 0 || linked_[step])) steps.push_back(step);
+        if (read_[step] && recorded_by_[step] == most && (step == 0 || linked_[step]) && !doubtful_[step])
+            steps.push_back(step);
     return steps;
+}
+
+// Steps that some ranks begin with and others do not: what these would gain before it would count as waiting for those. And
+// steps in which a clock was set, whose times are wrong by as much.
+void JobReplay::find_doubtful(const Job& job, const AlignedClocks& clocks) {
+    doubtful_.assign(steps_, false);
+    for (std::uint32_t i = 0; i < job.collectives.size(); ++i)
+        if (step_of_[i] != kNone && linked_[step_of_[i]] && job.collectives[i].follows == kNone)
+            doubtful_[step_of_[i]] = true;
+    for (const Job::Rank& rank : job.ranks) {
+        const ClockFit& clock = clocks.clocks[rank.clock];
+        if (clock.jump_ns == 0) continue;
+        bool after = false;
+        for (std::uint32_t i = rank.first; i < rank.first + rank.collectives && !after; ++i) {
+            after = job.collectives[i].span.end > clock.jump_at;
+            bool last = !after && i + 1 < rank.first + rank.collectives &&
+                        job.collectives[i + 1].span.end > clock.jump_at;
+            if ((after || last) && step_of_[i] != kNone) doubtful_[step_of_[i]] = true;
+        }
+    }
 }
 
 // Steps of which no collective depends on another step: the one before was not read.
@@ -218,6 +239,7 @@ JobReplay JobReplay::make(const Facts& facts) {
         }
     }
     replay.find_begins(job);
+    replay.find_doubtful(job, clocks);
     replay.order = replay.order_with(job, matched, replay.recorded);
     return replay;
 }

@@ -71,11 +71,12 @@ struct JobReplay {
     // Of the counted steps.
     double mean_of(const std::vector<DurNs>& step_lengths) const;
     // Indices of steps that most ranks recorded and whose collectives were read, without those that were read only
-    // because others begin in them.
+    // because others begin in them, that only some ranks begin with, or in which a clock was set.
     std::vector<std::size_t> counted() const;
 
 private:
     void find_begins(const Job& job);
+    void find_doubtful(const Job& job, const AlignedClocks& clocks);
 
     std::vector<std::uint32_t> before_;       // as Job::Collective::before
     std::vector<TimeNs> start_;               // of the work before a collective that follows nothing
@@ -83,6 +84,7 @@ private:
     std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0
     std::vector<std::uint32_t> recorded_by_;  // by step: ranks
     std::vector<bool> read_, linked_;         // by step: it has collectives; one of them follows another step
+    std::vector<bool> doubtful_;              // by step: see find_doubtful()
     std::size_t steps_ = 0;
 };
 
