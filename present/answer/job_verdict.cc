@@ -252,9 +252,9 @@ std::string absent_ranks(const Facts& facts) {
     const Job& job = facts.get<Job>();
     std::vector<std::int32_t> absent;
     for (std::uint32_t rank = 0; rank < job.ranks.size(); ++rank)
-        if (!job.ranks[rank].present ||
-            std::any_of(found.counted.begin(), found.counted.end(),
-                        [&](std::size_t step) { return job.find_step(rank, job.steps[step]) == nullptr; }))
+        if (!job.ranks[rank].present || std::any_of(found.counted.begin(), found.counted.end(), [&](std::size_t step) {
+                return job.find_step(rank, job.steps[step]) == nullptr;
+            }))
             absent.push_back(job.ranks[rank].rank);
     return fmt::format("{} no whole recording of these steps ({}), and others may wait for {} for up to {} per step",
                        counted(absent.size(), "rank has", "ranks have"), format_ranks(absent),
@@ -279,7 +279,8 @@ std::string doubt_of(const Facts& facts, double step_ns) {
         return "ranks wait for others whose clocks cannot be compared with theirs";
     if (double share = share_contradicted(facts); share > kMostContradicted)
         return fmt::format(
-            "the clocks of the ranks contradict each other: by them, {:.0f} % of the time in collectives is of ranks that left "
+            "the clocks of the ranks contradict each other: by them, {:.0f} % of the time in collectives is of ranks "
+            "that left "
             "before the last one had come",
             100 * share);
     if (share_undescribed(facts.get<Job>(), matched) > kMostUndescribed)
@@ -390,12 +391,10 @@ Trust job_trust(const Facts& facts) {
                                 100 * lost));
     const Stragglers& found = facts.get<Stragglers>();
     if (found.reason.empty() && found.counted.size() < job.steps.size())
-        trust.statements.push_back(
-            {false,
-             fmt::format(
-                 "prices are based on {} of {} steps: others were not recorded by all ranks, were the first of some, have a "
-                 "clock that was set, or were not read (--steps)",
-                 found.counted.size(), job.steps.size())});
+        trust.statements.push_back({false, fmt::format("prices are based on {} of {} steps: others were not recorded "
+                                                       "by all ranks, were the first of some, have a "
+                                                       "clock that was set, or were not read (--steps)",
+                                                       found.counted.size(), job.steps.size())});
     if (found.reason.empty() && found.actual_ns > (1 + kGapsMatter) * found.step_ns)
         warn(trust,
              fmt::format(

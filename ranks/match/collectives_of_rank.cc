@@ -114,8 +114,9 @@ private:
         for (std::size_t other : in_flight) ended(other);
         for (std::size_t i = first; i < points_.size(); ++i) {
             TimeNs end = points_[i].span.end;
-            auto later = std::lower_bound(waits.begin(), waits.end(), end,
-                                          [&](std::size_t other, TimeNs time) { return points_[other].span.end < time; });
+            auto later = std::lower_bound(waits.begin(), waits.end(), end, [&](std::size_t other, TimeNs time) {
+                return points_[other].span.end < time;
+            });
             // Of several that ended while nothing was computed, only the last one is known to be awaited.
             while (later != waits.begin() && resumes(compute, points_[later[-1]].span.end) > end) --later;
             set_wait_before(i, later == waits.begin() ? i : later[-1], own);

@@ -20,7 +20,7 @@ struct RankCollective {
     Interval span;
     CollectiveMessage message;
     Undescribed undescribed = Undescribed::no;
-    std::vector<Row> batch;                   // as in KernelCalls
+    std::vector<Row> batch;  // as in KernelCalls
     // The work that it needs ended then, at most at its start: what the host had launched before it.
     TimeNs needed = 0;
     bool queued = false;  // began when the one before it on its stream ended

@@ -65,8 +65,8 @@ void JobReplay::find_doubtful(const Job& job, const AlignedClocks& clocks) {
         bool after = false;
         for (std::uint32_t i = rank.first; i < rank.first + rank.collectives && !after; ++i) {
             after = job.collectives[i].span.end > clock.jump_at;
-            bool last = !after && i + 1 < rank.first + rank.collectives &&
-                        job.collectives[i + 1].span.end > clock.jump_at;
+            bool last =
+                !after && i + 1 < rank.first + rank.collectives && job.collectives[i + 1].span.end > clock.jump_at;
             if ((after || last) && step_of_[i] != kNone) doubtful_[step_of_[i]] = true;
         }
     }

@@ -16,15 +16,16 @@ namespace gpuprof::inline ranks {
 
 // What a replay varies, by collective.
 struct JobTimes {
-    std::vector<DurNs> own;  // the rank's work from the end of what it follows to its arrival; else since the step began
+    std::vector<DurNs>
+        own;  // the rank's work from the end of what it follows to its arrival; else since the step began
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
     std::vector<std::uint32_t> follows;  // the collective whose end `own` counts from; kNone: none
     // Where a rank's work waits for a collective, it has done this since the end of another one, or since the step began. What
     // follows the collective comes after this as well.
     std::vector<DurNs> overlapped;
     std::vector<std::uint32_t> wait_before;  // that other one; kNone: none
-    std::vector<DurNs> lead;                 // no collective begins before its launch, which the host does this long after
-    std::vector<std::uint32_t> waited_for;   // the end of this collective; kNone: not recorded
+    std::vector<DurNs> lead;  // no collective begins before its launch, which the host does this long after
+    std::vector<std::uint32_t> waited_for;  // the end of this collective; kNone: not recorded
 };
 
 // The length of each step from the ends of steps: it begins with the end of the one before, or, if that one was not read,

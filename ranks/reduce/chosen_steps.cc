@@ -144,8 +144,7 @@ void keep_steps(RankCollectiveTable& table, RankTransferTable& transfers, const 
         counted.pad(table.rows);
         distances = std::move(counted);
     };
-    count_again(table.follows,
-                {&table.compute_ns, &table.copy_ns, &table.input_ns, &table.host_ns, &table.unknown_ns});
+    count_again(table.follows, {&table.compute_ns, &table.copy_ns, &table.input_ns, &table.host_ns, &table.unknown_ns});
     count_again(table.wait_before, {&table.overlapped_compute_ns});
     count_again(table.waited_for, {});
 }

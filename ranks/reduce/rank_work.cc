@@ -12,9 +12,10 @@ RankWork::RankWork(const Job& job, const JobTimes& recorded)
     std::vector<std::uint32_t> by_end(job.collectives.size());
     std::iota(by_end.begin(), by_end.end(), 0U);
     for (const Job::Rank& rank : job.ranks)
-        std::stable_sort(
-            by_end.begin() + rank.first, by_end.begin() + rank.first + rank.collectives,
-            [&](std::uint32_t a, std::uint32_t b) { return job.collectives[a].span.end < job.collectives[b].span.end; });
+        std::stable_sort(by_end.begin() + rank.first, by_end.begin() + rank.first + rank.collectives,
+                         [&](std::uint32_t a, std::uint32_t b) {
+                             return job.collectives[a].span.end < job.collectives[b].span.end;
+                         });
     // The first collective of a rank's step that follows nothing stands for the beginning of that step.
     std::vector<std::uint32_t> first(job.collectives.size());
     for (std::uint32_t i = 0; i < first.size(); ++i) {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from .clean import clean_job
 from .folder import Damage
-from .job import MS, Clocks, Fault, Host, Model
+from .job import MS, Clocks, Fault, Host
 from .jobs import slow_gpu, slow_gpus, slow_host, slow_link
 
 # (dp, pp, tp): at least four ranks do the same.
@@ -25,7 +25,6 @@ class Drawn:
     fault: str
     damage: str = ""
     damaged: Damage = field(default_factory=Damage)
-    steps: tuple = ()  # positions of the steps that all ranks recorded
 
 
 def overlapped(job, draw):
@@ -90,15 +89,14 @@ def drawn_job(seed, number, overlap=False, damage=False):
         fault = fault_of(job, kind, draw)
     job = replace(job, faults=(fault,))
     options = replace(options, seq=True, described=True)
-    everything = tuple(range(job.steps))
-    return with_damage(job, options, kind, draw, number) if damage else Drawn(job, options, kind, steps=everything)
+    return with_damage(job, options, kind, draw, number) if damage else Drawn(job, options, kind)
 
 
 def with_damage(job, options, kind, draw, number):
     what = DAMAGE[number // len(FAULTS) % len(DAMAGE)]
     own = job.faults[0].ranks or job.groups("dp")[job.faults[0].group[1]]
     rank = draw.choice(own) if what.startswith("own") else draw.choice([rank for rank in range(job.world) if rank not in own] or [0])
-    steps, damaged = tuple(range(job.steps)), Damage()
+    damaged = Damage()
     if what.endswith("cut"):
         damaged = Damage(cut=(rank,))
     elif what.endswith("missing"):
@@ -107,13 +105,11 @@ def with_damage(job, options, kind, draw, number):
         later = draw.randint(2, job.steps // 2)
         ranks = draw.sample(range(job.world), 3)
         damaged = Damage(shifted={each: (later, job.steps) for each in ranks} | {each: (0, job.steps - later // 2) for each in range(job.world) if each not in ranks})
-        steps = tuple(range(later, job.steps - later // 2))
     elif what == "halves":
         half = job.steps // 2
         damaged = Damage(shifted={each: (0, half + 1) if each % 2 else (half - 1, job.steps) for each in range(job.world)})
-        steps = tuple(range(half - 1, half + 1))
     elif what == "clock":
         job = replace(job, clocks=Clocks(offset=draw.choice((300, 5_000)) * MS, rate_ppm=30.0))
     else:
         job = replace(job, clocks=replace(job.clocks, jump=(draw.randrange(job.hosts), round(draw.choice((3, 40, 700)) * MS))))
-    return Drawn(job, options, kind, what, damaged, steps)
+    return Drawn(job, options, kind, what, damaged)

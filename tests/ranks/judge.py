@@ -4,7 +4,7 @@
     python3 -m tests.ranks.judge BINARY [--jobs 100] [--seed ANY] [--kind plain|overlapped|damaged|clean]... [--show]
 
 For each kind of job: who was named wrongly, and of the named units how many prices are within 5 % of the truth. The truth of a unit is the difference to a
-simulation in which its ranks or links have no fault, over the steps that all ranks recorded. An answer with low confidence, or that it cannot tell, is
+simulation in which its ranks or links have no fault, over the steps that the program based its prices on. An answer with low confidence, or that it cannot tell, is
 counted apart. A job whose fault costs 2 % of a step and that is said to have no straggler with more confidence is wrong.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from . import clean
 from .clocks import Recorded
-from .drawn import drawn_job
+from .drawn import Drawn, drawn_job
 from .folder import write_rank
 from .kineto import Writer
 from .simulate import simulate
@@ -71,18 +71,28 @@ def answer(binary, drawn, seed, folder):
     (folder / "job").mkdir()
     for rank in range(job.world):
         write_rank(writer, folder / "job", rank, f"rank{rank:05d}.json.gz", drawn.damaged, 1)
-    done = subprocess.run([binary, "ranks", folder / "job", "--format", "json", "--limit", "0", "--cache", folder / "cache", "--quiet"], capture_output=True, check=True)
-    document = json.loads(done.stdout)
-    table = next(table for table in document["tables"] if table["name"] == "stragglers")
+    told = asked(binary, folder)
+    priced = [row["step"] - job.first_step for row in rows_of(asked(binary, folder, "job_steps"), "job_steps") if row["dur_ns"] is not None]
+    return run, told["verdict"], rows_of(told, "stragglers"), priced
+
+
+def asked(binary, folder, *tables):
+    done = subprocess.run([binary, "ranks", folder / "job", *tables, "--format", "json", "--limit", "0", "--cache", folder / "cache", "--quiet"],
+                          capture_output=True, check=True)
+    return json.loads(done.stdout)
+
+
+def rows_of(document, name):
+    table = next(table for table in document["tables"] if table["name"] == name)
     names = [column["name"] for column in table["columns"]]
-    return run, document["verdict"], [dict(zip(names, row, strict=True)) for row in table["rows"]]
+    return [dict(zip(names, row, strict=True)) for row in table["rows"]]
 
 
 def judged(binary, drawn, seed):
     """(kind of answer, text, [relative errors of prices])"""
     with tempfile.TemporaryDirectory() as folder:
-        run, verdict, rows = answer(binary, drawn, seed, Path(folder))
-    job, at = drawn.job, list(drawn.steps)
+        run, verdict, rows, priced = answer(binary, drawn, seed, Path(folder))
+    job, at = drawn.job, priced or list(range(drawn.job.steps))
     step = run.step_times()[at].mean()
 
     def cost(ranks, groups):
@@ -118,8 +128,7 @@ def judged(binary, drawn, seed):
 def drawn_of(kind, seed, number):
     if kind == "clean":
         job, options = clean.clean_job(f"{seed} {number} clean", ((8, 1, 1), (16, 1, 1), (4, 2, 1), (8, 2, 1), (4, 1, 2), (8, 1, 2)))
-        from .drawn import Drawn
-        return Drawn(job, options, "none", steps=tuple(range(job.steps)))
+        return Drawn(job, options, "none")
     return drawn_job(seed, number, overlap=kind == "overlapped", damage=kind == "damaged")
 
 
