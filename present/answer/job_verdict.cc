@@ -286,6 +286,8 @@ std::string doubt_of(const Facts& facts, double step_ns) {
     if (share_undescribed(facts.get<Job>(), matched) > kMostUndescribed)
         return "the kernels of most collectives do not say which ranks wait in them";
     if (std::string absent = absent_ranks(facts); !absent.empty()) return absent;
+    if (facts.get<JobReplay>().has_doubtful_steps())
+        return "of the few steps that most ranks recorded, one is the first of some ranks, or has a clock that was set";
     return slow_lone_host(facts, step_ns);
 }
 

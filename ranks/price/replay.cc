@@ -10,6 +10,7 @@
 #include "analyze/facts/facts.h"
 #include "ranks/job/job.h"
 #include "ranks/match/match.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
 namespace {
@@ -45,11 +46,18 @@ std::vector<std::size_t> JobReplay::counted() const {
     std::uint32_t most = 0;
     for (std::size_t step = 0; step < steps_; ++step)
         if (read_[step]) most = std::max(most, recorded_by_[step]);
-    std::vector<std::size_t> steps;
-    for (std::size_t step = 0; step < steps_; ++step)
-        if (read_[step] && recorded_by_[step] == most && (step == 0 || linked_[step]) && !doubtful_[step])
-            steps.push_back(step);
-    return steps;
+    std::vector<std::size_t> all, clear;
+    for (std::size_t step = 0; step < steps_; ++step) {
+        if (!read_[step] || recorded_by_[step] != most || (step > 0 && !linked_[step])) continue;
+        all.push_back(step);
+        if (!doubtful_[step]) clear.push_back(step);
+    }
+    return clear.size() >= kFewestSteps ? clear : all;
+}
+
+bool JobReplay::has_doubtful_steps() const {
+    std::vector<std::size_t> steps = counted();
+    return std::any_of(steps.begin(), steps.end(), [&](std::size_t step) { return doubtful_[step]; });
 }
 
 // Steps that some ranks begin with and others do not: what these would gain before it would count as waiting for those. And

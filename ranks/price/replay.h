@@ -72,8 +72,10 @@ struct JobReplay {
     // Of the counted steps.
     double mean_of(const std::vector<DurNs>& step_lengths) const;
     // Indices of steps that most ranks recorded and whose collectives were read, without those that were read only
-    // because others begin in them, that only some ranks begin with, or in which a clock was set.
+    // because others begin in them; and, if enough are left, without doubtful ones: those that only some ranks begin with, or in
+    // which a clock was set.
     std::vector<std::size_t> counted() const;
+    bool has_doubtful_steps() const;
 
 private:
     void find_begins(const Job& job);
