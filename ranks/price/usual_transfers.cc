@@ -68,14 +68,18 @@ private:
         return {first.kind, instance.count, bytes, between};
     }
 
-    // Whether the recording of a rank of the group lacks this step, or is not there.
+    // Whether the recording of a rank of the group lacks this step, or is not there. Where nothing names the ranks of the group: of
+    // any rank.
     bool lacks_ranks(std::uint32_t group, std::int64_t step) {
         auto [known, fresh] = lacking_.try_emplace({group, step}, false);
-        if (fresh)
-            for (std::int32_t number : job_.groups[group].ranks) {
-                std::uint32_t rank = job_.find_rank(number);
-                known->second |= rank == kNone || !job_.ranks[rank].present || job_.find_step(rank, step) == nullptr;
-            }
+        if (!fresh) return known->second;
+        auto lacks = [&](std::uint32_t rank) {
+            return rank == kNone || !job_.ranks[rank].present || job_.find_step(rank, step) == nullptr;
+        };
+        for (std::int32_t number : job_.groups[group].ranks) known->second |= lacks(job_.find_rank(number));
+        if (!job_.groups[group].ranks.empty()) return known->second;
+        known->second = std::max(job_.groups[group].size, 0) > static_cast<std::int64_t>(job_.ranks.size());
+        for (std::uint32_t rank = 0; rank < job_.ranks.size(); ++rank) known->second |= lacks(rank);
         return known->second;
     }
     void find_waits_for_absent(const std::map<Transfer, DurNs>& usual) {
