@@ -16,7 +16,7 @@ namespace gpuprof::inline cli {
 inline constexpr std::uint64_t kReduceMemory = 256'000'000;
 
 // Summaries of other versions are made again.
-inline constexpr const char* kReducerVersion = "9";
+inline constexpr const char* kReducerVersion = "10";
 
 // `memory`: a limit of the process in bytes, 0 without one. `file` has what is known of it besides its path.
 Result<ExitCode> reduce_file(RankFile file, std::uint64_t memory, const Options& options, const ReadLimits& limits,

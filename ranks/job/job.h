@@ -64,16 +64,18 @@ struct Job {
         std::uint32_t rank = 0;  // index in Job::ranks
         std::int64_t step = -1;  // its number
         std::uint32_t group = kNone;
-        std::uint32_t overlapped_compute =
-            0;  // compute that it needed, while `follows` was in flight, in ns; at most 4.3 s of it
+        std::uint32_t overlapped =
+            0;  // what the rank did from the end of `wait_before` to its end, in ns; at most 4.3 s
         std::optional<std::int64_t> seq;
         CollectiveKind kind = CollectiveKind::unknown;
+        bool queued = false;          // it began when `before` ended
         std::uint16_t transfers = 0;  // of sends and receives: Job::transfers[first_transfer] ...
         std::uint32_t first_transfer = 0;
         std::int64_t bytes = -1;
-        Interval span;                  // by the rank's own clock
-        std::uint32_t follows = kNone;  // the collective that the rank waited for last; `own` counts from its end
-        std::uint32_t before = kNone;   // the one before on its stream, if it began when that one ended
+        Interval span;                      // by the rank's own clock
+        std::uint32_t follows = kNone;      // the collective that its work waited for last; `own` counts from its end
+        std::uint32_t wait_before = kNone;  // the collective that work waited for last before this one ended
+        std::uint32_t before = kNone;       // the one before on its stream
         OwnTime own;
         // The collective that had ended last when the host last waited for the device, and the host's time from its end until it
         // launched this one.

@@ -170,6 +170,7 @@ private:
             job_.ranks[rank].collectives = static_cast<std::uint32_t>(rows[rank].size());
             std::map<std::int64_t, std::uint32_t> last_on;  // by stream
             for (Row row : rows[rank]) add(rank, row, last_on);
+            find_waits_before(rank, rows[rank]);
             job_.ranks[rank].device = device_of(rows[rank]);
         }
     }
@@ -217,7 +218,7 @@ private:
         collective.bytes = table.bytes.value_or(row, -1);
         collective.span = {table.from_time[row], table.to_time[row]};
         constexpr DurNs kMostOverlapped = std::numeric_limits<std::uint32_t>::max();
-        collective.overlapped_compute =
+        collective.overlapped =
             static_cast<std::uint32_t>(std::min(part(table.overlapped_compute_ns, row), kMostOverlapped));
         if (collective.is_pair()) add_transfers(collective, row);
         if (collective.is_pair() && collective.group != kNone) job_.groups[collective.group].pairs = true;
@@ -231,12 +232,26 @@ private:
         collective.lead = part(table.lead_ns, row);
         collective.lead_input = std::min(part(table.lead_input_ns, row), collective.lead);
         auto [before, none] = last_on.try_emplace(table.stream.value_or(row, -1), index);
-        if (!none) {
-            if (table.queued.value_or(row, 0) != 0) collective.before = before->second;
-            before->second = index;
-        }
+        collective.queued = table.queued.value_or(row, 0) != 0;
+        bool in_order = table.stream.has(row) || collective.queued;
+        if (!none && in_order && job_.collectives[before->second].span.end <= collective.span.start)
+            collective.before = before->second;
+        before->second = index;
         collective.own = {part(table.compute_ns, row), part(table.copy_ns, row), part(table.input_ns, row),
                           part(table.host_ns, row), part(table.unknown_ns, row)};
+    }
+
+    // A row may refer to a later one, if that one ended earlier.
+    void find_waits_before(std::uint32_t rank, const std::vector<Row>& rows) {
+        const Column<std::int32_t>& back = trace_.tables().rank_collective.wait_before;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            std::int64_t other = static_cast<std::int64_t>(i) - back.value_or(rows[i], 0);
+            if (other == static_cast<std::int64_t>(i) || other < 0 || other >= static_cast<std::int64_t>(rows.size()))
+                continue;
+            auto index = job_.ranks[rank].first + static_cast<std::uint32_t>(other);
+            Job::Collective& collective = job_.collectives[job_.ranks[rank].first + i];
+            if (job_.collectives[index].span.end <= collective.span.end) collective.wait_before = index;
+        }
     }
 
     // A send or receive of a communicator names the other end by its number there; nothing if its ranks are unknown.

@@ -20,12 +20,18 @@ struct RankCollective {
     Interval span;
     CollectiveMessage message;
     Undescribed undescribed = Undescribed::no;
-    std::vector<Row> batch;                   // as in KernelCalls
-    std::uint32_t follows = kFollowsNothing;  // how many points before; the first ones of a device follow nothing
-    DurNs overlapped_compute = 0;             // compute that it needed and that ran while that one was in flight
-    bool queued = false;                      // began when the one before it on its stream ended
-    // Between the end of what it follows and its start; if it follows nothing, from the start of the step.
+    std::vector<Row> batch;  // as in KernelCalls
+    // The work that it needs ended then, at most at its start: what the host had launched before it.
+    TimeNs needed = 0;
+    bool queued = false;  // began when the one before it on its stream ended
+    // The collective that this work waited for last: how many points before. The first ones of a device follow nothing. And what
+    // the rank did since that one ended, or since the step began: compute until `needed`, idle time until its start.
+    std::uint32_t follows = kFollowsNothing;
     OwnTime own;
+    // The collective that work waited for last before this one ended: how many points before, or after if negative. And what the
+    // rank did since that one ended, or since the step began, until this one ended: it did not wait for this one.
+    std::int32_t wait_before = 0;
+    DurNs overlapped = 0;
     // When the host launched it (collective_launches.h): how many points before is the one that had ended last when the host last
     // waited for the device, and the time from that end to the launch.
     std::uint32_t waited_for = kFollowsNothing;

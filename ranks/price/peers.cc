@@ -44,7 +44,7 @@ public:
         place_all();
         find_cells();
         find_own_times();
-        find_transfer_times();
+        set_usual_transfers(job_, matched_, replay_, peers_);
         compare_steps();
         find_lateness();
         peers_.order = replay_.order_with(job_, matched_, peers_.times);
@@ -124,22 +124,25 @@ private:
     void find_own_times() {
         JobTimes& times = peers_.times;
         const RankWork work(job_, replay_.recorded);
-        After own{replay_.recorded.follows, times.own, times.follows, &times.overlapped_compute,
-                  [&](std::uint32_t collective, std::uint32_t from) { return work.between(from, collective); }};
-        After lead{replay_.recorded.waited_for, times.lead, times.waited_for, nullptr,
-                   [this](std::uint32_t collective, std::uint32_t from) { return lead_after(collective, from); }};
+        const After usual[] = {
+            {replay_.recorded.follows, times.own, times.follows,
+             [&](std::uint32_t collective, std::uint32_t from) { return work.to_arrival(from, collective); }},
+            {replay_.recorded.wait_before, times.overlapped, times.wait_before,
+             [&](std::uint32_t collective, std::uint32_t from) { return work.to_wait(from, collective); }},
+            {replay_.recorded.waited_for, times.lead, times.waited_for,
+             [this](std::uint32_t collective, std::uint32_t from) { return lead_after(collective, from); }}};
         // First the rank's own other steps, then, where there are enough, the peers.
         std::vector<Sorted> sorted(job_.collectives.size());
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
             sorted[i] = {pack(job_.collectives[i].rank, places_[i].role), pack(places_[i].shape, places_[i].turn), i};
         for (const Job::Rank& rank : job_.ranks)
             std::sort(sorted.begin() + rank.first, sorted.begin() + rank.first + rank.collectives);
-        set_usual_times(sorted, own, lead, 3, false);
+        set_usual_times(sorted, usual, 3, false);
         std::vector<std::uint32_t> steps = numbered_steps();
         for (std::uint32_t i = 0; i < sorted.size(); ++i)
             sorted[i] = {pack(places_[i].role, places_[i].shape), pack(steps[i], places_[i].turn), i};
         std::sort(sorted.begin(), sorted.end());
-        set_usual_times(sorted, own, lead, kFewestPeers, true);
+        set_usual_times(sorted, usual, kFewestPeers, true);
     }
 
     // Collectives with equal keys are adjacent.
@@ -165,7 +168,7 @@ private:
     }
 
     struct After;
-    void set_usual_times(const std::vector<Sorted>& sorted, const After& own, const After& lead, std::size_t fewest,
+    void set_usual_times(const std::vector<Sorted>& sorted, std::span<const After> usual, std::size_t fewest,
                          bool by_peers) {
         std::vector<std::size_t> tasks{0};  // where they begin: never between equals
         for (std::size_t i = 1; i < sorted.size(); ++i)
@@ -178,20 +181,17 @@ private:
                 while (end < sorted.size() && sorted[end].equals(sorted[begin]))
                     equals.push_back(sorted[end++].collective);
                 if (equals.size() < fewest) continue;
-                set_usual_time(own, equals, by_peers);
-                set_usual_time(lead, equals, by_peers);
+                for (const After& after : usual) set_usual_time(after, equals, by_peers);
             }
         });
     }
 
-    // A collective begins some time after the end of another one: its own time after the one that it follows, its launch after
-    // the one that the host waited for.
+    // What happens some time after the end of another collective: the arrival after the one that it follows, the wait for it after
+    // the wait before, its launch after the one that the host waited for.
     struct After {
         const std::vector<std::uint32_t>& from;  // as recorded
         std::vector<DurNs>& time;                // to set: as most equals have it, and from where
         std::vector<std::uint32_t>& usual_from;
-        std::vector<std::uint32_t>*
-            overlapped_compute;  // part of `recorded` that is not of `time`; null: there is none
         std::function<std::optional<DurNs>(std::uint32_t collective, std::uint32_t from)> recorded;
     };
 
@@ -210,7 +210,9 @@ private:
     }
     std::uint32_t find_base(std::uint32_t i, const Base& what) const {
         const Job::Rank& rank = job_.ranks[job_.collectives[i].rank];
-        for (std::uint32_t k = i + 1; k-- > rank.first;) {
+        std::uint32_t k = i + 1;  // what it waits for may have begun later
+        while (k < rank.first + rank.collectives && places_[k].step == places_[i].step) ++k;
+        while (k-- > rank.first) {
             if (places_[i].step - places_[k].step > what.steps_before) return kNone;
             if (k != i && places_[k].shape == what.shape && places_[k].turn == what.turn &&
                 places_[i].step - places_[k].step == what.steps_before)
@@ -242,7 +244,6 @@ private:
     void set_usual_time(const After& after, std::span<const std::uint32_t> equals, bool by_peers) {
         const Base most = most_frequent_base(after, equals);
         std::vector<DurNs> times;
-        std::vector<std::uint32_t> overlapped;                       // of those that count from there
         std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // collective, from where
         for (std::uint32_t collective : equals) {
             std::uint32_t own = after.from[collective];
@@ -253,14 +254,11 @@ private:
             if (!time) continue;
             found.emplace_back(collective, from);
             times.push_back(*time);
-            if (from == own) overlapped.push_back(job_.collectives[collective].overlapped_compute);
         }
         if (times.empty()) return;
-        std::uint32_t overlap = after.overlapped_compute != nullptr ? median_of(overlapped) : 0;
-        DurNs median = std::max<DurNs>(median_of(times) - overlap, 0);
+        DurNs median = median_of(times);
         for (auto [collective, from] : found) {
             after.time[collective] = median;
-            if (after.overlapped_compute != nullptr) (*after.overlapped_compute)[collective] = overlap;
             after.usual_from[collective] = from;
             if (by_peers) peers_.by_peers[collective] = true;
         }
@@ -338,53 +336,6 @@ private:
             const Job::RankStep* step = job_.find_step(collective.rank, collective.step);
             cells_[i] = step == nullptr ? kNone : static_cast<std::uint32_t>(step - job_.rank_steps.data());
         }
-    }
-
-    // Equal transfers: of one kind, size of group and message, within a host or between hosts. Without the files of all
-    // ranks, a transfer may be a wait for one of the others.
-    void find_transfer_times() {
-        struct Transfer {
-            CollectiveKind kind;
-            std::uint32_t ranks;
-            std::int64_t bytes;
-            bool between_hosts;
-            auto operator<=>(const Transfer&) const = default;
-        };
-        std::map<Transfer, std::vector<std::uint32_t>> equal;
-        for (std::uint32_t i = 0; i < matched_.instances.size(); ++i) {
-            const Instance& instance = matched_.instances[i];
-            if (instance.count < 2 || !instance.complete) continue;
-            const Job::Collective& first = job_.collectives[matched_.of(instance).front()];
-            bool between = false;
-            std::int64_t bytes = first.bytes;  // the most of a rank: in an all-to-all they may differ
-            for (std::uint32_t collective : matched_.of(instance)) {
-                between |= job_.ranks[job_.collectives[collective].rank].clock != job_.ranks[first.rank].clock;
-                bytes = std::max(bytes, job_.collectives[collective].bytes);
-            }
-            equal[{first.kind, instance.count, bytes, between}].push_back(i);
-        }
-        peers_.equal_transfers.assign(matched_.instances.size(), kNone);
-        std::uint32_t number = 0;
-        for (auto& [key, instances] : equal) {
-            std::vector<DurNs> transfers;
-            for (std::uint32_t i : instances) {
-                transfers.push_back(recorded_transfer(i));
-                peers_.equal_transfers[i] = number;
-            }
-            ++number;
-            DurNs median = median_of(transfers);
-            for (std::uint32_t i : instances) {
-                DurNs change = median - recorded_transfer(i);
-                for (std::uint32_t collective : matched_.owners(matched_.instances[i])) {
-                    if (replay_.waits[collective])
-                        peers_.times.transfer[collective] =
-                            std::max<DurNs>(peers_.times.transfer[collective] + change, 0);
-                }
-            }
-        }
-    }
-    DurNs recorded_transfer(std::uint32_t instance) const {
-        return least_transfer(matched_, matched_.instances[instance], replay_.recorded);
     }
 
     const Job& job_;

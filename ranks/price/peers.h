@@ -21,6 +21,9 @@ struct Peers {
     std::vector<std::uint32_t> role;     // by collective: equal for ranks that do the same in that step
     // By MatchedJob::instances: the same number for transfers that should take the same time; kNone if not all ranks are known.
     std::vector<std::uint32_t> equal_transfers;
+    // By collective: how long it may have waited for ranks whose recording of this step there is not: what the transfer takes
+    // longer than equal ones whose ranks are all known, or all of it without such.
+    std::vector<DurNs> waits_for_absent;
     // Indices in Job::rank_steps of ranks that do the same in a step, by step and role.
     std::map<std::pair<std::int64_t, std::uint32_t>, std::vector<std::uint32_t>> equal_steps;
     // By Job::rank_steps: what the rank did more than the median of its peers. Absent parts are 0.
@@ -35,5 +38,8 @@ struct Peers {
 
     static Peers make(const Facts& facts);
 };
+
+// Sets what there is of transfers. For peers.cc only.
+void set_usual_transfers(const Job& job, const MatchedJob& matched, const JobReplay& replay, Peers& peers);
 
 }  // namespace gpuprof::ranks

@@ -2,14 +2,23 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <queue>
+#include <utility>
 
 #include "analyze/facts/facts.h"
 #include "ranks/job/job.h"
 #include "ranks/match/match.h"
+#include "ranks/thresholds.h"
 
 namespace gpuprof::inline ranks {
+namespace {
+
+// Waits of a rank between a collective and what the work before it followed: more of them are not replayed.
+constexpr std::size_t kMostWaits = 32;
+
+}  // namespace
 
 std::vector<DurNs> lengths_of(const std::vector<TimeNs>& ends, const std::vector<TimeNs>& begins) {
     std::vector<DurNs> lengths;
@@ -37,10 +46,38 @@ std::vector<std::size_t> JobReplay::counted() const {
     std::uint32_t most = 0;
     for (std::size_t step = 0; step < steps_; ++step)
         if (read_[step]) most = std::max(most, recorded_by_[step]);
-    std::vector<std::size_t> steps;
-    for (std::size_t step = 0; step < steps_; ++step)
-        if (read_[step] && recorded_by_[step] == most && (step == 0 || linked_[step])) steps.push_back(step);
-    return steps;
+    std::vector<std::size_t> all, clear;
+    for (std::size_t step = 0; step < steps_; ++step) {
+        if (!read_[step] || recorded_by_[step] != most || (step > 0 && !linked_[step])) continue;
+        all.push_back(step);
+        if (!doubtful_[step]) clear.push_back(step);
+    }
+    return clear.size() >= kFewestSteps ? clear : all;
+}
+
+bool JobReplay::has_doubtful_steps() const {
+    std::vector<std::size_t> steps = counted();
+    return std::any_of(steps.begin(), steps.end(), [&](std::size_t step) { return doubtful_[step]; });
+}
+
+// Steps that some ranks begin with and others do not: what these would gain before it would count as waiting for those. And
+// steps in which a clock was set, whose times are wrong by as much.
+void JobReplay::find_doubtful(const Job& job, const AlignedClocks& clocks) {
+    doubtful_.assign(steps_, false);
+    for (std::uint32_t i = 0; i < job.collectives.size(); ++i)
+        if (step_of_[i] != kNone && linked_[step_of_[i]] && job.collectives[i].follows == kNone)
+            doubtful_[step_of_[i]] = true;
+    for (const Job::Rank& rank : job.ranks) {
+        const ClockFit& clock = clocks.clocks[rank.clock];
+        if (clock.jump_ns == 0) continue;
+        bool after = false;
+        for (std::uint32_t i = rank.first; i < rank.first + rank.collectives && !after; ++i) {
+            after = job.collectives[i].span.end > clock.jump_at;
+            bool last =
+                !after && i + 1 < rank.first + rank.collectives && job.collectives[i + 1].span.end > clock.jump_at;
+            if ((after || last) && step_of_[i] != kNone) doubtful_[step_of_[i]] = true;
+        }
+    }
 }
 
 // Steps of which no collective depends on another step: the one before was not read.
@@ -94,13 +131,26 @@ ReplayOrder JobReplay::order_with(const Job& job, const MatchedJob& matched, con
             arrives_at[collective] = add(collective, ReplayOrder::What::arrival);
     }
     const std::size_t nodes = found.size();
+    // A collective comes after what it follows, and after what the work that it needs waited for before that.
+    auto each_before = [&](const JobTimes& times, std::uint32_t collective, auto&& visit) {
+        for (std::uint32_t other : {times.follows[collective], times.waited_for[collective]}) {
+            std::uint32_t until = other == kNone ? kNone : times.follows[other];
+            for (std::size_t most = kMostWaits; other != kNone && other != until && most > 0; --most) {
+                visit(other);
+                other = times.wait_before[other];
+            }
+        }
+    };
     auto each_edge = [&](auto&& visit) {
-        for (std::uint32_t collective = 0; collective < job.collectives.size(); ++collective)
-            for (std::uint32_t other :
-                 {job.collectives[collective].follows, job.collectives[collective].before, others.follows[collective],
-                  job.collectives[collective].waited_for, others.waited_for[collective]})
+        for (std::uint32_t collective = 0; collective < job.collectives.size(); ++collective) {
+            auto after = [&](std::uint32_t other) {
                 if (other != kNone && node_of[other] != arrives_at[collective])
                     visit(node_of[other], arrives_at[collective]);
+            };
+            after(before_[collective]);
+            each_before(recorded, collective, after);
+            if (&others != &recorded) each_before(others, collective, after);
+        }
         for (std::size_t node = 0; node < matched.instances.size(); ++node)
             if (found[node].what == ReplayOrder::What::end)
                 for (std::uint32_t i = found[node].first; i < found[node].first + found[node].count; ++i)
@@ -158,22 +208,22 @@ JobReplay JobReplay::make(const Facts& facts) {
     replay.recorded.own.resize(count);
     replay.recorded.transfer.resize(count);
     replay.waits.assign(count, true);
-    replay.recorded.least.resize(count);
     replay.start_.resize(count);
     replay.steps_ = std::max<std::size_t>(job.steps.size(), 1);
     replay.ends.assign(replay.steps_, 0);
+    std::map<std::pair<std::uint32_t, std::int64_t>, std::uint32_t> begins;  // by rank and step: their first collective
     for (std::uint32_t i = 0; i < count; ++i) {
         const Job::Collective& collective = job.collectives[i];
         replay.recorded.follows.push_back(collective.follows);
         replay.recorded.waited_for.push_back(collective.waited_for);
         replay.recorded.lead.push_back(collective.lead);
-        replay.recorded.overlapped_compute.push_back(collective.overlapped_compute);
+        replay.recorded.overlapped.push_back(collective.overlapped);
+        replay.recorded.wait_before.push_back(collective.wait_before);
         replay.before_.push_back(collective.before);
         if (collective.follows != kNone) {
             DurNs whole = std::max<DurNs>(collective.span.start - job.collectives[collective.follows].span.end, 0);
             DurNs gap = std::min(collective.own.unknown, whole);
             replay.recorded.own[i] = std::min(whole - gap, collective.own.known());
-            replay.recorded.least[i] = std::min(whole, collective.own.compute + collective.own.copy);
         } else {
             replay.recorded.own[i] = collective.own.known();
         }
@@ -185,29 +235,52 @@ JobReplay JobReplay::make(const Facts& facts) {
         auto step = std::lower_bound(job.steps.begin(), job.steps.end(), collective.step);
         bool known = step != job.steps.end() && *step == collective.step;
         replay.step_of_.push_back(known ? static_cast<std::uint32_t>(step - job.steps.begin()) : kNone);
+        // All that follow nothing count from the same beginning of the step; of those that a queue or others held up, it lies
+        // before their own time.
+        if (collective.follows == kNone && known && (collective.own.known() > 0 || collective.own.unknown > 0)) {
+            auto [first, fresh] = begins.try_emplace({collective.rank, collective.step}, i);
+            if (!fresh) replay.start_[i] = replay.start_[first->second];
+        }
         if (known) {
             TimeNs& end = replay.ends[replay.step_of_.back()];
             end = std::max(end, replay.common[i].end - zero);
         }
     }
     replay.find_begins(job);
+    replay.find_doubtful(job, clocks);
     replay.order = replay.order_with(job, matched, replay.recorded);
     return replay;
 }
 
 std::vector<TimeNs> JobReplay::run(const JobTimes& times, const ReplayOrder& by) const {
     std::vector<TimeNs> end(before_.size(), 0), arrival(before_.size(), 0), steps(steps_, 0);
+    constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
+    std::vector<TimeNs> reached(before_.size(), kUnset);  // when a rank's work came to where it waits for a collective
+    std::vector<std::uint32_t> chain;
+    // When work goes on after it has waited for a collective.
+    auto goes_on = [&](std::uint32_t collective) {
+        chain.clear();
+        for (std::uint32_t at = collective; at != kNone && reached[at] == kUnset && chain.size() < kMostWaits;
+             at = times.wait_before[at])
+            chain.push_back(at);
+        while (!chain.empty()) {
+            std::uint32_t at = chain.back(), before = times.wait_before[at];
+            chain.pop_back();
+            TimeNs since = kUnset;
+            if (before != kNone)
+                since = std::max(end[before], reached[before]);
+            else if (times.follows[at] == kNone)
+                since = start_[at];
+            reached[at] = since == kUnset ? end[at] : since + times.overlapped[at];
+        }
+        return std::max(end[collective], reached[collective]);
+    };
     auto arrive = [&](std::uint32_t i) {
         std::uint32_t follows = times.follows[i];
-        TimeNs free = follows == kNone ? 0 : std::max(end[follows], arrival[follows] + times.overlapped_compute[i]);
-        if (follows == kNone)
-            arrival[i] = start_[i] + times.own[i];
-        else if (before_[i] != kNone)
-            arrival[i] = std::max(end[before_[i]], free + std::min(times.least[i], times.own[i]));
-        else
-            arrival[i] = free + times.own[i];
+        arrival[i] = (follows == kNone ? start_[i] : goes_on(follows)) + times.own[i];
+        if (before_[i] != kNone) arrival[i] = std::max(arrival[i], end[before_[i]]);
         if (std::uint32_t base = times.waited_for[i]; base != kNone)
-            arrival[i] = std::max(arrival[i], end[base] + times.lead[i]);
+            arrival[i] = std::max(arrival[i], goes_on(base) + times.lead[i]);
     };
     using What = ReplayOrder::What;
     for (const ReplayOrder::Node& node : by.nodes) {
@@ -250,7 +323,7 @@ std::vector<PathPiece> critical_path(const Facts& facts, std::int64_t step, Time
         TimeNs arrival = std::min(replay.common[last].start, until);
         add(job.collectives[at].rank, arrival, until, true);
         const Job::Collective& collective = job.collectives[last];
-        std::uint32_t next = collective.before != kNone ? collective.before : collective.follows;
+        std::uint32_t next = collective.queued && collective.before != kNone ? collective.before : collective.follows;
         TimeNs from = next == kNone ? begin : std::min(replay.common[next].end, arrival);
         add(collective.rank, from, arrival, false);
         if (from >= until) break;  // damaged rows that refer to each other

@@ -16,13 +16,15 @@ namespace gpuprof::inline ranks {
 
 // What a replay varies, by collective.
 struct JobTimes {
-    std::vector<DurNs> own;    // from the end of what it follows to its arrival; else since the step began
-    std::vector<DurNs> least;  // of a queued collective: what it needs of that without the queue
-    // Compute that it needed and that ran during what it follows: `own` begins no earlier than that after its arrival.
-    std::vector<std::uint32_t> overlapped_compute;
+    std::vector<DurNs>
+        own;  // the rank's work from the end of what it follows to its arrival; else since the step began
     std::vector<DurNs> transfer;  // from the last arrival to its end; of one that did not wait, from its own arrival
     std::vector<std::uint32_t> follows;  // the collective whose end `own` counts from; kNone: none
-    std::vector<DurNs> lead;             // no collective begins before its launch, which the host does this long after
+    // Where a rank's work waits for a collective, it has done this since the end of another one, or since the step began. What
+    // follows the collective comes after this as well.
+    std::vector<DurNs> overlapped;
+    std::vector<std::uint32_t> wait_before;  // that other one; kNone: none
+    std::vector<DurNs> lead;  // no collective begins before its launch, which the host does this long after
     std::vector<std::uint32_t> waited_for;  // the end of this collective; kNone: not recorded
 };
 
@@ -70,11 +72,14 @@ struct JobReplay {
     // Of the counted steps.
     double mean_of(const std::vector<DurNs>& step_lengths) const;
     // Indices of steps that most ranks recorded and whose collectives were read, without those that were read only
-    // because others begin in them.
+    // because others begin in them; and, if enough are left, without doubtful ones: those that only some ranks begin with, or in
+    // which a clock was set.
     std::vector<std::size_t> counted() const;
+    bool has_doubtful_steps() const;
 
 private:
     void find_begins(const Job& job);
+    void find_doubtful(const Job& job, const AlignedClocks& clocks);
 
     std::vector<std::uint32_t> before_;       // as Job::Collective::before
     std::vector<TimeNs> start_;               // of the work before a collective that follows nothing
@@ -82,6 +87,7 @@ private:
     std::vector<TimeNs> begins_;              // of each step, if it depends on no other; else 0
     std::vector<std::uint32_t> recorded_by_;  // by step: ranks
     std::vector<bool> read_, linked_;         // by step: it has collectives; one of them follows another step
+    std::vector<bool> doubtful_;              // by step: see find_doubtful()
     std::size_t steps_ = 0;
 };
 

@@ -190,10 +190,8 @@ StagePrice StagePrice::make(const Facts& facts) {
         auto factor = share.find(collective.step);
         if (factor == share.end()) continue;
         double change = static_cast<double>(collective.own.compute) * (factor->second[stage] - 1);
-        for (DurNs* time : {&even.own[i], &even.least[i]})
-            *time = std::max<DurNs>(*time + static_cast<DurNs>(change), 0);
-        even.overlapped_compute[i] = static_cast<std::uint32_t>(
-            std::min(even.overlapped_compute[i] * factor->second[stage], static_cast<double>(UINT32_MAX)));
+        even.own[i] = std::max<DurNs>(even.own[i] + static_cast<DurNs>(change), 0);
+        even.overlapped[i] = static_cast<DurNs>(static_cast<double>(even.overlapped[i]) * factor->second[stage]);
     }
     price.step_ns = replay.mean_of(replay.lengths(replay.run(replay.recorded, replay.order)));
     price.even_ns = replay.mean_of(replay.lengths(replay.run(even, replay.order)));

@@ -16,13 +16,18 @@
 namespace gpuprof::inline ranks {
 namespace {
 
-// The standard error of a mean, from the usual deviation: a delay in a few steps does not count as noise.
-std::optional<double> error_of(const std::vector<double>& values) {
+// The standard error of a mean. The scatter is that of the closest half of the values, so that a delay in up to half of the
+// steps, or in more than that, does not count as noise. Few values are closer to each other than to those of other samples,
+// hence the factor (Rousseeuw and Leroy, Robust Regression, 1987).
+std::optional<double> error_of(std::vector<double> values) {
     if (values.size() < 2) return std::nullopt;
-    double median = median_of(values);
-    std::vector<double> distances;
-    for (double value : values) distances.push_back(std::abs(value - median));
-    return 1.4826 * median_of(distances) / std::sqrt(static_cast<double>(values.size()));
+    std::sort(values.begin(), values.end());
+    std::size_t half = std::max<std::size_t>((values.size() + 1) / 2, 2);
+    double shortest = values.back() - values.front();
+    for (std::size_t i = half - 1; i < values.size(); ++i)
+        shortest = std::min(shortest, values[i] - values[i + 1 - half]);
+    auto count = static_cast<double>(values.size());
+    return 1.4826 * (1 + 5 / (count - 1)) * shortest / 2 / std::sqrt(count);
 }
 
 class Pricing {
@@ -42,6 +47,7 @@ public:
         found.step_ns = replay_.mean_of(found.recorded);
         found.ideal_ns = replay_.mean_of(found.ideal);
         found.actual_ns = replay_.mean_of(replay_.lengths(replay_.ends));
+        found.absent_ns = waits_for_absent();
         std::vector<SlowUnit> units = slow_units(facts_, found.step_ns);
         std::vector<Candidate> named;
         for (SlowUnit& unit : units) named.push_back({&unit, cost_of(unit, found)});
@@ -62,6 +68,22 @@ public:
 private:
     std::vector<DurNs> run(const JobTimes& times) const { return replay_.lengths(replay_.run(times, peers_.order)); }
 
+    // The most of any rank.
+    double waits_for_absent() const {
+        std::vector<bool> priced(job_.steps.size(), false);
+        for (std::size_t step : counted_)
+            if (step < priced.size()) priced[step] = true;
+        std::vector<DurNs> sums(job_.ranks.size(), 0);
+        for (std::uint32_t i = 0; i < job_.collectives.size(); ++i) {
+            auto step = std::lower_bound(job_.steps.begin(), job_.steps.end(), job_.collectives[i].step);
+            bool known = step != job_.steps.end() && *step == job_.collectives[i].step;
+            if (known && priced[static_cast<std::size_t>(step - job_.steps.begin())])
+                sums[job_.collectives[i].rank] += peers_.waits_for_absent[i];
+        }
+        DurNs most = sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
+        return static_cast<double>(most) / static_cast<double>(std::max<std::size_t>(counted_.size(), 1));
+    }
+
     // Of the counted steps.
     std::vector<double> differences(const std::vector<DurNs>& from, const std::vector<DurNs>& to) const {
         std::vector<double> result;
@@ -72,8 +94,9 @@ private:
     void fix(const SlowUnit& unit, JobTimes& times) const {
         for (std::uint32_t i : unit.own) {
             times.own[i] = peers_.times.own[i];
-            times.overlapped_compute[i] = peers_.times.overlapped_compute[i];
             times.follows[i] = peers_.times.follows[i];
+            times.overlapped[i] = peers_.times.overlapped[i];
+            times.wait_before[i] = peers_.times.wait_before[i];
             times.lead[i] = peers_.times.lead[i];
             times.waited_for[i] = peers_.times.waited_for[i];
         }

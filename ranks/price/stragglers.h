@@ -21,6 +21,7 @@ struct Stragglers {
     std::vector<DurNs> recorded, ideal;  // by step
     std::vector<std::size_t> counted;    // indices of the steps that prices are based on
     double actual_ns = 0;                // mean step as recorded: with the gaps that count as zero in replays
+    double absent_ns = 0;                // of a step: what ranks may have waited for such without a recording of it
     std::string reason;                  // why there are no prices; empty if there are
 
     static Stragglers make(const Facts& facts);

@@ -108,27 +108,15 @@ std::set<std::int64_t> StepChoice::choose(const std::map<std::int64_t, DurNs>& l
 void keep_steps(RankCollectiveTable& table, RankTransferTable& transfers, const std::set<std::int64_t>& steps) {
     const BatchRows batches(table, transfers);
     PodVector<Row> kept, kept_transfers;
-    Column<std::int32_t> follows, waited_for;
-    PodVector<Row> begun;  // among the kept ones: what they followed is gone, and nothing says when their work began
+    PodVector<std::int64_t> places;  // by kept row: its index among all rows of its rank
     // By rank: its kept rows before each of its rows.
     std::unordered_map<std::int32_t, std::vector<std::int32_t>> kept_before;
     for (Row row = 0; row < table.rows; ++row) {
         std::vector<std::int32_t>& before = kept_before[table.rank.value_or(row, -1)];
         if (before.empty()) before.push_back(0);
         bool keeps = steps.contains(table.step.value_or(row, -1));
-        auto at = static_cast<std::int64_t>(before.size()) - 1;  // of this row among those of its rank
         if (keeps) {
-            Row to = static_cast<Row>(kept.size());
-            auto count_again = [&](const Column<std::int32_t>& from, Column<std::int32_t>& into) {
-                std::int64_t back = from.value_or(row, 0), target = at - back;
-                if (back <= 0 || target < 0) return back <= 0;
-                auto index = static_cast<std::size_t>(target);
-                bool stays = before[index + 1] > before[index];
-                if (stays) into.set(to, before.back() - before[index]);
-                return stays;
-            };
-            if (!count_again(table.follows, follows)) begun.push_back(to);
-            count_again(table.waited_for, waited_for);
+            places.push_back(static_cast<std::int64_t>(before.size()) - 1);
             kept.push_back(row);
             for (Row transfer : batches.of(row)) kept_transfers.push_back(transfer);
         }
@@ -137,13 +125,28 @@ void keep_steps(RankCollectiveTable& table, RankTransferTable& transfers, const 
     std::sort(kept_transfers.begin(), kept_transfers.end());
     keep_rows(transfers, kept_transfers);
     keep_rows(table, kept);
-    follows.pad(static_cast<Row>(kept.size()));
-    waited_for.pad(static_cast<Row>(kept.size()));
-    table.follows = std::move(follows);
-    table.waited_for = std::move(waited_for);
-    for (auto* part : {&table.compute_ns, &table.copy_ns, &table.input_ns, &table.host_ns, &table.unknown_ns})
-        for (Row row : begun)
-            if (part->has(row)) part->change(row, 0);
+    // Rows refer to others by their distance. Where those are gone, nothing says when the work in `parts` began.
+    auto count_again = [&](Column<std::int32_t>& distances, std::initializer_list<Column<std::int64_t>*> parts) {
+        Column<std::int32_t> counted;
+        for (Row row = 0; row < table.rows; ++row) {
+            std::int64_t back = distances.value_or(row, 0), target = places[row] - back;
+            if (back == 0) continue;
+            const std::vector<std::int32_t>& before = kept_before[table.rank.value_or(row, -1)];
+            auto index = static_cast<std::size_t>(target);
+            bool known = target >= 0 && index + 1 < before.size();
+            if (known && before[index + 1] > before[index]) {
+                counted.set(row, before[static_cast<std::size_t>(places[row])] - before[index]);
+                continue;
+            }
+            for (Column<std::int64_t>* part : parts)
+                if (part->has(row)) part->change(row, 0);
+        }
+        counted.pad(table.rows);
+        distances = std::move(counted);
+    };
+    count_again(table.follows, {&table.compute_ns, &table.copy_ns, &table.input_ns, &table.host_ns, &table.unknown_ns});
+    count_again(table.wait_before, {&table.overlapped_compute_ns});
+    count_again(table.waited_for, {});
 }
 
 }  // namespace gpuprof::ranks

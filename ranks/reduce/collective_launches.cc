@@ -5,8 +5,10 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/facts/facts.h"
@@ -74,45 +76,90 @@ namespace {
 
 struct Launched {
     TimeNs launch, end;
+    DurNs dur;
 };
+using LaunchedWork = LargeVector<Launched>;  // of one stream, by launch; each with the last end until then
 
-// Kernels of a device that are none of the points, by launch; each with the last end of those until then.
-LargeVector<Launched> launched_work(const Trace& trace, std::int32_t device, std::span<const RankCollective> points) {
+bool launched_before(const Launched& each, TimeNs launch) { return each.launch < launch; }
+
+// Kernels of a device that are none of the points, by stream; that with most kernel time first.
+std::vector<LaunchedWork> launched_work(const Trace& trace, std::int32_t device,
+                                        std::span<const RankCollective> points) {
     const KernelTable& kernels = trace.kernel();
     std::vector<bool> collective(kernels.rows, false);
     for (const RankCollective& point : points) collective[point.kernel] = true;
-    LargeVector<Launched> found;
+    std::map<std::int64_t, LaunchedWork> by_stream;
     for (Row row = 0; row < kernels.rows; ++row) {
         Row call = trace.links().kernel_launch[row];
         if (call != kNoRow && kernels.device.value_or(row, -1) == device && !collective[row])
-            found.push_back({trace.api_call().start[call], kernels.start[row] + kernels.dur[row]});
+            by_stream[kernels.stream.value_or(row, -1)].push_back(
+                {trace.api_call().start[call], kernels.start[row] + kernels.dur[row], kernels.dur[row]});
     }
-    std::sort(found.begin(), found.end(), [](const Launched& a, const Launched& b) { return a.launch < b.launch; });
-    for (std::size_t i = 1; i < found.size(); ++i) found[i].end = std::max(found[i].end, found[i - 1].end);
-    return found;
+    std::vector<std::pair<DurNs, LaunchedWork>> found;
+    for (auto& [stream, work] : by_stream) {
+        std::sort(work.begin(), work.end(), [](const Launched& a, const Launched& b) { return a.launch < b.launch; });
+        DurNs whole = work[0].dur;
+        for (std::size_t i = 1; i < work.size(); ++i) {
+            work[i].end = std::max(work[i].end, work[i - 1].end);
+            whole += work[i].dur;
+        }
+        found.emplace_back(whole, std::move(work));
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<LaunchedWork> sorted;
+    for (auto& [whole, work] : found) sorted.push_back(std::move(work));
+    return sorted;
+}
+
+// The last end of work that was launched before, of what had ended by `start`.
+std::optional<TimeNs> end_before(const LaunchedWork& work, TimeNs launch, TimeNs start) {
+    auto launched = std::lower_bound(work.begin(), work.end(), launch, launched_before);
+    auto later = std::upper_bound(work.begin(), launched, start,
+                                  [](TimeNs time, const Launched& each) { return time < each.end; });
+    return later == work.begin() ? std::nullopt : std::optional(std::prev(later)->end);
+}
+
+// Whether work that was launched before ended clearly later than `start`.
+bool overtakes(const LaunchedWork& work, TimeNs launch, TimeNs start) {
+    auto launched = std::lower_bound(work.begin(), work.end(), launch, launched_before);
+    return launched != work.begin() && std::prev(launched)->end > start + kBackToBack;
+}
+
+// A CUDA graph launches its kernels by one call, which tells nothing about their order.
+bool launches_work(const std::vector<LaunchedWork>& streams, TimeNs launch) {
+    return std::any_of(streams.begin(), streams.end(), [&](const LaunchedWork& work) {
+        auto at = std::lower_bound(work.begin(), work.end(), launch, launched_before);
+        return at != work.end() && at->launch == launch;
+    });
 }
 
 }  // namespace
 
-void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, std::size_t first,
-                             LargeVector<RankCollective>& points) {
+void find_needed_work(const Facts& facts, std::int32_t device, std::size_t first, LargeVector<RankCollective>& points) {
     if (first == points.size()) return;
     const Trace& trace = facts.trace();
-    LargeVector<Launched> work = launched_work(trace, device.device, std::span(points).subspan(first));
+    std::vector<LaunchedWork> streams = launched_work(trace, device, std::span(points).subspan(first));
+    std::map<std::int64_t, std::size_t> last_on;  // by stream
     for (std::size_t i = first; i < points.size(); ++i) {
         RankCollective& point = points[i];
-        if (point.follows == kFollowsNothing) continue;
-        Interval other = points[i - point.follows].span;
-        Row call = trace.links().kernel_launch[point.kernel];
-        if (call != kNoRow) {
-            auto next = std::lower_bound(work.begin(), work.end(), trace.api_call().start[call],
-                                         [](const Launched& each, TimeNs launch) { return each.launch < launch; });
-            TimeNs needed = next == work.begin() ? std::numeric_limits<TimeNs>::min() : std::prev(next)->end;
-            other.end = std::min(other.end, needed);
-        } else if (point.queued) {
-            continue;
+        const TimeNs start = point.span.start;
+        point.needed = start;
+        auto [before, none] = last_on.try_emplace(point.stream, i);
+        if (!none && point.stream >= 0) {
+            DurNs pause = start - points[before->second].span.end;
+            point.queued = pause >= 0 && pause < kBackToBack;
         }
-        if (other.start < other.end) point.overlapped_compute = length_within(device.compute, other);
+        Row call = trace.links().kernel_launch[point.kernel];
+        TimeNs launch = call == kNoRow ? 0 : trace.api_call().start[call];
+        bool ordered = call != kNoRow && !streams.empty() && !launches_work(streams, launch);
+        if (ordered) {
+            std::optional<TimeNs> last;
+            for (const LaunchedWork& work : streams) last = std::max(last, end_before(work, launch, start));
+            point.needed = last.value_or(std::numeric_limits<TimeNs>::min());
+            ordered = !overtakes(streams.front(), launch, start);
+        }
+        if (!ordered && point.queued) point.needed = std::min(point.needed, points[before->second].needed);
+        before->second = i;
     }
 }
 

@@ -15,13 +15,13 @@ namespace gpuprof::inline ranks {
 // range that says it ("nccl:all_to_all"). Sets message.kind of such points.
 void name_kinds_by_range(const Trace& trace, LargeVector<RankCollective>& points);
 
-// Compute that a collective needed and that ran while the one that it follows was still waiting or transferring. If that
-// one had ended earlier, this would have had to wait for the compute all the same.
+// When the work that each collective needs had ended: kernels that the host launched before it, on any stream. Compute that was
+// launched later and ran before it began holds it up in no replay.
 //
-// Sets RankCollective::overlapped_compute of the points of a device, from index `first`. A collective needs the kernels that were launched
-// before it. Without its launch: all of them, unless it was queued, which tells nothing.
-void find_overlapped_compute(const Facts& facts, const DeviceActivity& device, std::size_t first,
-                             LargeVector<RankCollective>& points);
+// Sets RankCollective::queued and ::needed of the points of a device, from index `first`; without its launch, all work until it
+// began is needed. A communicator whose collectives begin before the compute that was launched before them waits for other
+// events: of these, one that began when a kernel ended needs that, and one that queued needs what the one before it does.
+void find_needed_work(const Facts& facts, std::int32_t device, std::size_t first, LargeVector<RankCollective>& points);
 
 // When the host launched each collective, counted from the last moment at which it waited for the device. The host is
 // ahead of the device most of the time, so a delay of the host shows on the device only where nothing else is later;

@@ -14,17 +14,25 @@ class RankWork {
 public:
     RankWork(const Job& job, const JobTimes& recorded);
 
-    // From the arrival at one collective of a rank to that at a later one; `from` = kNone: since its step began. Absent if
-    // one of them was not counted from the same beginning.
-    std::optional<DurNs> between(std::uint32_t from, std::uint32_t collective) const;
+    // From where a rank waits for one of its collectives to the arrival at another one, or to where it waits for that;
+    // `from` = kNone: since its step began. Absent if one of them was not counted from the same beginning.
+    std::optional<DurNs> to_arrival(std::uint32_t from, std::uint32_t collective) const {
+        return between(from, arrival_[collective]);
+    }
+    std::optional<DurNs> to_wait(std::uint32_t from, std::uint32_t collective) const {
+        return between(from, wait_[collective]);
+    }
 
 private:
     struct Until {
-        std::uint32_t since;  // the first collective that counts from the same beginning
-        DurNs done;
+        std::uint32_t since = kNone;  // the first collective that counts from the same beginning
+        std::int64_t step = -1;       // its own
+        DurNs done = 0;
     };
+    std::optional<DurNs> between(std::uint32_t from, const Until& until) const;
+
     const Job& job_;
-    std::vector<Until> until_;  // by collective
+    std::vector<Until> arrival_, wait_;  // by collective
 };
 
 }  // namespace gpuprof::ranks

@@ -61,8 +61,9 @@ public:
             }
             if (point.follows != kFollowsNothing) {
                 table.follows.set(row, static_cast<std::int32_t>(point.follows));
-                table.overlapped_compute_ns.set(row, point.overlapped_compute);
             }
+            if (point.wait_before != 0) table.wait_before.set(row, point.wait_before);
+            table.overlapped_compute_ns.set(row, point.overlapped);
             table.compute_ns.set(row, point.own.compute);
             table.copy_ns.set(row, point.own.copy);
             table.input_ns.set(row, point.own.input);
