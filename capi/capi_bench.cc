@@ -224,9 +224,11 @@ const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_c
             return Error{ExitCode::usage, fmt::format("paired samples must have equal counts, got {} and {}",
                                                       baseline_count, candidate_count)};
         if (!(min_effect >= 0)) return Error{ExitCode::usage, "min_effect must be a non-negative number"};
-        measure::ComparisonOptions options{.paired = paired != 0};
+        measure::ComparisonOptions options{.paired = paired != 0, .two_processes = paired == 2};
         if (min_effect > 0) options.min_effect = min_effect;
-        last_json = json_of(measure::compare({baseline, baseline_count}, {candidate, candidate_count}, options));
+        const measure::SampledRun before{{baseline, baseline_count}}, after{{candidate, candidate_count}};
+        last_json = json_of(options.paired ? measure::compare(before.samples, after.samples, options)
+                                           : measure::compare_runs({&before, 1}, {&after, 1}, options.min_effect));
         return {};
     });
     return failed != 0 ? nullptr : last_json.c_str();

@@ -176,7 +176,9 @@ GPUPROF_API void gpuprof_stopwatch_free(gpuprof_stopwatch* stopwatch);
 /* The statistics of arbitrary samples: the object "statistics" of a measurement. Valid until the thread's next call. */
 GPUPROF_API const char* gpuprof_bench_statistics_json(const double* samples, size_t count);
 /* Two sets of samples: {"speedup", "speedup_low", "speedup_high", "level", "verdict", "reason", ...}; speedup =
- * baseline / candidate. `paired` 1: the i-th samples of both sides were taken together (counts must be equal).
+ * baseline / candidate. `paired` 1: the i-th samples of both sides were taken together (counts must be equal); 2: by two
+ * processes. 0: at different times. With 0 and 2 the interval includes what processes of the same code are assumed to
+ * differ by.
  * `min_effect`: smaller relative changes count as none; 0 = 0.01. Valid until the thread's next call. */
 GPUPROF_API const char* gpuprof_bench_compare_json(const double* baseline, size_t baseline_count,
                                                    const double* candidate, size_t candidate_count, int32_t paired,

@@ -80,26 +80,6 @@ std::string_view name_of_speed(Word word) {
     return "";
 }
 
-// Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4; inverted by bisection.
-double student_t(double level, std::size_t degrees) {
-    auto within = [degrees](double t) {
-        double angle = std::atan(t / std::sqrt(static_cast<double>(degrees))), cosine = std::cos(angle);
-        double sum = 0, term = degrees % 2 == 0 ? 1 : cosine;
-        for (std::size_t i = degrees % 2 == 0 ? 2 : 3; i <= degrees; i += 2) {
-            sum += term;
-            term *= cosine * cosine * static_cast<double>(i - 1) / static_cast<double>(i);
-        }
-        double all = std::sin(angle) * sum;
-        return degrees % 2 == 0 ? all : 2 / std::numbers::pi * (angle + all);
-    };
-    double low = 0, high = 1e6;
-    for (int i = 0; i < 64; ++i) {
-        double middle = (low + high) / 2;
-        (within(middle) < level ? low : high) = middle;
-    }
-    return high;
-}
-
 Change change_of_values(std::optional<double> base, std::optional<double> next) {
     Change change;
     change.base = base;

@@ -74,8 +74,7 @@ Change change_of_runs(std::span<const double> base, std::span<const double> next
 // One value per side and no measure of its variation: the same only if they are equal.
 Change change_of_values(std::optional<double> base, std::optional<double> next);
 
-// t with P(|T| <= t) = level, for a whole number of degrees of freedom >= 1.
-double student_t(double level, std::size_t degrees);
+using measure::student_t;
 
 // From an interval to a verdict and its reason; also used by sample_changes.cc.
 inline constexpr double kReported = 0.95, kStrict = 0.99;  // levels of the two intervals of a Change

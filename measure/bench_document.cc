@@ -130,6 +130,7 @@ constexpr auto visit_machine = [](auto& machine, auto& visitor) {
     visitor.member("host", machine.host);
     visitor.member("processor", machine.cpu);    // language: quoted
     visitor.member("processors", machine.cpus);  // language: quoted
+    visitor.member("load", machine.load);
 };
 
 constexpr auto visit_settings = [](auto& settings, auto& visitor) {

@@ -17,8 +17,9 @@
 namespace gpuprof::measure {
 
 struct Machine {
-    std::string host, cpu;  // name of the host, model of the CPU
-    std::int64_t cpus = 0;  // available to this process
+    std::string host, cpu;       // name of the host, model of the CPU
+    std::int64_t cpus = 0;       // available to this process
+    std::optional<double> load;  // mean number of threads that ran or waited for a CPU in the last minute
 };
 
 // Memory of one call, by the source of the framework's figures (docs/guides/bench-python.md, "Memory").

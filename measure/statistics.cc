@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace gpuprof::measure {
@@ -223,6 +224,26 @@ double percentile_of(std::span<const double> sorted, double percent) {
 }
 
 double effective_count_of(std::span<const double> samples) { return dependence_of(samples).effective; }
+
+// Abramowitz and Stegun, "Handbook of Mathematical Functions", 26.7.3 and 26.7.4; inverted by bisection.
+double student_t(double level, std::size_t degrees) {
+    auto within = [degrees](double t) {
+        double angle = std::atan(t / std::sqrt(static_cast<double>(degrees))), cosine = std::cos(angle);
+        double sum = 0, term = degrees % 2 == 0 ? 1 : cosine;
+        for (std::size_t i = degrees % 2 == 0 ? 2 : 3; i <= degrees; i += 2) {
+            sum += term;
+            term *= cosine * cosine * static_cast<double>(i - 1) / static_cast<double>(i);
+        }
+        double all = std::sin(angle) * sum;
+        return degrees % 2 == 0 ? all : 2 / std::numbers::pi * (angle + all);
+    };
+    double low = 0, high = 1e6;
+    for (int i = 0; i < 64; ++i) {
+        double middle = (low + high) / 2;
+        (within(middle) < level ? low : high) = middle;
+    }
+    return high;
+}
 
 std::size_t min_count_for(double level) {
     std::size_t n = 2;

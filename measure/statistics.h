@@ -54,6 +54,9 @@ std::optional<Interval> median_interval_of(std::span<const double> sorted, doubl
 // Effective number of independent samples, at most their number; equal to it if dependence is not beyond chance.
 double effective_count_of(std::span<const double> samples);
 
+// t with P(|T| <= t) = level, for a whole number of degrees of freedom >= 1.
+double student_t(double level, std::size_t degrees);
+
 // The minimum number of independent samples for an interval of this level: 6 for 95 %.
 std::size_t min_count_for(double level);
 

@@ -154,6 +154,7 @@ struct BenchArguments {
     std::string format = "text", output = "-", save, nvbench_json;
     bool force = false;
     ProgramBench program;
+    int runs = 1;           // of the process that benchmarks functions
     double min_effect = 1;  // %
     std::vector<std::string> fail_on;
     // --flag=VALUE: stopping rules, which both forms share, and options of functions.
@@ -196,6 +197,7 @@ constexpr OptionScope kOptionScopes[] = {
     {"--force", kFunctions | kProgram},
     {"--nvbench-json", kFunctions | kProgram},
     {"--no-command-line", kFunctions | kProgram},
+    {"--runs", kFunctions},
     {"--warmup-runs", kProgram},
     {"--show-output", kProgram},
     {"--ignore-failure", kProgram},
@@ -240,7 +242,17 @@ std::vector<std::string> passed_of(const BenchArguments& arguments) {
 }
 
 Result<FunctionsFound> measured(const BenchArguments& arguments, Form form) {
-    if (form == kFunctions) return bench_functions(arguments.words[0], passed_of(arguments));
+    if (form == kFunctions) {
+        Result<FunctionsFound> all = bench_functions(arguments.words[0], passed_of(arguments));
+        for (int run = 1; run < arguments.runs && all.ok() && all->code == ExitCode::ok; ++run) {
+            Result<FunctionsFound> more = bench_functions(arguments.words[0], passed_of(arguments));
+            if (!more.ok()) return more;
+            all->code = more->code;
+            for (measure::Benchmark& each : more->document.benchmarks)
+                all->document.benchmarks.push_back(std::move(each));
+        }
+        return all;
+    }
     ProgramBench program = arguments.program;
     program.command = arguments.words;
     Result<measure::StoppingOptions> rules = program_rules(*arguments.rules);
@@ -337,6 +349,11 @@ std::function<Result<ExitCode>()> declare_bench(CommandLine& line) {
         .value("");
     declare_passed(line, function_options(), arguments->passed);
     declare_passed(line, stopping_options(), arguments->rules);
+    line.option(
+            "--runs", arguments->runs,
+            "Runs of the process that benchmarks functions, so that compare knows what runs differ by (default: 1).")
+        .integer_range(1, 1000)
+        .value("N");
     declare_program(line, arguments->program);
     line.option("--format", arguments->format, "Output format: text, csv, json or nvbench (default: text).")
         .suggest(kBenchFormats)

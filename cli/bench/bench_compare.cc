@@ -1,4 +1,5 @@
-// Benchmarks are paired by name; if each side has a single one, they are paired whatever their names. Times that mean
+// Benchmarks are paired by name; if each side has a single one, they are paired whatever their names. Several of one name
+// are runs of it in different processes. Times that mean
 // different things (another timer, another cache state, a graph on one side only) are not compared: the verdict is
 // `cannot tell`. A different machine or device does not prevent a comparison; a note says so.
 #include "cli/bench/bench_compare.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <vector>
 
 #include "core/base/text/close_match.h"
 
@@ -66,10 +68,62 @@ constexpr ResultColumn kColumns[] = {
      "Change of the energy; negative needs less. A note has its uncertainty."},
 };
 
-const measure::Benchmark* find(const measure::BenchDocument& document, const std::string& name) {
+// The runs of one benchmark on one side: a document has one entry for each.
+using RunsOfOne = std::vector<const measure::Benchmark*>;
+
+RunsOfOne find(const measure::BenchDocument& document, const std::string& name) {
+    RunsOfOne found;
     for (const measure::Benchmark& each : document.benchmarks)
-        if (each.measurement.name == name) return &each;
-    return nullptr;
+        if (each.measurement.name == name) found.push_back(&each);
+    return found;
+}
+
+// Names in the order of their first entry.
+std::vector<std::string> names_of(const measure::BenchDocument& document) {
+    std::vector<std::string> names;
+    for (const measure::Benchmark& each : document.benchmarks)
+        if (std::find(names.begin(), names.end(), each.measurement.name) == names.end())
+            names.push_back(each.measurement.name);
+    return names;
+}
+
+// A call or program that takes longer than a turn on a CPU waits for others if there is more work than CPUs. Then its time is
+// that of the moment: the share of time that a thread waits, as the relative error.
+double busy_of(const measure::Measurement& m, const measure::Machine& machine) {
+    constexpr double kTurnNs = 3e6;
+    auto cpus = static_cast<double>(machine.cpus);
+    bool waits = m.timer == "host" && m.statistics.median > kTurnNs && machine.load && *machine.load > cpus && cpus > 0;
+    return waits ? 1 - cpus / *machine.load : 0;
+}
+
+std::vector<measure::SampledRun> runs_of(const RunsOfOne& side, const measure::Machine& machine) {
+    std::vector<measure::SampledRun> runs;
+    for (const measure::Benchmark* each : side)
+        runs.push_back({each->measurement.samples, busy_of(each->measurement, machine)});
+    return runs;
+}
+
+// The median of the runs' medians; absent if a run has no samples.
+Cell time_of(const RunsOfOne& side) {
+    std::vector<double> medians;
+    for (const measure::Benchmark* each : side) {
+        if (each->measurement.statistics.count == 0) return kAbsent;
+        medians.push_back(each->measurement.statistics.median);
+    }
+    std::sort(medians.begin(), medians.end());
+    return measure::percentile_of(medians, 50);
+}
+
+// The mean over the runs; the sensor is off in the same direction in all of them.
+std::optional<BenchEnergy> energy_over(const RunsOfOne& side) {
+    BenchEnergy mean;
+    for (const measure::Benchmark* each : side) {
+        std::optional<BenchEnergy> energy = energy_of(*each);
+        if (!energy) return std::nullopt;
+        mean.joules += energy->joules / static_cast<double>(side.size());
+        mean.off += energy->off / static_cast<double>(side.size());
+    }
+    return mean;
 }
 
 std::string_view kind_of(const measure::Measurement& m) {
@@ -89,18 +143,20 @@ std::string obstacle(const measure::Benchmark& a, const measure::Benchmark& b) {
 
 class Comparing {
 public:
-    Comparing(double min_effect, const std::vector<FailCondition>& conditions)
-        : options_{.paired = false, .min_effect = min_effect}, conditions_(conditions) {}
-    void pair(const measure::Benchmark& baseline, const measure::Benchmark& candidate);
-    void single(const measure::Benchmark& benchmark, bool of_baseline);
+    Comparing(double min_effect, const std::vector<FailCondition>& conditions, const measure::Machine& before,
+              const measure::Machine& after)
+        : min_effect_(min_effect), conditions_(conditions), before_(before), after_(after) {}
+    void pair(const RunsOfOne& baseline, const RunsOfOne& candidate);
+    void single(const RunsOfOne& runs, bool of_baseline);
     BenchComparison take() { return std::move(found_); }
     void note(std::string sentence) { found_.table.notes.push_back(std::move(sentence)); }
 
 private:
     void check(const std::string& name, const measure::Comparison& compared);
 
-    measure::ComparisonOptions options_;
+    double min_effect_;
     const std::vector<FailCondition>& conditions_;
+    const measure::Machine &before_, &after_;
     BenchComparison found_{ResultTable("comparison", kColumns), {}};
 };
 
@@ -109,41 +165,38 @@ std::string name_of_pair(const measure::Measurement& baseline, const measure::Me
     return fmt::format("{} / {}", baseline.name, candidate.name);
 }
 
-void Comparing::pair(const measure::Benchmark& baseline, const measure::Benchmark& candidate) {
-    const measure::Measurement &before = baseline.measurement, &after = candidate.measurement;
-    std::string name = name_of_pair(before, after), why = obstacle(baseline, candidate);
+void Comparing::pair(const RunsOfOne& baseline, const RunsOfOne& candidate) {
+    const measure::Measurement &before = baseline[0]->measurement, &after = candidate[0]->measurement;
+    std::string name = name_of_pair(before, after), why = obstacle(*baseline[0], *candidate[0]);
     measure::Comparison compared;
-    if (why.empty()) compared = measure::compare(before.samples, after.samples, options_);
+    if (why.empty())
+        compared = measure::compare_runs(runs_of(baseline, before_), runs_of(candidate, after_), min_effect_);
     if (!why.empty()) compared.reason = why;
     auto end = [&](double measure::Interval::*member) {
         return compared.interval ? Cell((*compared.interval).*member) : kAbsent;
     };
-    std::optional<BenchEnergy> joules = energy_of(baseline), joules_after = energy_of(candidate);
+    std::optional<BenchEnergy> joules = energy_over(baseline), joules_after = energy_over(candidate);
     bool both = joules && joules_after;
     auto joules_cell = [](const std::optional<BenchEnergy>& each) { return each ? Cell(each->joules) : kAbsent; };
-    auto median = [](const measure::Measurement& m) {
-        return m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent;
-    };
     Cell speedup = compared.speedup ? Cell(*compared.speedup) : kAbsent;
     Cell change = compared.speedup ? Cell((1 / *compared.speedup - 1) * 100) : kAbsent;
-    found_.table.add_row({std::string_view(name), measure::name_of(compared.verdict), median(before), median(after),
-                          speedup, end(&measure::Interval::low), end(&measure::Interval::high), change,
-                          std::string_view(compared.reason), joules_cell(joules), joules_cell(joules_after),
+    found_.table.add_row({std::string_view(name), measure::name_of(compared.verdict), time_of(baseline),
+                          time_of(candidate), speedup, end(&measure::Interval::low), end(&measure::Interval::high),
+                          change, std::string_view(compared.reason), joules_cell(joules), joules_cell(joules_after),
                           both ? Cell(change_of(*joules, *joules_after).pct) : kAbsent});
     note(fmt::format("{}: {}", name, compared.reason));
-    if (both) note(fmt::format("{}: {}", name, to_text(*joules, *joules_after, baseline.program ? "run" : "call")));
+    if (both) note(fmt::format("{}: {}", name, to_text(*joules, *joules_after, baseline[0]->program ? "run" : "call")));
     if (before.device_name != after.device_name && why.empty())
         note(fmt::format("{}: baseline measured on {}, candidate on {}; the device may explain the difference", name,
                          before.device_name, after.device_name));
     check(name, compared);
 }
 
-void Comparing::single(const measure::Benchmark& benchmark, bool of_baseline) {
-    const measure::Measurement& m = benchmark.measurement;
-    Cell median = m.statistics.count > 0 ? Cell(m.statistics.median) : kAbsent;
+void Comparing::single(const RunsOfOne& runs, bool of_baseline) {
+    Cell median = time_of(runs);
     found_.table.add_row(
-        {std::string_view(m.name), kAbsent, of_baseline ? median : kAbsent, of_baseline ? kAbsent : median, kAbsent,
-         kAbsent, kAbsent, kAbsent,
+        {std::string_view(runs[0]->measurement.name), kAbsent, of_baseline ? median : kAbsent,
+         of_baseline ? kAbsent : median, kAbsent, kAbsent, kAbsent, kAbsent,
          of_baseline ? std::string_view("only in the baseline") : std::string_view("only in the candidate"), kAbsent,
          kAbsent, kAbsent});
 }
@@ -188,20 +241,21 @@ Result<FailCondition> parse_fail_condition(const std::string& text) {
 
 Result<BenchComparison> compare_results(const measure::BenchDocument& baseline, const measure::BenchDocument& candidate,
                                         double min_effect, const std::vector<FailCondition>& conditions) {
-    Comparing comparing(min_effect, conditions);
+    Comparing comparing(min_effect, conditions, baseline.machine, candidate.machine);
     note_machines(baseline, candidate, comparing);
-    if (baseline.benchmarks.size() == 1 && candidate.benchmarks.size() == 1) {
-        comparing.pair(baseline.benchmarks[0], candidate.benchmarks[0]);
+    std::vector<std::string> before = names_of(baseline), after = names_of(candidate);
+    if (before.size() == 1 && after.size() == 1) {
+        comparing.pair(find(baseline, before[0]), find(candidate, after[0]));
         return comparing.take();
     }
     bool any = false;
-    for (const measure::Benchmark& each : candidate.benchmarks) {
-        const measure::Benchmark* before = find(baseline, each.measurement.name);
-        any |= before != nullptr;
-        before != nullptr ? comparing.pair(*before, each) : comparing.single(each, false);
+    for (const std::string& name : after) {
+        RunsOfOne runs = find(baseline, name);
+        any |= !runs.empty();
+        runs.empty() ? comparing.single(find(candidate, name), false) : comparing.pair(runs, find(candidate, name));
     }
-    for (const measure::Benchmark& each : baseline.benchmarks)
-        if (find(candidate, each.measurement.name) == nullptr) comparing.single(each, true);
+    for (const std::string& name : before)
+        if (find(candidate, name).empty()) comparing.single(find(baseline, name), true);
     if (!any) return Error{ExitCode::unreadable, "cannot compare: the two results have no benchmark in common"};
     return comparing.take();
 }

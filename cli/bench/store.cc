@@ -70,9 +70,10 @@ Status BenchSaving::commit(const measure::BenchDocument& document) {
 namespace {
 
 measure::Machine this_machine() {
-    measure::Machine machine{.host = host_name(), .cpu = {}, .cpus = 0};
+    measure::Machine machine{.host = host_name(), .cpu = {}, .cpus = 0, .load = {}};
     cpu_set_t usable;
     if (sched_getaffinity(0, sizeof usable, &usable) == 0) machine.cpus = CPU_COUNT(&usable);
+    if (double load = 0; getloadavg(&load, 1) == 1) machine.load = load;
     std::ifstream cpu_info("/proc/cpuinfo");
     for (std::string line; std::getline(cpu_info, line);)
         if (std::size_t colon = line.find(": "); line.starts_with("model name") && colon != std::string::npos) {

@@ -92,8 +92,8 @@ def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measuremen
     return measurements, comparison and Comparison.of(comparison, works[0].name, works[1].name)
 
 
-def compare(baseline: array[float], candidate: array[float], paired: bool, min_effect: float) -> dict[str, Any]:
-    """Return the object of gpuprof_bench_compare_json."""
+def compare(baseline: array[float], candidate: array[float], paired: int, min_effect: float) -> dict[str, Any]:
+    """Return the object of gpuprof_bench_compare_json, which says what `paired` means."""
     library = _library()
     text = library.gpuprof_bench_compare_json(
         _pointer(baseline), len(baseline), _pointer(candidate), len(candidate), paired, min_effect

@@ -11,9 +11,11 @@ from __future__ import annotations
 import ctypes
 from typing import Callable
 
-__all__ = ["make_clock", "make_perturb"]
+__all__ = ["keep_freed_memory", "make_clock", "make_perturb"]
 
 _MONOTONIC_RAW = 4
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # glibc, malloc.h
+_MAPPED_BYTES, _TRIMMED_BYTES = 32 << 20, 1 << 30  # the largest threshold that mallopt accepts; more than results need
 _M_PERTURB = -6  # glibc, malloc.h: fills every new block with the complement of the low byte
 
 
@@ -31,6 +33,15 @@ def make_clock() -> Callable[[], int]:
         return int(now.seconds * 1_000_000_000 + now.nanoseconds)
 
     return clock
+
+
+def keep_freed_memory() -> None:
+    """Keep malloc from returning freed memory to the system. It does so until the process has freed a large block, which
+    the baseline's process does when it compares: the same function then took twice the time on the other side."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, _MAPPED_BYTES)
+        mallopt(_M_TRIM_THRESHOLD, _TRIMMED_BYTES)
 
 
 def make_perturb() -> Callable[[int], object]:

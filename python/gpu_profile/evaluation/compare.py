@@ -1,31 +1,34 @@
 """Differences between two results. Runs in the baseline's process, on bytes received from the optimized side.
 
-An element is beyond tolerance if |optimized - baseline| > atol + rtol |baseline|; NaN equals NaN, and an infinity
-equals only itself. An element that agrees with a float64 run of the baseline is not counted, because there the baseline
-is the imprecise side.
+The tree of a result is walked here; accuracy.py judges its arrays. Text, integers and truth values must be equal, unless
+the user gave a tolerance. A result that differs in structure, shape or dtype is a problem, whatever its values.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from typing import Any
 
-__all__ = ["compare"]
+from .accuracy import Tolerance, judge
+
+__all__ = ["array_of", "compare"]
 
 Result = tuple[dict[str, Any], list[bytes]]
 _FORMAT = re.compile(r"[<>|=][?biufc]\d{1,2}$|\|b1$")
-_POISON = 0x7F
 
 
-def compare(wanted: Result, got: Result, reference: Result | None, rtol: float, atol: float) -> dict[str, Any]:
-    """Return {"problem": message or None, "difference": largest, "nan" and "unwritten": True for these errors, ...}."""
-    found: dict[str, Any] = {"problem": None, "difference": 0.0, "beyond": 0.0, "reference": None}
-    _walk(wanted, got, reference, rtol, atol, found)
+def compare(wanted: Result, got: Result, reference: Result | None, tolerance: Tolerance) -> dict[str, Any]:
+    """Return {"problem": message or None, "difference": largest, "beyond": largest beyond tolerance, "relative": largest
+    relative error of an array, "errors": one row per array (precision.py), "constant": sentence or None, "nan" and
+    "unwritten": True for these errors}."""
+    found: dict[str, Any] = {"problem": None, "difference": 0.0, "beyond": 0.0, "relative": 0.0, "constant": None, "errors": []}
+    _walk(wanted, got, reference, tolerance, found)
     return found
 
 
-def _walk(wanted: Result, got: Result, reference: Result | None, rtol: float, atol: float, found: dict[str, Any]) -> None:
+def _walk(wanted: Result, got: Result, reference: Result | None, tolerance: Tolerance, found: dict[str, Any]) -> None:
     a, b = wanted[0], got[0]
     if a["is"] != b["is"]:
         found["problem"] = f"outputs have a different structure: {_said(b)} instead of {_said(a)}"
@@ -35,13 +38,11 @@ def _walk(wanted: Result, got: Result, reference: Result | None, rtol: float, at
             return
         for index, (one, other) in enumerate(zip(a["of"], b["of"])):
             exact = (reference[0]["of"][index], reference[1]) if reference else None
-            _walk((one, wanted[1]), (other, got[1]), exact, rtol, atol, found)
+            _walk((one, wanted[1]), (other, got[1]), exact, tolerance, found)
     elif a["is"] == "array":
-        _arrays(wanted, got, reference, rtol, atol, found)
+        _arrays(wanted, got, reference, tolerance, found)
     elif a["is"] == "float":
-        one, other = float(a["value"]), float(b["value"])
-        gap = 0.0 if one == other or (one != one and other != other) else abs(one - other)
-        _count(found, gap, not gap <= atol + rtol * abs(one))
+        _numbers(float(a["value"]), float(b["value"]), tolerance, found)
     elif a.get("value") != b.get("value"):
         found["problem"] = f"outputs differ: {b['value'][:40]} instead of {a['value'][:40]}"
 
@@ -50,13 +51,18 @@ def _said(tree: dict[str, Any]) -> str:
     return f"{tree['is']} of {len(tree['of'])}" if "of" in tree else str(tree.get("type", tree["is"]))
 
 
-def _count(found: dict[str, Any], gap: float, beyond: bool) -> None:
+def _numbers(one: float, other: float, tolerance: Tolerance, found: dict[str, Any]) -> None:
+    """Compare two numbers of Python as float32: they usually come from an array's element."""
+    gap = 0.0 if one == other or (one != one and other != other) else abs(one - other)
+    rtol, atol = tolerance.of("float32", abs(one))
     found["difference"] = max(found["difference"], gap)
-    if beyond:
+    if one and math.isfinite(gap / abs(one)):
+        found["relative"] = max(found["relative"], gap / abs(one))
+    if not gap <= atol + rtol * abs(one):
         found["beyond"] = max(found["beyond"], gap) if gap == gap else float("inf")
 
 
-def _arrays(wanted: Result, got: Result, reference: Result | None, rtol: float, atol: float, found: dict[str, Any]) -> None:
+def _arrays(wanted: Result, got: Result, reference: Result | None, tolerance: Tolerance, found: dict[str, Any]) -> None:
     a, b = wanted[0], got[0]
     if a["shape"] != b["shape"]:
         found["problem"] = f"outputs have shape {tuple(b['shape'])} instead of {tuple(a['shape'])}"
@@ -65,51 +71,28 @@ def _arrays(wanted: Result, got: Result, reference: Result | None, rtol: float, 
         found["problem"] = f"outputs have dtype {b['dtype']} instead of {a['dtype']}"
         return
     numpy: Any = sys.modules["numpy"]
-    one, other = _array(numpy, wanted), _array(numpy, got)
+    one, other = array_of(numpy, wanted), array_of(numpy, got)
     if one is None or other is None:
         found["problem"] = f"outputs have dtype {b['dtype']}; this dtype cannot be compared"
         return
     with numpy.errstate(all="ignore"):
-        _elements(numpy, one, other, _exact(numpy, reference), rtol, atol, found)
-    if found["beyond"] and other.dtype.kind in "iufc":
-        raw = numpy.frombuffer(got[1][b["block"]], "u1").reshape(-1, other.dtype.itemsize)
-        if bool(((raw == _POISON).all(axis=1) & (one != other)).any()):
-            found["unwritten"] = True
+        judge(numpy, one, other, _exact(numpy, a, reference), str(a["dtype"]), tolerance, found)
 
 
-def _array(numpy: Any, result: Result) -> Any:
+def array_of(numpy: Any, result: Result) -> Any:
+    """Return the array that a tree describes; None if its bytes do not fit."""
     tree, blocks = result
     if not _FORMAT.match(str(tree["format"])) or not 0 <= int(tree["block"]) < len(blocks):
         return None
     try:
-        flat = numpy.frombuffer(blocks[int(tree["block"])], numpy.dtype(tree["format"]))
+        return numpy.frombuffer(blocks[int(tree["block"])], numpy.dtype(tree["format"])).reshape(tree["shape"])
     except (ValueError, TypeError):
         return None
-    return flat if flat.size == numpy.prod(tree["shape"], dtype=object) else None
 
 
-def _exact(numpy: Any, reference: Result | None) -> Any:
-    return _array(numpy, reference) if reference and reference[0]["is"] == "array" else None
-
-
-def _elements(numpy: Any, one: Any, other: Any, exact: Any, rtol: float, atol: float, found: dict[str, Any]) -> None:
-    wide = "c16" if one.dtype.kind == "c" else "f8"
-    first, second = one.astype(wide), other.astype(wide)
-    if bool((numpy.isnan(second) & ~numpy.isnan(first)).any()):
-        found["nan"] = True
-    same = (first == second) | (numpy.isnan(first) & numpy.isnan(second))
-    gap = numpy.where(same, 0.0, numpy.abs(first - second))
-    beyond = ~same & ~(gap <= atol + rtol * numpy.abs(first))
-    if exact is not None and exact.shape == second.shape:
-        truth = exact.astype(wide)
-        error, own = numpy.abs(second - truth), numpy.abs(first - truth)
-        beyond &= ~(error <= atol + rtol * numpy.abs(truth))
-        if error.size:
-            figures = {"optimized": float(error.max()), "baseline": float(own.max())}
-            before = found["reference"] or figures
-            found["reference"] = {name: max(value, before[name]) for name, value in figures.items()}
-    if gap.size:
-        _count(found, float(numpy.nanmax(gap)) if not numpy.isnan(gap).all() else float("inf"), False)
-    if beyond.any():
-        worst = gap[beyond]
-        _count(found, float("inf") if numpy.isnan(worst).any() else float(worst.max()), True)
+def _exact(numpy: Any, wanted: dict[str, Any], reference: Result | None) -> Any:
+    """Return the float64 result; None if it is no wider than the baseline's, as of a function that rounds its inputs."""
+    if not reference or reference[0]["is"] != "array" or reference[0]["shape"] != wanted["shape"]:
+        return None
+    wide = reference[0]["dtype"] in ("float64", "complex128") and wanted["dtype"] not in ("float64", "complex128")
+    return array_of(numpy, reference) if wide else None

@@ -6,6 +6,8 @@ import argparse
 import os
 from typing import NoReturn
 
+from .precision import MAX_ERROR_RATIO
+
 __all__ = ["UsageError", "parse"]
 
 
@@ -27,8 +29,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--entry", default="kernel")
     parser.add_argument("--shape", action="append", type=_shape, default=None)
     parser.add_argument("--dtype", action="append", default=None)
-    parser.add_argument("--rtol", type=float, default=1e-3)
-    parser.add_argument("--atol", type=float, default=1e-5)
+    parser.add_argument("--rtol", type=float)
+    parser.add_argument("--atol", type=float)
+    parser.add_argument("--max-error-ratio", type=float)
     parser.add_argument("--max-memory-mb", type=float)
     parser.add_argument("--repeat", type=int, default=30)
     parser.add_argument("--checks", type=int, default=3)
@@ -50,9 +53,10 @@ def _shape(text: str) -> list[int]:
 
 def _check(options: argparse.Namespace) -> None:
     for name, low, high in (("repeat", 5, 100_000), ("checks", 1, 1000), ("time_out", 0.1, 1e6), ("rtol", 0, 1e9), ("atol", 0, 1e300)):
-        if not low <= getattr(options, name) <= high:
-            raise UsageError(f"--{name.replace('_', '-')}: expected a number from {low} to {high:g}, not '{getattr(options, name):g}'")
-    for name in ("max_memory_mb", "fail_under"):
+        value = getattr(options, name)
+        if value is not None and not low <= value <= high:
+            raise UsageError(f"--{name.replace('_', '-')}: expected a number from {low} to {high:g}, not '{value:g}'")
+    for name in ("max_memory_mb", "fail_under", "max_error_ratio"):
         value = getattr(options, name)
         if value is not None and not 0 < value < float("inf"):
             raise UsageError(f"--{name.replace('_', '-')}: expected a number above 0, not '{value:g}'")
@@ -61,5 +65,7 @@ def _check(options: argparse.Namespace) -> None:
     for path in filter(None, (options.baseline, options.optimized, options.inputs)):
         if not os.path.isfile(path):
             raise FileNotFoundError(f"cannot read {path}: no such file")
+    if options.max_error_ratio is None and options.rtol is None and options.atol is None:
+        options.max_error_ratio = MAX_ERROR_RATIO
     options.shape = options.shape or [[1024, 1024]]
     options.dtype = options.dtype or ["float32"]

@@ -1,7 +1,7 @@
 """Violations, as the fixed messages of docs/reference/commands/evaluate.md.
 
 A violation with `voids` means that the time of the optimized side is not the time of the work: the figure is refused
-and printed as nan. Others keep the figure: a wrong result, or too much memory. Behaviour that the baseline shares
+and printed as nan. Others keep the figure: a wrong or imprecise result, or too much memory. Behaviour that the baseline shares
 (writing to its input, returning a view of it) is the contract of the function and not a violation of the optimized
 side. timing.py judges the samples.
 """
@@ -9,6 +9,8 @@ side. timing.py judges the samples.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from .precision import Precision
 
 __all__ = ["Violation", "Violations"]
 
@@ -24,14 +26,15 @@ class Violations:
     def __init__(self) -> None:
         self.found: list[Violation] = []
         self.difference = 0.0
-        self.notes: list[str] = []
+        self.relative = 0.0  # largest relative error of an output, rms
 
     def add(self, text: str, voids: bool = False) -> None:
         if Violation(text, voids) not in self.found:
             self.found.append(Violation(text, voids))
 
     def all(self) -> list[Violation]:
-        differ = [Violation(f"outputs differ by {self.difference:.2e}", False)] if self.difference else []
+        relative = f" (relative error {self.relative:.1e})" if self.relative else ""
+        differ = [Violation(f"outputs differ by {self.difference:.2e}{relative}", False)] if self.difference else []
         return differ + self.found
 
     @property
@@ -43,11 +46,21 @@ class Violations:
     def add_comparison(self, compared: dict[str, Any]) -> None:
         if compared["problem"]:
             self.add(compared["problem"])
+        if compared["constant"]:
+            self.add(compared["constant"], True)
         if compared.get("nan"):
             self.add("outputs have NaN where the baseline has none")
         if compared.get("unwritten"):
             self.add("outputs are not fully written")
         self.difference = max(self.difference, compared["beyond"])
+        self.relative = max(self.relative, compared["relative"])
+
+    def add_precision(self, found: Precision | None, where: str = "") -> None:
+        """Add errors against float64 that are beyond the limit."""
+        if found is None or self.difference:
+            return
+        more = f"{found.ratio:.3g} times the baseline's" if found.ratio is not None else "where the baseline has none"
+        self.add(f"errors against float64 are {more}{where}: {found.optimized:.1e} instead of {found.baseline:.1e} of the outputs' rms", bool(where))
 
     def add_behaviour(self, baseline: dict[str, Any], optimized: dict[str, Any]) -> None:
         """Add the violations that check() found on both sides."""
@@ -75,6 +88,10 @@ class Violations:
     def add_replaced(self, names: list[str]) -> None:
         for name in names[:20]:
             self.add(f"{name[:80]} was replaced", True)
+
+    def add_hooks(self, names: list[str]) -> None:
+        for name in names[:20]:
+            self.add(f"code runs between the evaluator's own: a hook was installed with {name[:80]}", True)
 
     def add_memory(self, peak_mb: float, limit_mb: float | None) -> None:
         if limit_mb is not None and peak_mb > limit_mb:

@@ -18,6 +18,7 @@ __all__ = ["Ratio", "bootstrapped", "ratio_of"]
 
 _DRAWS = 2000
 _MIN_EFFECT = 0.01
+_TWO_PROCESSES = 2
 
 
 class Ratio(NamedTuple):
@@ -39,7 +40,7 @@ def _by_library(baseline: list[float], optimized: list[float]) -> Ratio | None:
     from ..errors import Error
 
     try:
-        found = bench_native.compare(array("d", baseline), array("d", optimized), paired=True, min_effect=_MIN_EFFECT)
+        found = bench_native.compare(array("d", baseline), array("d", optimized), paired=_TWO_PROCESSES, min_effect=_MIN_EFFECT)
     except Error:  # the library is missing or older
         return None
     if found.get("speedup") is None:

@@ -20,7 +20,6 @@ _BATCH_BYTES = 256 << 20
 _MAX_PREPARATION_NS = 50e6
 _WARM_UP = (2, 10)
 _HELD_CALLS = 64  # a queue holds about a thousand launches
-_HELD_SAMPLES, _HELD_TRIES = 7, 2
 
 
 class TimedSample(NamedTuple):
@@ -45,12 +44,13 @@ class Sampler:
     def calls(self, batch: int | None = None) -> list[list[int]]:
         return [[case, new_seed()] for _ in range(batch or self.batch) for case in range(self.cases)]
 
-    def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False) -> TimedSample:
+    def sample(self, side: Side, calls: list[list[int]] | None = None, hold: bool = False, keep: bool = False) -> TimedSample:
+        """Time the calls; `keep` copies their results at once, for timed_results.py."""
         calls = calls or self.calls()
         side.ask("collect")
         side.ask("prepare", calls=calls)
         prepared = max(0.0, float(side.outside_ns - side.waited_ns))
-        said: dict[str, Any] = side.ask("time", hold=hold)[0]
+        said: dict[str, Any] = side.ask("time", hold=hold, keep=keep)[0]
         busy = max(0.0, float(side.outside_ns - side.waited_ns))
         lap = {name: said[name] for name in ("device_ns", "beyond_ns", "idle_wait_ns", "held") if name in said}
         return TimedSample(len(calls) // self.cases, prepared, busy, float(side.outside_ns), float(said["ns"]), **lap, reason=said.get("no_device_time"))
@@ -77,17 +77,8 @@ class Sampler:
         for side in sides:
             self.sample(side, calls)
 
-    def alone_ms(self, side: Side) -> list[float]:
-        """Return ms per call of the work on the stream without launch gaps: the stream is blocked until a whole sample
-        is queued. Empty for work that waits for the device, because such work cannot be queued."""
-        found: list[float] = []
-        for turn in range(_HELD_SAMPLES):
-            shot = self.sample(side, self.calls(min(self.batch, _HELD_CALLS)), hold=True)
-            if shot.held and shot.device_ns is not None:
-                found.append(shot.device_ns / 1e6 / shot.calls)
-            elif turn + 1 >= _HELD_TRIES and not found:
-                return []
-        return found
+    def held_calls(self) -> list[list[int]]:
+        return self.calls(min(self.batch, _HELD_CALLS))
 
 
 def new_seed() -> int:

@@ -1,6 +1,6 @@
-"""One evaluation: loads both sides, checks them, times them alternately, and checks them again.
+"""One evaluation: loads both sides, checks them, times them alternately, and checks what was timed.
 
-    load -> check (fresh seeds, both sides) -> memory -> warm-up -> timed rounds, some results compared -> suspicions, patches
+    load -> check (fresh seeds, both sides) -> memory -> warm-up -> timed rounds, all results checked -> suspicions, patches
 
 Seeds come from the system's random source at the moment of use, so that nothing can be precomputed. Samples that speak
 against the optimized side cause a refusal only if three series of rounds agree. A side that fails is dropped; the other
@@ -10,23 +10,23 @@ one is still timed. Prints nothing.
 from __future__ import annotations
 
 import argparse
-import random
-import secrets
 from typing import Any
 
 from . import timing
 from .findings import Violations
 from .footprint import Footprint, footprint_of
 from .inputs import imports_of
+from .precision import Errors
 from .ratio import Ratio, ratio_of
 from .sampler import Sampler, TimedSample, new_seed
 from .side import Side, SideFailure
+from .timed_results import TimedResults
 
 __all__ = ["Evaluation"]
 
-_COMPARED = 4  # timed rounds whose results are compared
 _ATTEMPTS = 3  # a single series of samples is not evidence on a busy machine
 _CACHE_PAIRS = 5
+_HELD_SAMPLES, _HELD_TRIES = 7, 2
 
 
 class Evaluation:
@@ -45,8 +45,10 @@ class Evaluation:
         self.ratio: Ratio | None = None
         self.memory: dict[str, Footprint] = {}
         self.floor_ms: float | None = None
-        self.reference: dict[str, float] | None = None
+        self.errors = Errors()
+        self.compared = False
         self._sampler = Sampler()
+        self.timed = TimedResults(options, self.violations, self.errors, self._compare)
         self._bytes: dict[int, int] = {}  # bytes of inputs and outputs, by case
         self._sides: list[Side] = []
 
@@ -107,10 +109,14 @@ class Evaluation:
             for case in range(self._sampler.cases):
                 for _ in range(self.options.checks):
                     self._check(baseline, optimized, case)
+            limit = self.options.max_error_ratio
+            passed = not self.violations.all() and (limit is None or not self.errors.beyond(limit))
             self._measure_memory(baseline)
-            self._measure_memory(optimized)
+            self._measure_memory(optimized, baseline)
             self._sampler.warm_up(self._sides, sum(self._bytes.values()))
+            self._sampler.batch = 1 if self.timed.only_last else self._sampler.batch
             self._time(baseline, optimized)
+            self.timed.conclude(passed)
             self._value_cache(optimized)
             self._look_again(optimized)
         except SideFailure as failure:
@@ -127,25 +133,35 @@ class Evaluation:
             raise SideFailure("baseline", "returns a value that cannot be compared; supported are arrays of a loaded library, "
                               "numbers, text, and tuples, lists and dictionaries of them")
         self.violations.add_behaviour(plain, own)
+        self.timed.only_last |= bool(plain["overwritten"])
         if _holds_unknown(own["output"]):
             return
         first, second = own["counts"]
         again, exchanged = blocks[first:first + second], blocks[first + second:]
-        compared = self._compare(baseline, case, seed, own["output"], blocks[:first], True)
+        compared = self._compare(case, seed, own["output"], blocks[:first], True)
         self.violations.add_comparison(compared)
-        self.reference = compared["reference"] or self.reference
+        self.compared = True
+        self.errors.add(case, compared)
+        self.timed.near = max(self.timed.near, compared["relative"])
         if not compared["problem"] and not compared["beyond"] and not own["late"]:
-            self.violations.add_repeat(self._compare(baseline, case, seed, own["again"], again))
+            self.violations.add_repeat(self._compare(case, seed, own["again"], again))
             if "exchanged" in own:
-                self.violations.add_exchanged(self._compare(baseline, case, other, own["exchanged"], exchanged))
+                self.violations.add_exchanged(self._compare(case, other, own["exchanged"], exchanged))
 
-    def _compare(self, baseline: Side, case: int, seed: int, output: Any, blocks: list[bytes], reference: bool = False) -> dict[str, Any]:
+    def _compare(self, case: int, seed: int, output: Any, blocks: list[bytes], reference: bool = False) -> dict[str, Any]:
+        """Compare a result in the baseline's process, which is the first side as long as there are two."""
         tolerance = {"rtol": self.options.rtol, "atol": self.options.atol, "reference": reference}
-        return baseline.ask("compare", blocks, case=case, seed=seed, output=output, **tolerance)[0]
+        return self._sides[0].ask("compare", blocks, case=case, seed=seed, output=output, **tolerance)[0]
 
-    def _measure_memory(self, side: Side) -> None:
-        """Measure one call of the case with the most memory."""
-        found = [footprint_of(side, case, new_seed()) for case in range(self._sampler.cases)]
+    def _measure_memory(self, side: Side, baseline: Side | None = None) -> None:
+        """Measure one call of the case with the most memory. With a baseline, the result of that call is checked, too."""
+        found = []
+        for case in range(self._sampler.cases):
+            seed = new_seed()
+            found.append(footprint_of(side, case, seed))
+            answer, blocks = side.ask("output", index=0) if baseline else ({}, [])
+            if baseline and not _holds_unknown(answer["output"]):
+                self.violations.add_comparison(self._compare(case, seed, answer["output"], blocks))
         self.memory[side.name] = max(found, key=lambda each: each.peak_mb or 0)
 
     def _time(self, baseline: Side, optimized: Side) -> None:
@@ -161,33 +177,40 @@ class Evaluation:
             self.violations.add(sentence, True)
         self.ratio = ratio_of(self.times["baseline"], self.times["optimized"])
         if self.timer == timing.CUDA:
-            self.alone_times = {side.name: self._sampler.alone_ms(side) for side in (baseline, optimized)}
+            self._time_alone(baseline, optimized)
 
     def _rounds(self, baseline: Side, optimized: Side) -> dict[str, list[TimedSample]]:
         shots: dict[str, list[TimedSample]] = {"baseline": [], "optimized": []}
-        compared = set(random.SystemRandom().sample(range(self.options.repeat), min(_COMPARED, self.options.repeat)))
+        in_full = self.timed.rounds(self.options.repeat)
         for turn in range(self.options.repeat):
             calls = self._sampler.calls()
             for side in (baseline, optimized) if turn % 2 == 0 else (optimized, baseline):
-                shots[side.name].append(self._sampler.sample(side, calls))
-            if turn in compared:
-                self._compare_timed(baseline, optimized, calls)
+                shots[side.name].append(self._sampler.sample(side, calls, keep=True))
+                side.ask("settle")
+            self.timed.check(baseline, optimized, calls, turn in in_full)
         return shots
+
+    def _time_alone(self, baseline: Side, optimized: Side) -> None:
+        """Time the work on the stream without launch gaps: the stream is blocked until a whole sample is queued. Work
+        that waits for the device cannot be queued and has no such time."""
+        times: dict[str, list[float]] = {"baseline": [], "optimized": []}
+        for turn in range(_HELD_SAMPLES):
+            if turn >= _HELD_TRIES and not any(times.values()):
+                break
+            calls = self._sampler.held_calls()
+            for side in (baseline, optimized):
+                hold = turn < _HELD_TRIES or bool(times[side.name])
+                shot = self._sampler.sample(side, calls, hold=hold, keep=True)
+                side.ask("settle")
+                if shot.held and shot.device_ns is not None:
+                    times[side.name].append(shot.device_ns / 1e6 / shot.calls)
+            self.timed.check(baseline, optimized, calls, False)
+        self.alone_times = times
 
     def _keep(self, shots: dict[str, list[TimedSample]]) -> None:
         self.timer, self.timer_reason = timing.timer_of(shots)
         self.times = {name: timing.per_call_ms(taken, self.timer) for name, taken in shots.items()}
         self.host_times = {name: timing.per_call_ms(taken, timing.HOST) for name, taken in shots.items()}
-
-    def _compare_timed(self, baseline: Side, optimized: Side, calls: list[list[int]]) -> None:
-        """Return a result of the calls just timed: the last one, which had the least time to finish, or any."""
-        index = secrets.choice([len(calls) - 1, secrets.randbelow(len(calls))])
-        answer, blocks = optimized.ask("output", index=index)
-        if answer["late"]:
-            self.violations.add("outputs changed after the call returned", True)
-        if not _holds_unknown(answer["output"]):
-            case, seed = calls[index]
-            self.violations.add_comparison(self._compare(baseline, case, seed, answer["output"], blocks))
 
     # ---- what speaks against the figures
 
@@ -197,6 +220,7 @@ class Evaluation:
         found = [
             timing.elsewhere(own) if self.timer == timing.CUDA else None,
             timing.clocks_apart(own),
+            timing.answers_late(shots["baseline"], own),
             timing.prepared_elsewhere(shots["baseline"], own),
             timing.floor_broken(self.times["baseline"], self.times["optimized"], self.floor_ms, sum(self._bytes.values())),
         ]
@@ -218,7 +242,9 @@ class Evaluation:
 
     def _look_again(self, optimized: Side) -> None:
         """Check the constraints, and the functions that the module replaced."""
-        self.violations.add_replaced([str(name) for name in optimized.ask("replaced")[0]["names"]])
+        found = optimized.ask("replaced")[0]
+        self.violations.add_replaced([str(name) for name in found["names"]])
+        self.violations.add_hooks([str(name) for name in found["hooks"]])
         peak = self.memory["optimized"].peak_mb
         if peak is not None:
             self.violations.add_memory(peak, self.options.max_memory_mb)

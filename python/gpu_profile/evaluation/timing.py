@@ -11,10 +11,11 @@ from typing import Callable
 
 from .sampler import TimedSample
 
-__all__ = ["CUDA", "HOST", "cached", "clocks_apart", "elsewhere", "floor_broken", "per_call_ms", "prepared_elsewhere", "timer_of"]
+__all__ = ["CUDA", "HOST", "answers_late", "cached", "clocks_apart", "elsewhere", "floor_broken", "per_call_ms", "prepared_elsewhere", "timer_of"]
 
 CUDA, HOST = "cuda events", "host"
 _MIB = 1024.0 * 1024.0
+_LATE_MS = 0.15  # answers of both sides take 0.1 to 0.2 ms
 
 
 def timer_of(shots: dict[str, list[TimedSample]]) -> tuple[str, str | None]:
@@ -43,15 +44,24 @@ def elsewhere(shots: list[TimedSample]) -> str | None:
 
 
 def clocks_apart(shots: list[TimedSample]) -> str | None:
-    """Compare the worker's clock with the evaluator's, which adds a message and, on a busy machine, the wait for a CPU;
-    and the device's clock with the worker's, which adds the way to the device and back."""
-    inside, outside = (median(getattr(shot, name) for shot in shots) for name in ("inside_ns", "outside_ns"))
-    if _nearly_all(lambda shot: shot.outside_ns - shot.inside_ns > max(2e6, 0.5 * shot.outside_ns), shots):
+    """Compare the worker's clock with the evaluator's less the wait for a CPU, which adds a message; and the device's clock
+    with the worker's, which adds the way to the device and back."""
+    inside, outside = (median(getattr(shot, name) for shot in shots) for name in ("inside_ns", "busy_ns"))
+    if _nearly_all(lambda shot: shot.busy_ns - shot.inside_ns > max(2e6, 0.5 * shot.busy_ns), shots):
         return f"clocks disagree: {inside / 1e6:.4f} ms inside the process, {outside / 1e6:.4f} ms outside"
     seen = [shot for shot in shots if shot.device_ns is not None]
     if _nearly_all(lambda shot: shot.inside_ns - (shot.device_ns or 0) - shot.beyond_ns > max(2e5, 0.5 * shot.inside_ns), seen):
         own = median(shot.device_ns or 0 for shot in seen)
         return f"clocks disagree: {own / 1e6:.4f} ms on the device, {inside / 1e6:.4f} ms until completion"
+    return None
+
+
+def answers_late(baseline: list[TimedSample], optimized: list[TimedSample]) -> str | None:
+    """Compare the times from the end of the calls to the answer. The code is the same on both sides, so a longer time is
+    work that the module does after the calls."""
+    plain, own = (_fast(lambda shot: (shot.busy_ns - shot.inside_ns) / 1e6, shots) for shots in (baseline, optimized))
+    if own > max(0.0, 2 * plain) and own - max(0.0, plain) > max(_LATE_MS, 0.1 * median(shot.inside_ns / 1e6 for shot in optimized)):
+        return f"clocks disagree: the answer comes {own:.4f} ms after the calls, {plain:.4f} ms for the baseline"
     return None
 
 

@@ -63,8 +63,10 @@ def table(evaluation: Evaluation) -> str:
     if any(each.device_used_mb is not None for each in memory):
         rows.append(("device in use (NVML)", *(_mb(each.device_used_mb) for each in memory)))
         rows.append(("not reserved by the side", *(_mb(each.outside_mb) for each in memory)))
-    if evaluation.reference:
-        rows.append(("error against float64", *(f"{evaluation.reference[name]:.2e}" for name in _SIDES)))
+    if evaluation.compared:
+        rows.append(("difference, relative", "", f"{evaluation.violations.relative:.1e}"))
+    if errors := evaluation.errors.worst():
+        rows.append(("error against float64", f"{errors.baseline:.1e}", f"{errors.optimized:.1e}"))
     text = "".join(f"{head:<24}{one:>16}{other:>16}\n" for head, one, other in rows)
     return text + _verdict_line(evaluation)
 
@@ -103,7 +105,7 @@ def _verdict_line(evaluation: Evaluation) -> str:
 
 
 def json_text(evaluation: Evaluation, version: str) -> str:
-    ratio = evaluation.ratio
+    ratio, errors = evaluation.ratio, evaluation.errors.worst()
     void = evaluation.violations.void
     document: dict[str, Any] = {"tool": "gpu-profile", "version": version, "command": "evaluate", **figures(evaluation)}
     refused = void or not ratio
@@ -118,7 +120,9 @@ def json_text(evaluation: Evaluation, version: str) -> str:
         "baseline_kernel_ms": _median(evaluation.alone_times.get("baseline")),
         "import_ms": evaluation.import_ms, "floor_ms": evaluation.floor_ms, 
         "memory": {name: {**each._asdict(), "outside_mb": each.outside_mb} for name, each in evaluation.memory.items()},
-        "reference_error": evaluation.reference,
+        "relative_error": evaluation.violations.relative if evaluation.compared else None,
+        "reference_error": errors and {"optimized": errors.optimized, "baseline": errors.baseline, "ratio": errors.ratio},
+        "timed_results_checked": evaluation.timed.checked, "timed_results_wrong": evaluation.timed.wrong, "checking_s": evaluation.timed.taken_s,
         "violations": [{"text": v.text, "refused": v.voids} for v in evaluation.violations.all()],
         "failures": [{"side": failure.side, "text": str(failure)} for failure in evaluation.failures],
         "exit_code": exit_code(evaluation),

@@ -23,11 +23,13 @@ from typing import Any, Callable
 
 from ..bench_memory import framework_counters
 from ..user_file import load, said, user_frames
+from .accuracy import Tolerance
 from .arrays import Arrays
-from .clock import make_clock, make_perturb
+from .clock import keep_freed_memory, make_clock, make_perturb
 from .compare import compare
 from .device import waiter
 from .inputs import imports_of, made_inputs
+from .sketch import Sketch, disagreement, sketch_of
 from .stopwatch import Stopwatch
 from .patch_detector import PatchDetector
 from .wire import receive, send
@@ -42,19 +44,22 @@ Tree = dict[str, Any]
 class Worker:
     def __init__(self, setup: dict[str, Any]) -> None:
         self._setup = setup
+        keep_freed_memory()
         for name in {*imports_of(setup["module"]), *imports_of(setup["inputs"] or ""), *setup["frameworks"]}:
             with contextlib.suppress(Exception):  # the module's own import reports it better
                 importlib.import_module(name)
         self._clock, self._perturb, self._sleep = make_clock(), make_perturb(), time.sleep
         self._clean = gc.collect, gc.disable, gc.enable
+        self._shuffle = random.SystemRandom().shuffle
         self._arrays, self._wait, self._memory = Arrays(), waiter(), framework_counters()
         self._patch_detector, self._stopwatch = PatchDetector(), Stopwatch(self._arrays)
         self._inputs: list[Callable[[int], Any]] = []
         self._kernel: Callable[..., Any] = print
         self._batch: list[Any] = []
         self._prepared: list[Any] = []
+        self._kept: list[Any] = []
         self.after: Callable[[], None] | None = None  # runs after the answer has been sent
-        self._early: tuple[Tree, Blocks] = ({}, [])
+        self._early: dict[int, tuple[Tree, Blocks]] = {}  # results of the last time(), as they were at its end
         self._expected: dict[tuple[int, int], tuple[Tree, Blocks]] = {}
 
     # ---- loading
@@ -174,13 +179,24 @@ class Worker:
     def compare(self, message: dict[str, Any], blocks: Blocks) -> tuple[Tree, Blocks]:
         case, seed = message["case"], message["seed"]
         if (case, seed) not in self._expected:
-            self._expected[case, seed] = self._called(self._make(case, seed))
+            self._expected = {(case, seed): self._called(self._make(case, seed))}
         wanted, got = self._expected[case, seed], (message["output"], blocks)
-        tolerance = message["rtol"], message["atol"]
-        found = compare(wanted, got, None, *tolerance)
+        tolerance = Tolerance(message["rtol"], message["atol"])
+        found = compare(wanted, got, None, tolerance)
         if found["beyond"] or message["reference"]:
-            found = compare(wanted, got, self._reference(case, seed), *tolerance)
+            found = compare(wanted, got, self._reference(case, seed), tolerance)
         return found, []
+
+    def agree(self, message: dict[str, Any], blocks: Blocks) -> tuple[Tree, Blocks]:
+        """Compare sketches of the optimized side's results with those of the same calls here: how far each is beyond
+        the tolerance, and its relative error."""
+        own = self._sketches(message)
+        found = [disagreement(each, digest, block) for each, digest, block in zip(own, message["digests"], blocks)]
+        return {"beyond": [one for one, _ in found], "relative": [other for _, other in found], "rounding": max(each.rounding for each in own)}, []
+
+    def _sketches(self, message: dict[str, Any]) -> list[Sketch]:
+        tolerance = Tolerance(message["rtol"], message["atol"])
+        return [sketch_of(self._early[index], message["key"], tolerance) for index in message["of"]]
 
     def _reference(self, case: int, seed: int) -> tuple[Tree, Blocks] | None:
         """Return the baseline's result for the same inputs in float64, if it accepts them."""
@@ -202,13 +218,13 @@ class Worker:
 
     def collect(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """Free the remains of earlier samples, so that freeing them is not part of any measured time."""
-        self._batch = []
+        self._batch, self._early, self._kept = [], {}, []
         self._clean[0]()
         return {}, []
 
     def time(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """Run the prepared calls. Answers immediately; the evaluator also reads its own clock."""
-        prepared = self._prepared
+        prepared = self._kept = self._prepared
         outputs: list[Any] = []
         kernel, clock, wait, keep, watch = self._kernel, self._clock, self._wait, outputs.append, self._stopwatch
         watch.find(prepared)
@@ -223,23 +239,41 @@ class Worker:
             lap = watch.read()
             wait(outputs)
             took = clock() - begun
-        finally:
+        except BaseException:
             self._clean[2]()
+            raise
         self._batch = [made if output is None else output for made, output in zip(prepared, outputs)]
         self._prepared = []
-        self.after = self._copy_early
+        self.after = self._copy_early if message["keep"] else self._clean[2]
         return {"ns": took, **lap}, []
 
     def _copy_early(self) -> None:
-        """Return the last result, which had the least time to finish, as it was at the end of the timing."""
-        self.after = None
-        self._early = self._described(self._batch[-1])
+        """Copy the results as they are at the end of the timing: the last one first, which had the least time to finish,
+        the others in random order. Until then nothing runs that the module could attach work to: no collection of
+        garbage, and no input is freed."""
+        try:
+            *others, last = range(len(self._batch))
+            self._shuffle(others)
+            self._early = {index: self._described(self._batch[index]) for index in (last, *others)}
+        finally:
+            self._clean[2]()
+
+    def settle(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Answer once the results are copied, so that copying is not part of the other side's time."""
+        return {}, []
+
+    def sketch(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
+        """Return a sketch of each result of the last time(); `late` if one changed after the timing."""
+        late = any(self._described(self._batch[index]) != early for index, early in self._early.items())
+        unknown = any(_holds_unknown(tree) for tree, _ in self._early.values())
+        found = [] if unknown else self._sketches(message)
+        return {"late": late, "digests": [each.digest for each in found]}, [bytes(each.values) for each in found]
 
     def output(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        """Return a result of the last time(); `late` if the last one changed after the timing."""
-        late = self._described(self._batch[-1]) != self._early
-        tree, blocks = self._described(self._batch[message["index"]])
-        return {"output": tree, "late": late}, blocks
+        """Return a result of the last time(), as it was at its end, or that of call()."""
+        index = message["index"]
+        tree, blocks = self._early[index] if index in self._early else self._described(self._batch[index])
+        return {"output": tree}, blocks
 
     def copy(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """Return the shortest times for copying this side's inputs, and their bytes: read once and written once."""
@@ -264,8 +298,7 @@ class Worker:
 
     def call(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
         """Measure the memory of a single call: from the framework, if one with a device is loaded."""
-        self._batch.clear()
-        self._early = ({}, [])
+        self._batch, self._early, self._kept = [], {}, []
         self._expected.clear()
         self._clean[0]()
         arguments = self._make(message["case"], message["seed"])
@@ -273,7 +306,7 @@ class Worker:
             self._memory.begin()
         output = self._kernel(*arguments)
         self._wait(output)
-        self._batch = [output]
+        self._batch = [arguments if output is None else output]
         if not self._memory:
             return {"source": None, "peak": None}, []
         counts = self._memory.counts()
@@ -284,7 +317,7 @@ class Worker:
         return {"source": self._memory.name if self._memory else None}, []
 
     def replaced(self, message: dict[str, Any], _: Blocks) -> tuple[Tree, Blocks]:
-        return {"names": self._patch_detector.replaced()}, []
+        return {"names": self._patch_detector.replaced(), "hooks": self._patch_detector.installed()}, []
 
 
 def _parameters(kernel: Callable[..., Any]) -> int:
@@ -302,6 +335,10 @@ def _widened(arrays: Arrays, value: Any) -> Any:
     if family is None or not family.dtype(value).startswith(("float16", "float32", "bfloat16")):
         return value
     return value.double() if family.name == "torch" else value.astype("float64")
+
+
+def _holds_unknown(tree: Tree) -> bool:
+    return bool(tree["is"] == "unknown" or any(map(_holds_unknown, tree.get("of", []))))
 
 
 def _said(problem: BaseException) -> dict[str, Any]:
@@ -327,8 +364,9 @@ def _serve(link: socket.socket) -> None:
             answer, blocks = _said(problem), []
             del problem
         send(link, token, {**answer, "id": message["id"]}, blocks)
-        if worker.after:
-            worker.after()
+        then, worker.after = worker.after, None
+        if then:
+            then()
 
 
 def main() -> None:

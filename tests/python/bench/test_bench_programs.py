@@ -128,7 +128,7 @@ def test_stops_when_the_time_is_over(bench):
 # ---- compare
 
 
-def samples(median, seed=1, count=60, noise=0.01):
+def samples(median, seed=1, count=60, noise=0.001):
     drawn = random.Random(seed)
     return [median * drawn.gauss(1, noise) for _ in range(count)]
 
@@ -153,6 +153,41 @@ def test_verdicts_and_conditions(bench, tmp_path, after, verdict, fails):
         done = bench("compare", before, now, "--fail-on", condition)
         assert done.status == (1 if condition in fails else 0), condition
         assert len(done.said) == done.status
+
+
+def runs_of(name, medians, tmp_path, noise=0.01, load=None, value=1000.0):
+    """A result with one entry per run, of the same benchmark."""
+    path = tmp_path / kept(name, [1.0], tmp_path)
+    document = json.loads(path.read_text())
+    document["machine"]["load"] = load
+    document["benchmarks"] = [
+        {"measurement": {"name": "x", "timer": "host", "samples": samples(median * value, seed, noise=noise)}} for seed, median in enumerate(medians)]
+    path.write_text(json.dumps(document))
+    return path.name
+
+
+def test_one_run_does_not_know_what_runs_differ_by(bench, tmp_path):
+    """The medians of two noisy processes are 3 % apart, which 60 samples each resolve; runs of the same code differ as much."""
+    row = compared(bench("compare", runs_of("a", [1.0], tmp_path), runs_of("b", [1.03], tmp_path), "--format", "csv"))
+    assert row["verdict"] == "cannot tell"
+    assert "runs of the same code are assumed to differ by 0." in row["reason"] and "measure several runs per side" in row["reason"]
+
+
+def test_several_runs_are_measured(bench, tmp_path):
+    """Five runs a side: 3 % is found if runs differ by 0.5 %, and not if they differ by 5 %; one row for all runs."""
+    steady, shaky = [1.0, 1.005, 0.995, 1.003, 0.998], [1.0, 1.06, 0.95, 1.04, 0.97]
+    row = compared(bench("compare", runs_of("a", steady, tmp_path), runs_of("b", [1.03 * each for each in steady], tmp_path), "--format", "csv"))
+    assert row["verdict"] == "slower" and "(runs of the same code differ by 0." in row["reason"]
+    row = compared(bench("compare", runs_of("a", shaky, tmp_path), runs_of("b", [1.03 * each for each in shaky], tmp_path), "--format", "csv"))
+    assert row["verdict"] == "cannot tell"
+    assert float(row["speedup_low"]) < 1 < float(row["speedup_high"])
+
+
+@pytest.mark.parametrize(("load", "value", "verdict"), [(8.0, 5e6, "cannot tell"), (1.0, 5e6, "slower"), (None, 5e6, "slower"), (8.0, 1e5, "slower")])
+def test_long_times_on_a_machine_with_too_much_work(bench, tmp_path, load, value, verdict):
+    """The machine of these results has one CPU. A call of 5 ms waits for others, one of 0.1 ms fits into a turn."""
+    before, after = runs_of("a", [1.0], tmp_path, 0.001, load, value), runs_of("b", [1.3], tmp_path, 0.001, load, value)
+    assert compared(bench("compare", before, after, "--format", "csv"))["verdict"] == verdict
 
 
 def test_too_few_samples_cannot_tell(bench, tmp_path):

@@ -139,6 +139,88 @@ def test_refused(judge, said):
     assert_refused(judge(REFUSED[said]), said)
 
 
+def test_rubbish_in_a_tenth_of_the_timed_calls(judge):
+    """Every timed result is checked; a few chosen rounds missed this in most evaluations."""
+    done = judge(HONEST + """
+import itertools, random
+honest, calls, dice = kernel, itertools.count(), random.Random()
+def kernel(x):
+    return numpy.ones_like(x) * 17 if next(calls) > 20 and dice.random() < 0.1 else honest(x)
+""", "--repeat", "30")
+    assert_refused(done, "results of timed calls are wrong: ")
+
+
+@pytest.mark.parametrize("rubbish", ["last[0]", "x", "numpy.vstack([honest(x[:-1]), x[-1:]])"])
+@pytest.mark.parametrize("timed", ["not gc.isenabled()", "sys._getframe(1).f_code.co_name == 'time'"], ids=["gc", "frame"])
+def test_rubbish_when_it_notices_that_it_is_timed(judge, timed, rubbish):
+    assert_refused(judge(HONEST + f"""
+import gc, sys
+honest, last = kernel, [None]
+def kernel(x):
+    if {timed} and last[0] is not None:
+        return numpy.array({rubbish})
+    last[0] = honest(x)
+    return last[0].copy()
+"""), "results of timed calls are wrong: ")
+
+
+def test_less_precision_when_it_is_timed(judge):
+    """Within any tolerance for float32, and a thousand times the error of the baseline."""
+    assert_refused(judge(HONEST + """
+import gc
+honest = kernel
+def kernel(x):
+    return honest(x) if gc.isenabled() else honest(x).astype("f2").astype("f4")
+"""), "times the baseline's in timed calls: ")
+
+
+REPAIRED = HONEST + """
+import gc, itertools, sys, threading, time
+honest, calls, left = kernel, itertools.count(), []
+def kernel(x):
+    if next(calls) < 12:
+        return honest(x)
+    out = numpy.zeros_like(x)
+    left.append((out, x.copy()))
+    HOOK
+    return out
+def repair(*_):
+    while left:
+        out, x = left.pop(0)
+        out[...] = honest(x)
+"""
+
+
+@pytest.mark.parametrize("hook", [
+    "threading.Timer(0.003, repair).start() if len(left) == 1 else None",
+    "gc.callbacks.append(repair) if repair not in gc.callbacks else None",
+    "weakref.finalize(x, repair)",
+    "sys.setprofile(lambda frame, event, what: repair() if frame.f_code.co_name == '_copy_early' else None)",
+], ids=["thread", "gc", "freed-input", "profile"])
+def test_results_that_are_repaired_after_the_timing(judge, hook):
+    """Zeros while the clock runs. A repair is too late, or is seen: nothing is freed or collected before
+    the results are copied, and no hook may be installed."""
+    done = judge(REPAIRED.replace("HOOK", hook).replace("import gc,", "import gc, weakref,"))
+    assert done.status == 1
+    assert done.figures["speedup"] != done.figures["speedup"], done.text
+
+
+MSE = "import numpy\ndef kernel(x):\n    return 2e-7 * (x - x.mean())\n"
+
+
+@pytest.mark.parametrize("options", [(), ("--atol", "1e-5")], ids=["default", "atol"])
+@pytest.mark.parametrize("body", ["numpy.zeros_like(x)", "numpy.full_like(x, 1e-9)"])
+def test_nothing_in_the_place_of_a_small_gradient(judge, body, options):
+    """1e-5 was the absolute tolerance whatever the scale of the outputs, and may still be asked for."""
+    assert_refused(judge(f"import numpy\ndef kernel(x):\n    return {body}\n", *options, baseline=MSE), "outputs are constant (")
+
+
+def test_noise_in_the_place_of_a_small_gradient(judge):
+    done = judge("import numpy\ndef kernel(x):\n    return -2e-7 * x\n", "--atol", "1e-5", baseline=MSE)
+    assert done.status == 1
+    assert done.violations[0].startswith("outputs differ by ") and "(relative error 2.0e+00)" in done.violations[0]
+
+
 def test_a_forged_clock_is_held_beside_another(judge):
     """The module finds the worker's clock by going through its memory, and makes it say what it likes."""
     assert_refused(judge(HONEST + """

@@ -52,8 +52,9 @@ def test_work_elsewhere(samples, found):
 
 @pytest.mark.parametrize(("samples", "said"), [
     (shots(), None),
-    (shots(outside_ns=6e6), "clocks disagree: 1.0000 ms inside the process, 6.0000 ms outside"),
+    (shots(outside_ns=6.4e6, busy_ns=6e6), "clocks disagree: 1.0000 ms inside the process, 6.0000 ms outside"),
     (shots(outside_ns=busy(1.1e6)), None),
+    (shots(outside_ns=6e6), None),  # the wait for a CPU
     (on_device(), None),
     (on_device(inside_ns=busy(1e6), outside_ns=busy(1.1e6, wait=5e7)), None),
     (on_device(device_ns=1e4), "clocks disagree: 0.0100 ms on the device, 1.0000 ms until completion"),

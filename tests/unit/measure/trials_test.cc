@@ -123,6 +123,42 @@ TEST(Trials, ThreePercentUnderOnePercentNoiseIsFound) {
         }
 }
 
+// Runs whose medians scatter by `between`, 50 samples each with 1 % of noise; one run a side has only what is assumed of it.
+struct Compared {
+    double holds = 0, wrong = 0;
+};
+Compared share_of_runs(std::size_t count, double between) {
+    Compared share;
+    auto draw = [&](Random& random) {
+        std::vector<std::vector<double>> side;
+        for (std::size_t i = 0; i < count; ++i)
+            side.push_back(times(random, Noise::normal, kTrue * std::exp(between * random.normal()), 0.01, 50));
+        return side;
+    };
+    auto runs = [](const std::vector<std::vector<double>>& side) {
+        return std::vector<SampledRun>(side.begin(), side.end());
+    };
+    std::string what = std::to_string(count) + " runs that differ by " + std::to_string(between).substr(0, 5);
+    share.holds = share_of((what + ", interval holds 1").c_str(), 61, [&](Random& random) {
+        auto before = draw(random), after = draw(random);
+        Comparison found = compare_runs(runs(before), runs(after));
+        bool wrong = found.verdict == SpeedVerdict::faster || found.verdict == SpeedVerdict::slower;
+        share.wrong += wrong ? 1.0 / trials() : 0;
+        return found.interval && found.interval->low <= 1 && 1 <= found.interval->high;
+    });
+    return share;
+}
+
+TEST(Trials, RunsOfTheSameCodeAreHardlyEverCalledFaster) {
+    for (std::size_t count : {1U, 3U, 5U})
+        for (double between : {0.0, 0.005, 0.02, 0.05}) {
+            if (count == 1 && between > 0.005) continue;  // half of the noise within a run is what is assumed
+            Compared share = share_of_runs(count, between);
+            EXPECT_GE(share.holds, 0.93 - room(0.95));
+            EXPECT_LT(share.wrong, 0.02 + room(0.02));
+        }
+}
+
 TEST(Trials, DriftThatMeetsBothIsNoDifferenceWhenTheyTakeTurns) {
     double share = share_of("false word under common drift, paired", 51, [&](Random& random) {
         std::vector<double> before, after;

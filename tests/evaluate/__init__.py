@@ -1,0 +1,1 @@
+"""Drawn pairs for `gpu-profile evaluate`, and trials of how often it is wrong about them (trials.py)."""
