@@ -70,8 +70,12 @@ Change change_of_sums(std::span<const double> base, std::span<const double> next
                       bool one_process = false);
 // Withdraws from the change of one pair of recordings, with these samples, what a single recording per side cannot show:
 // differences that runs of one program often have, or that a drift or two states of the clocks within a recording
-// explain. What is left has low confidence.
-Change change_of_one_pair(Change change, std::span<const double> base, std::span<const double> next);
+// explain. What is left has low confidence. `same_median`: the runs are equally fast, and this is about their tails.
+Change change_of_one_pair(Change change, std::span<const double> base, std::span<const double> next,
+                          bool same_median = false);
+// Withdraws from the change of several recordings a difference that two states of the clocks can explain, if the steps of
+// one recording per side show such states.
+Change without_states(Change change, std::span<const double> base, std::span<const double> next);
 // One value per recording.
 Change change_of_runs(std::span<const double> base, std::span<const double> next);
 // One value per side and no measure of its variation: the same only if they are equal.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"
@@ -74,6 +75,12 @@ bool one_process(const Run& base, const Run& next) {
     return *before.last < *after.first || *after.last < *before.first;
 }
 
+// Whether a metric of the steps sees their tail, which grows without a change of the median.
+bool of_tail(std::size_t metric) {
+    auto which = static_cast<Metric>(metric);
+    return which == Metric::step_mean || which == Metric::step_p95 || which == Metric::step_total;
+}
+
 std::string amount(double value, Unit unit) {
     return unit == Unit::bytes ? readable_bytes(value) : readable_duration(value);
 }
@@ -101,11 +108,11 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
         };
         std::vector<double> befores = values(before, base_repeats), afters = values(after, new_repeats);
         if (befores.size() + afters.size() > 2)
-            changes[i] = change_of_runs(befores, afters);
+            changes[i] = without_states(change_of_runs(befores, afters), before.samples, after.samples);
         else if (!before.samples.empty() && !after.samples.empty())
-            changes[i] =
-                change_of_one_pair(change_of_steps(static_cast<Metric>(i), before.samples, after.samples, within),
-                                   before.samples, after.samples);
+            changes[i] = change_of_one_pair(
+                change_of_steps(static_cast<Metric>(i), before.samples, after.samples, within), before.samples,
+                after.samples, of_tail(i) && changes[static_cast<std::size_t>(Metric::step_p50)].word == Word::same);
         else
             changes[i] = change_of_values(before.value, after.value);
     }
@@ -132,8 +139,9 @@ Metric deciding_metric(const Changes& changes) {
     auto of = [&](Metric metric) -> const Change& { return changes[static_cast<std::size_t>(metric)]; };
     const Change &median = of(Metric::step_p50), &mean = of(Metric::step_mean);
     if (!median.base || !median.next) return Metric::wall_time;
+    bool unclear = median.word == Word::cannot_tell && std::abs(mean.pct.value_or(0)) >= kMinChangeOfFew;
     bool opposite = decided(median) && median.word != mean.word;
-    return decided(mean) && (!decided(median) || opposite) ? Metric::step_mean : Metric::step_p50;
+    return decided(mean) && (median.word == Word::same || unclear || opposite) ? Metric::step_mean : Metric::step_p50;
 }
 
 ResultTable metrics_table(const Changes& changes) {

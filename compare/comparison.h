@@ -32,8 +32,8 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
 // One recording against earlier ones that are only available as values.
 Changes changes_of(std::span<const Values> base, const Values& next);
 
-// The metric that decides between faster and slower: the median step if both have steps, or the mean if only that is
-// known to have changed, or to have changed in the other direction; otherwise the total time.
+// The metric that decides between faster and slower: the median step if both have steps. The mean if the median is the
+// same, changed in the other direction, or is unclear beside a large change; otherwise the total time.
 Metric deciding_metric(const Changes& changes);
 
 // Withdraws a verdict on the median step that the mean step contradicts; the samples are those of the median.

@@ -17,7 +17,9 @@ namespace {
 
 // The difference of two runs that is exceeded by chance in 3 % of the pairs if runs differ by 1.5 %, as those of machines
 // shared with nobody often do: 2.2 standard deviations of sqrt(2) x 1.5 %.
-constexpr double kRunToRunPct = 4.7;
+constexpr double kRunToRunPct = 4.75;
+constexpr double kOfStrict = 0.84;         // 97 % of a normal distribution relative to 99 %
+constexpr double kBeyondStates = 2.5;      // standard deviations
 constexpr std::size_t kMinSteps = 8;       // fewer show no drift and no states
 constexpr double kClearSlope = 3;          // standard errors
 constexpr double kNonlinear = 1.5;         // a drift need not be linear
@@ -59,16 +61,18 @@ double drift_of(std::span<const double> logs) {
 }
 
 // The distance between two states that samples switch between and stay in; 0 if there are none.
-double states_of(std::span<const double> logs) {
+double states_of_logs(std::span<const double> logs) {
     if (logs.size() < kMinSteps) return 0;
     std::vector<double> sorted(logs.begin(), logs.end());
     std::sort(sorted.begin(), sorted.end());
     auto count = static_cast<double>(sorted.size());
     double all = squares_of(sorted), best = 0, gap = 0, border = 0;
     std::size_t least = std::max(kMinStepsOfState, static_cast<std::size_t>(kMinShareOfState * count));
-    for (std::size_t low = least; low + least <= sorted.size(); ++low) {
-        std::span<const double> whole(sorted);
-        double apart = mean_of_logs(whole.subspan(low)) - mean_of_logs(whole.first(low));
+    double sum = std::accumulate(sorted.begin(), sorted.end(), 0.0), below = 0;
+    for (std::size_t low = 1; low + least <= sorted.size(); ++low) {
+        below += sorted[low - 1];
+        if (low < least) continue;
+        double apart = (sum - below) / (count - static_cast<double>(low)) - below / static_cast<double>(low);
         double between = static_cast<double>(low) * (count - static_cast<double>(low)) / count * apart * apart;
         if (between > best) best = between, gap = apart, border = (sorted[low - 1] + sorted[low]) / 2;
     }
@@ -92,9 +96,30 @@ double half_width_of(const Change& change) {
     return near <= -100 ? 0 : std::abs(std::log1p(*change.pct / 100) - std::log1p(near / 100));
 }
 
+double states_of(std::span<const double> base, std::span<const double> next) {
+    return std::max(states_of_logs(logs_of_positive(base)), states_of_logs(logs_of_positive(next)));
+}
+
+Change explained_by_states(Change change, double states) {
+    change.word = Word::cannot_tell;
+    change.few = true;
+    change.because += fmt::format(
+        "; samples stay in one of two states {:.1f} % apart, as with clocks that are not locked", in_percent(states));
+    return change;
+}
+
 }  // namespace
 
-Change change_of_one_pair(Change change, std::span<const double> base, std::span<const double> next) {
+Change without_states(Change change, std::span<const double> base, std::span<const double> next) {
+    if (!change.of_runs || !decided(change) || *change.pct <= -100) return change;
+    double states = states_of(base, next);
+    // A run may be in either state: half of the distance is the deviation of one.
+    double runs = std::sqrt(1 / static_cast<double>(change.base_samples) + 1 / static_cast<double>(change.new_samples));
+    bool explained = std::abs(std::log1p(*change.pct / 100)) < states * std::min(1.0, kBeyondStates / 2 * runs);
+    return explained ? explained_by_states(std::move(change), states) : change;
+}
+
+Change change_of_one_pair(Change change, std::span<const double> base, std::span<const double> next, bool same_median) {
     bool equal = change.pct == 0 && change.word == Word::same && change.interval && change.interval->low == 0 &&
                  change.interval->high == 0;
     if (!change.pct || equal) return change;
@@ -102,13 +127,12 @@ Change change_of_one_pair(Change change, std::span<const double> base, std::span
     if (!decided(change) || *change.pct <= -100) return change;
     double found = std::abs(std::log1p(*change.pct / 100));
     std::vector<double> before = logs_of_positive(base), after = logs_of_positive(next);
-    double drift = drift_of(before) + drift_of(after), states = std::max(states_of(before), states_of(after));
-    double runs = std::hypot(std::log1p(kRunToRunPct / 100), half_width_of(change));
+    double drift = drift_of(before) + drift_of(after), states = states_of(base, next);
+    double runs = same_median ? 0 : std::hypot(std::log1p(kRunToRunPct / 100), kOfStrict * half_width_of(change));
     if (found >= std::max({drift, states, runs})) return change;
+    if (found < states) return explained_by_states(std::move(change), states);
     change.word = Word::cannot_tell;
-    if (found < states)
-        change.because += fmt::format("; samples stay in one of two states {:.1f} % apart", in_percent(states));
-    else if (found < drift)
+    if (found < drift)
         change.because += fmt::format("; samples drift, which can explain a difference of {:.1f} %", in_percent(drift));
     else
         change.because +=
