@@ -139,7 +139,8 @@ Metric deciding_metric(const Changes& changes) {
     auto of = [&](Metric metric) -> const Change& { return changes[static_cast<std::size_t>(metric)]; };
     const Change &median = of(Metric::step_p50), &mean = of(Metric::step_mean);
     if (!median.base || !median.next) return Metric::wall_time;
-    bool unclear = median.word == Word::cannot_tell && std::abs(mean.pct.value_or(0)) >= kMinChangeOfFew;
+    bool unclear =
+        median.word == Word::cannot_tell && (mean.of_runs || std::abs(mean.pct.value_or(0)) >= kMinChangeOfFew);
     bool opposite = decided(median) && median.word != mean.word;
     return decided(mean) && (median.word == Word::same || unclear || opposite) ? Metric::step_mean : Metric::step_p50;
 }
