@@ -33,8 +33,8 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
 Changes changes_of(std::span<const Values> base, const Values& next);
 
 // The metric that decides between faster and slower: the median step if both have steps. The mean if it changed and the
-// median is the same, changed in the other direction, or is unclear, of one recording per side beside a change of 10 % or
-// more; without steps the total time.
+// median is the same, changed in the other direction, or is unclear; with one recording per side and an unclear median
+// only a change of the mean by 10 % or more decides. Without steps the total time.
 Metric deciding_metric(const Changes& changes);
 
 // Withdraws a verdict on the median step that the mean step contradicts; the samples are those of the median.

@@ -45,7 +45,7 @@ std::vector<double> logs_of_positive(std::span<const double> samples) {
     return logs;
 }
 
-// By how much a median may be off because of a linear drift from the first to the last sample; 0 if none is clear.
+// By how much a median may be off because of a linear drift from the first to the last sample; 0 without a clear one.
 double drift_of(std::span<const double> logs) {
     if (logs.size() < kMinSteps) return 0;
     auto count = static_cast<double>(logs.size());

@@ -17,9 +17,9 @@
 namespace gpuprof::compare {
 namespace {
 
-constexpr std::size_t kMinOthers = 3;    // steps beside a side with a single one
+constexpr std::size_t kMinOthers = 3;    // steps of the other side if one has a single step
 constexpr double kFarRatio = 2;          // of step durations, where a side has a single one
-constexpr double kMainShare = 0.5;       // of the difference, or of the kernel time
+constexpr double kMainShare = 0.5;       // of the difference, of the kernel time, or of the change of the median
 constexpr double kVanished = 0.1;        // of what it was
 constexpr std::size_t kMinLaunches = 8;  // launches per side; that many are disjoint by chance in 2 of 12,870 cases
 constexpr double kEquallyOften = 2;      // ratio of launches per step
@@ -76,14 +76,16 @@ void withdraw_contradicted(Changes& changes, std::span<const double> base, std::
     Change& median = changes[static_cast<std::size_t>(Metric::step_p50)];
     const Change& mean = changes[static_cast<std::size_t>(Metric::step_mean)];
     if (!median.pct || !mean.pct || decided(mean)) return;
+    auto trimmed = [&] { return std::abs(base.size() > 1 && next.size() > 1 ? trimmed_pct(base, next) : *mean.pct); };
     bool opposite = decided(median) && *median.pct * *mean.pct < 0 && std::abs(*mean.pct) >= kMinChange;
-    bool differs = median.word == Word::same && mean.word != Word::same && std::abs(*mean.pct) > kSameWithin;
-    if (differs && base.size() > 1 && next.size() > 1) differs = std::abs(trimmed_pct(base, next)) > kSameWithin;
-    if (!opposite && !differs) return;
+    double half = std::abs(*median.pct) * kMainShare;
+    bool less = decided(median) && std::abs(*mean.pct) < half && trimmed() < half;
+    bool more = median.word == Word::same && mean.word != Word::same && std::abs(*mean.pct) > kSameWithin &&
+                trimmed() > kSameWithin;
+    if (!opposite && !less && !more) return;
     median.word = Word::cannot_tell;
     median.few = true;
-    median.because +=
-        fmt::format("; but the mean changed by {:+.1f} %, which is neither confirmed nor excluded", *mean.pct);
+    median.because += fmt::format("; but the mean changed by {:+.1f} %", *mean.pct);
 }
 
 void decide_by_cause(Comparison& found, const Run& base, const Run& next) {
