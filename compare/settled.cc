@@ -148,19 +148,23 @@ void decide_by_kernel(Comparison& found, const Run& base, const Run& next) {
 void judge_common_kernels(Comparison& found, const Run& base, const Run& next) {
     Launches before(base, found.base_kernels), after(next, found.new_kernels);
     if (before.all <= 0 || after.all <= 0) return;
-    auto each_pair = [&](auto&& take) {
-        for (const KernelPair& pair : found.pairs.pairs)
-            if (pair.base != KernelPair::kUnpaired && pair.next != KernelPair::kUnpaired) take(pair);
-    };
+    std::vector<KernelPair> pairs, old_alone, new_alone;
+    for (const KernelPair& pair : found.pairs.pairs)
+        (pair.next == KernelPair::kUnpaired   ? old_alone
+         : pair.base == KernelPair::kUnpaired ? new_alone
+                                              : pairs)
+            .push_back(pair);
+    // The only kernel that is new has replaced the only one that vanished.
+    if (old_alone.size() == 1 && new_alone.size() == 1) pairs.push_back({old_alone[0].base, new_alone[0].next});
     double olds = 0, news = 0, old_time = 0, new_time = 0;
-    each_pair([&](const KernelPair& pair) { olds += before.count(pair.base), news += after.count(pair.next); });
+    for (const KernelPair& pair : pairs) olds += before.count(pair.base), news += after.count(pair.next);
     // Whole recordings may be of different lengths: then the launches are relative to those of all common kernels.
     if (found.attribution.of_steps) olds = static_cast<double>(base.parts()), news = static_cast<double>(next.parts());
-    each_pair([&](const KernelPair& pair) {
+    for (const KernelPair& pair : pairs) {
         double ratio = before.count(pair.base) / olds / (after.count(pair.next) / news);
-        if (ratio > kEquallyOften || ratio * kEquallyOften < 1) return;
+        if (ratio > kEquallyOften || ratio * kEquallyOften < 1) continue;
         old_time += before.sums[pair.base], new_time += after.sums[pair.next];
-    });
+    }
     found.common.base_pct = 100 * old_time / before.all;
     found.common.new_pct = 100 * new_time / after.all;
     double least = std::min(*found.common.base_pct, *found.common.new_pct);

@@ -66,6 +66,15 @@ def test_different_programs_are_neither_faster_nor_slower(program):
     assert outcome.status == 0 and "not evaluated: the programs differ" in outcome.errors[0]
 
 
+def test_a_replaced_kernel_is_the_same_program(program, tmp_path):
+    r = random.Random(5)
+    base = compared.drawn(tmp_path / "base.json", [r.gauss(1, 0.01) for _ in range(30)])
+    fast = compared.drawn(tmp_path / "fast.json", [r.gauss(0.6, 0.01) for _ in range(30)])
+    text = (tmp_path / "fast.json").read_text()
+    (tmp_path / "fast.json").write_text(text.replace('"work"', '"tiled<32>(float*)"'))
+    assert verdict(program, base, fast)[0]["name"] == "faster"
+
+
 def kernels_alone(path, durations):
     """Launches of one kernel, 50 us apart, and no steps."""
     events, now = [], 1000.0
@@ -80,7 +89,7 @@ def test_a_kernel_with_disjoint_durations_decides_without_steps(program, tmp_pat
     r = random.Random(1)
     base = kernels_alone(tmp_path / "base.json", [r.uniform(800, 900) for _ in range(12)])
     fast = kernels_alone(tmp_path / "fast.json", [r.uniform(150, 200) for _ in range(12)])
-    near = kernels_alone(tmp_path / "near.json", [r.uniform(700, 890) for _ in range(12)])
+    near = kernels_alone(tmp_path / "near.json", [r.uniform(700, 750) for _ in range(11)] + [890])
     found, document = verdict(program, base, fast)
     assert (found["name"], found["metric"]) == ("faster", "kernel_time") and "low confidence" in document["lead"][0] and "solve" in found["because"]
     assert verdict(program, fast, base)[0]["name"] == "slower"
