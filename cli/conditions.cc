@@ -25,10 +25,10 @@ Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::str
 }
 
 ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
-                      bool same_hardware) {
+                      std::string_view not_comparable) {
     bool fired = false;
     for (const compare::Condition& condition : conditions) {
-        compare::ConditionResult judged = compare::evaluate(condition, changes, same_hardware);
+        compare::ConditionResult judged = compare::evaluate(condition, changes, not_comparable);
         fired |= judged.outcome == compare::ConditionOutcome::fires;
         if (judged.outcome != compare::ConditionOutcome::holds) note(judged.line);
     }

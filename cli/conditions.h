@@ -15,6 +15,6 @@ Result<std::vector<compare::Condition>> conditions_of(const std::vector<std::str
 
 // Reports on standard error what fired and what could not be judged. Returns ExitCode::threshold if one fired.
 ExitCode evaluate_all(const std::vector<compare::Condition>& conditions, const compare::Changes& changes,
-                      bool same_hardware);
+                      std::string_view not_comparable);
 
 }  // namespace gpuprof::cli

@@ -120,7 +120,7 @@ Result<ExitCode> check(const HistoryArguments& arguments, const std::vector<comp
                                        .lead = lead,
                                        .tables = tables});
     if (!written.ok()) return written.error();
-    return evaluate_all(conditions, changes, true);
+    return evaluate_all(conditions, changes, "");
 }
 
 Result<ExitCode> run_history(const HistoryArguments& arguments) {

@@ -14,8 +14,7 @@
 //
 // Fewer than eight independent steps per side have no interval of a median. A difference of kMinChangeOfFew or more still
 // gets a verdict, with low confidence: from 2 to 7 steps if it exceeds Student's 99.5 % interval and kRangesOfFew times
-// the widest range of a side; from 8 steps if it exceeds the 99 % interval, from 12 steps the 95 % interval, for the
-// effective number of steps.
+// the widest range of a side; from 8 steps if it exceeds the 99 % interval for the effective number of steps.
 //
 // Parts of one process differ if it drifts, without a change of the program. A difference that a visible common drift
 // can explain gets no verdict.
@@ -50,7 +49,7 @@ struct Change {
     std::optional<double> noise_pct;  // standard deviation of the samples relative to their mean, of the noisier side
     std::size_t base_samples = 0, new_samples = 0;  // steps or runs; 0 for a single value
     Word word = Word::cannot_tell;
-    bool few = false;      // few samples: the verdict has low confidence
+    bool few = false;      // few samples, or one recording per side: the verdict has low confidence
     bool of_runs = false;  // the samples are recordings
     std::string because;
 };
@@ -69,6 +68,14 @@ Change change_of_p95(std::span<const double> base, std::span<const double> next,
 // Compares their sums: the change of the means if both sides have equally many samples, otherwise unknown.
 Change change_of_sums(std::span<const double> base, std::span<const double> next, std::string_view what,
                       bool one_process = false);
+// Withdraws from the change of one pair of recordings, with these samples, what a single recording per side cannot show:
+// differences that runs of one program often have, or that a drift or two states of the clocks within a recording
+// explain. What is left has low confidence. `same_median`: the runs are equally fast, and this is about their tails.
+Change change_of_one_pair(Change change, std::span<const double> base, std::span<const double> next,
+                          bool same_median = false);
+// Withdraws from the change of several recordings a difference that two states of the clocks can explain, if the steps of
+// one recording per side show such states.
+Change without_states(Change change, std::span<const double> base, std::span<const double> next);
 // One value per recording.
 Change change_of_runs(std::span<const double> base, std::span<const double> next);
 // One value per side and no measure of its variation: the same only if they are equal.
@@ -83,6 +90,7 @@ inline constexpr double kReported = 0.95, kStrict = 0.99;  // levels of the two 
 Word word_of(const Change& change);
 // "from 20 and 20 steps with 1.0 % noise, 95 % interval ..."; `what` names the samples.
 std::string because_of(const Change& change, std::string_view what);
+inline bool decided(const Change& change) { return change.word == Word::lower || change.word == Word::higher; }
 // The same with zero difference.
 Change unchanged(Change change, std::string_view because);
 // In percent of base; absent if a side is absent, or if base is 0.

@@ -189,8 +189,8 @@ private:
         if (run.backlog_pct)
             warn(Warning::work_after_steps,
                  fmt::format(
-                     "{}: {:.0f} % of the device work ran after the last step, so step times only cover submitting "
-                     "work and are not compared; synchronise at the end of each step",
+                     "{}: {:.0f} % of the device work ran after the step that submitted it, so step times only cover "
+                     "submitting work and are not compared; synchronise at the end of each step",
                      side, *run.backlog_pct));
     }
     void steps() {

@@ -65,7 +65,7 @@ struct Run {
     DeviceTime time;  // of the span, including work that began before it
     std::array<Measured, kMetricCount> metrics;
     EnergyOfRun energy;
-    // Share of device work after the last step, if the steps are those of a host that runs ahead: their durations only
+    // Share of device work after its step, if the steps are those of a host that runs ahead: their durations only
     // cover submitting work. Then no step is a sample, and the span extends to the end of the work.
     std::optional<double> backlog_pct;
     std::size_t warm_up = 0;    // steps excluded at the beginning because they took much longer than the others

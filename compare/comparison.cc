@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/tables/cells.h"
 #include "core/base/text/readable.h"
@@ -74,7 +75,11 @@ bool one_process(const Run& base, const Run& next) {
     return *before.last < *after.first || *after.last < *before.first;
 }
 
-bool decided(const Change& change) { return change.word == Word::lower || change.word == Word::higher; }
+// Whether a metric of the steps sees their tail, which grows without a change of the median.
+bool of_tail(std::size_t metric) {
+    auto which = static_cast<Metric>(metric);
+    return which == Metric::step_mean || which == Metric::step_p95 || which == Metric::step_total;
+}
 
 std::string amount(double value, Unit unit) {
     return unit == Unit::bytes ? readable_bytes(value) : readable_duration(value);
@@ -103,14 +108,17 @@ Changes changes_of(const Run& base, const Run& next, std::span<const Values> bas
         };
         std::vector<double> befores = values(before, base_repeats), afters = values(after, new_repeats);
         if (befores.size() + afters.size() > 2)
-            changes[i] = change_of_runs(befores, afters);
+            changes[i] = without_states(change_of_runs(befores, afters), before.samples, after.samples);
         else if (!before.samples.empty() && !after.samples.empty())
-            changes[i] = change_of_steps(static_cast<Metric>(i), before.samples, after.samples, within);
+            changes[i] = change_of_one_pair(
+                change_of_steps(static_cast<Metric>(i), before.samples, after.samples, within), before.samples,
+                after.samples, of_tail(i) && changes[static_cast<std::size_t>(Metric::step_p50)].word == Word::same);
         else
             changes[i] = change_of_values(before.value, after.value);
     }
     Change& energy = changes[static_cast<std::size_t>(Metric::energy)];
     energy = allow_for_sensors(std::move(energy), base.energy, next.energy);
+    withdraw_contradicted(changes, base.metric(Metric::step_p50).samples, next.metric(Metric::step_p50).samples);
     return changes;
 }
 
@@ -123,6 +131,7 @@ Changes changes_of(std::span<const Values> base, const Values& next) {
         if (next[i]) after.push_back(*next[i]);
         changes[i] = change_of_runs(before, after);
     }
+    withdraw_contradicted(changes, {}, {});
     return changes;
 }
 
@@ -130,7 +139,10 @@ Metric deciding_metric(const Changes& changes) {
     auto of = [&](Metric metric) -> const Change& { return changes[static_cast<std::size_t>(metric)]; };
     const Change &median = of(Metric::step_p50), &mean = of(Metric::step_mean);
     if (!median.base || !median.next) return Metric::wall_time;
-    return !decided(median) && decided(mean) ? Metric::step_mean : Metric::step_p50;
+    bool unclear =
+        median.word == Word::cannot_tell && (mean.of_runs || std::abs(mean.pct.value_or(0)) >= kMinChangeOfFew);
+    bool opposite = decided(median) && median.word != mean.word;
+    return decided(mean) && (median.word == Word::same || unclear || opposite) ? Metric::step_mean : Metric::step_p50;
 }
 
 ResultTable metrics_table(const Changes& changes) {
@@ -198,12 +210,16 @@ Comparison compare_runs(const Run& base, const Run& next, std::span<const Values
                      .pairs = {},
                      .attribution = {},
                      .recorders_because = {},
+                     .common = {},
                      .single_runs = base_repeats.empty() && new_repeats.empty()};
     found.deciding = deciding_metric(found.changes);
     decide_despite_recorders(found, base, next);
     if (found.single_runs) found.comparability.statements.push_back({false, std::string(kSingleRuns)});
     found.pairs = match_kernels(base, found.base_kernels, next, found.new_kernels);
     found.attribution = attribute(base, found.base_kernels, next, found.new_kernels, found.pairs);
+    decide_by_cause(found, base, next);
+    decide_by_kernel(found, base, next);
+    judge_common_kernels(found, base, next);
     return found;
 }
 
@@ -226,8 +242,8 @@ std::vector<std::string> headline(const Changes& changes, Metric deciding, Word 
 
 std::vector<std::string> headline(const Comparison& found) {
     std::vector<std::string> lines = headline(found.changes, found.deciding, found.word());
-    if (!found.comparability.same_hardware)
-        lines[1] = fmt::format("the hardware differs, so there is no verdict on the program (measured: {}; {})",
+    if (std::string_view differs = found.not_comparable(); !differs.empty())
+        lines[1] = fmt::format("{}, so there is no verdict (measured: {}; {})", differs,
                                name_of_speed(found.change().word), lines[1]);
     if (!found.recorders_because.empty()) lines[1] += fmt::format("; {}", found.recorders_because);
     lines.push_back(attribution_line(found.attribution));

@@ -52,11 +52,12 @@ Result<Condition> condition_of(std::string_view text) {
     return condition;
 }
 
-ConditionResult evaluate(const Condition& condition, const Changes& changes, bool same_hardware) {
+ConditionResult evaluate(const Condition& condition, const Changes& changes, std::string_view not_comparable) {
     const Change& change = changes[static_cast<std::size_t>(condition.metric)];
     auto line = [&](std::string_view what) { return fmt::format("--fail-on {}: {}", condition.text, what); };
-    if (!same_hardware) return {ConditionOutcome::not_evaluated, line("not evaluated: the hardware differs")};
-    if (!change.pct || !change.strict)
+    if (!not_comparable.empty())
+        return {ConditionOutcome::not_evaluated, line(fmt::format("not evaluated: {}", not_comparable))};
+    if (!change.pct || (!change.strict && !decided(change)))
         return {ConditionOutcome::not_evaluated, line("not evaluated: " + change.because)};
     bool beyond_limit = condition.above ? *change.pct > condition.pct : *change.pct < condition.pct;
     bool beyond_noise = change.few ? change.word == (condition.above ? Word::higher : Word::lower)

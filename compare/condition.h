@@ -27,7 +27,7 @@ struct ConditionResult {
     std::string line;  // what was found, or why it cannot be evaluated
 };
 
-// If `same_hardware` is false, nothing is evaluated.
-ConditionResult evaluate(const Condition& condition, const Changes& changes, bool same_hardware);
+// If the recordings are not comparable, for the given reason, nothing is evaluated.
+ConditionResult evaluate(const Condition& condition, const Changes& changes, std::string_view not_comparable);
 
 }  // namespace gpuprof::compare

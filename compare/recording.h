@@ -27,8 +27,8 @@ public:
     const Facts& facts() const { return *facts_; }
     // Found on first use and cached.
     const Steps& steps(StepMethod method);
-    // Device work after the last range step, in percent of all; set only if it is so much that the durations of these
-    // steps only cover submitting work.
+    // Device work that ran after the range step that submitted it, in percent; set only if the durations of these steps
+    // say how fast work is submitted, not how fast it is done.
     std::optional<double> backlog_pct();
     // Give away the trace and its facts; nothing else may be called afterwards.
     Trace take();

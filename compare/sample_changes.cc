@@ -120,7 +120,6 @@ double DispersionPair::drift() const {
 
 constexpr double kStrictOfFew = 0.995;
 constexpr double kMinEffectiveSamples = 2;  // samples
-constexpr std::size_t kCounted = 12;        // samples per side from which their dependence can be estimated
 constexpr int kResamples = 2000;
 constexpr std::uint64_t kSeed = 20261122;
 
@@ -163,17 +162,15 @@ Change change_of_few(Change change, const DispersionPair& both, std::string_view
     std::size_t needed = measure::min_count_for(kStrict);
     std::string few = fmt::format("{} and {} {}", change.base_samples, change.new_samples, what);
     double difference = std::log(*change.next / *change.base);
-    std::size_t min_effective = std::min(change.base_samples, change.new_samples);
+    std::size_t fewer = std::min(change.base_samples, change.new_samples);
     double before = both.base_effective, after = both.next_effective;
     std::optional<double> reported = both.interval_half_width(kReported, before, after),
                           strict = both.interval_half_width(kStrict, before, after);
     if (reported) change.interval = around(difference, *reported, kReported);
     if (strict) change.strict = around(difference, *strict, kStrict);
     bool large = std::abs(*change.pct) >= kMinChangeOfFew;
-    std::optional<double> needed_half;
-    if (min_effective >= needed) needed_half = strict;
-    if (min_effective >= kCounted) needed_half = reported;
-    if (large && (far_beyond(difference, both) || (needed_half && std::abs(difference) > *needed_half)))
+    bool beyond = fewer >= needed && strict && std::abs(difference) > *strict;
+    if (large && (beyond || far_beyond(difference, both)))
         change.word = difference > 0 ? Word::higher : Word::lower;
     else if (word_of(change) == Word::same)
         change.word = Word::same;

@@ -117,7 +117,7 @@ Result<ExitCode> run_compare(const CompareArguments& arguments) {
     if (!new_repeats.ok()) return new_repeats.error();
     compare::Comparison found = compare::compare_runs(base, next, *base_repeats, *new_repeats);
     if (Status written = write(*plan, arguments, found, base, next); !written.ok()) return written.error();
-    return evaluate_all(plan->conditions, found.changes, found.comparability.same_hardware);
+    return evaluate_all(plan->conditions, found.changes, found.not_comparable());
 }
 
 std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {

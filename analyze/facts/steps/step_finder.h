@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +46,21 @@ bool names_a_step(std::string_view name);
 Steps find_repeated_kernels(const Facts& facts);
 
 // Host steps as seen by the device: from the first kernel that a step launched to the first that the next step
-// launched, on the stream with the most kernels. The last step has no end and is omitted. No steps if one launched
-// nothing on that stream, or if launches are unknown.
+// launched, on the stream with the most kernels. The last step has no end and is omitted, because what the host would have
+// done before the next one is unknown. So are steps without kernels before the first and after the last other one. No
+// steps if one between launched nothing on that stream, or if launches are unknown.
 Steps find_launched_steps(const Facts& facts, const Steps& ranges);
+
+// How much the device lags behind the host when a step's range ends. Work left over is harmless if it is the same after
+// every step: then the host waits once per step for the step before. If it grows and shrinks, as between
+// synchronisations that do not come in every step, the ranges measure how fast work is submitted.
+struct StepBacklog {
+    double late_pct = 0;   // of the device work of the steps: what ran after the range that launched it
+    double moved_pct = 0;  // of the same: the sum of the differences between what neighbouring steps leave over
+};
+
+// Absent if there are no steps, no device work in them, or launches are unknown.
+std::optional<StepBacklog> backlog_of(const Facts& facts, const Steps& ranges);
 
 // Kernels of the stream with the most kernels, by start.
 class BusiestStream {

@@ -9,7 +9,7 @@ __all__ = ["DOUBTS", "Decision", "decide", "held"]
 
 
 # Codes of the warnings of compare (compare/comparison_warnings.def) with which a difference says little about the change.
-DOUBTS = frozenset({"different_hardware", "different_clocks", "different_recorders", "clocks_throttled", "work_not_recorded", "steps_not_comparable"})
+DOUBTS = frozenset({"different_hardware", "different_clocks", "different_recorders", "clocks_throttled", "work_not_recorded", "steps_not_comparable", "different_programs"})
 
 UNKNOWN = "too noisy to check the prediction"
 

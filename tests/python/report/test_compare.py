@@ -64,17 +64,28 @@ def test_other_hardware_is_named_and_the_difference_attributed(program):
     assert {row["verdict"] for row in rows(document, "kernels")} >= {"new", "vanished"}
 
 
-def test_five_percent_is_found_and_fails_where_it_was_asked_to(program, tmp_path):
+def test_a_change_is_found_and_fails_where_it_was_asked_to(program, tmp_path):
     base = recording(tmp_path / "base.json", 1)
-    slow = recording(tmp_path / "slow.json", 2, factor=1.05)
+    slow = recording(tmp_path / "slow.json", 2, factor=1.08)
     document = compare(program, base, slow, "kernels", "steps")
-    assert document["verdict"]["name"] == "slower"
+    assert document["verdict"]["name"] == "slower" and "low confidence" in document["lead"][0]
     kernel, = rows(document, "kernels")
-    assert kernel["verdict"] == "slower" and kernel["launch_shape"] == "grid x 64 -> 67"
+    assert kernel["verdict"] == "slower" and kernel["launch_shape"] == "grid x 64 -> 69"
     assert program.run("compare", base, slow, "--fail-on", "step_p50>2%").status == 1
     assert program.run("compare", base, slow, "--fail-on", "step_p50 > 20 %").status == 0
     assert program.run("compare", slow, base, "--fail-on", "step_p50>2%").status == 0
     assert program.run("compare", slow, base, "--fail-on", "busy<-2%").status == 1
+
+
+def test_three_recordings_find_what_one_cannot(program, tmp_path):
+    """3 % may be how two runs of one program differ; one recording per side does not say."""
+    base = [recording(tmp_path / f"base{seed}.json", seed) for seed in (1, 2, 3)]
+    slow = [recording(tmp_path / f"slow{seed}.json", seed, factor=1.03) for seed in (4, 5, 6)]
+    document = compare(program, base[0], slow[0], "metrics")
+    assert document["verdict"]["name"] == "cannot tell" and "run-to-run variation can explain" in document["verdict"]["because"]
+    assert program.run("compare", base[0], slow[0], "--fail-on", "step_p50>2%").status == 0
+    document = compare(program, base[0], slow[0], "metrics", "--repeat-base", *base[1:], "--repeat-new", *slow[1:])
+    assert document["verdict"]["name"] == "slower" and rows(document, "metrics")[0]["confidence"] == "high"
 
 
 def test_steps_are_those_of_the_verdict(program, tmp_path):
@@ -103,7 +114,7 @@ def test_a_doubled_tail_is_slower_by_the_mean(program, tmp_path):
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
     assert document["verdict"]["name"] == "slower" and "mean step" in document["lead"][0]
     assert metrics["step_p50"]["verdict"] == "same" and metrics["step_mean"]["verdict"] == "higher"
-    assert metrics["step_mean"]["basis"] == "steps" and metrics["step_mean"]["confidence"] == "high"
+    assert metrics["step_mean"]["basis"] == "steps" and metrics["step_mean"]["confidence"] == "low"
     assert program.run("compare", base, tail, "--fail-on", "step_mean>2%").status == 1
     assert program.run("compare", base, tail, "--fail-on", "step_p50>2%").status == 0
 
@@ -130,11 +141,11 @@ def test_a_single_recording_per_side_says_what_it_cannot_show(program, tmp_path)
 
 
 def test_parts_of_two_devices_add_up_to_the_step(program):
-    """Two GPUs before and after a change: steps longer, each flash kernel unchanged."""
+    """Two GPUs before and after a change: steps longer with an interval from 0 to 32 %, each flash kernel unchanged."""
     document = compare(program, *(str(FIXTURES / f"nsys/mfu_2gpu_{when}.sqlite.zst") for when in ("before", "after")), "metrics", "attribution")
     metrics = {row["metric"]: row for row in rows(document, "metrics")}
     attribution = rows(document, "attribution")
-    assert document["verdict"]["name"] == "slower"
+    assert document["verdict"]["name"] == "cannot tell"
     assert 11 <= metrics["step_p50"]["change_pct"] <= 16
     for side in ("base_ns", "new_ns"):
         assert sum(row[side] for row in attribution) == int(metrics["wall_time"][side])
@@ -150,7 +161,8 @@ def test_parts_of_a_process_that_drifts_are_not_another_program(program, tmp_pat
     for step in range(40, 80):
         text = text.replace(f'"correlation": {step + 1},', f'"correlation": {step - 39},')
     (tmp_path / "another.json").write_text(text)  # counts from the same number: another process
-    assert compare(program, base, str(tmp_path / "another.json"), "metrics")["verdict"]["name"] == "slower"
+    document = compare(program, base, str(tmp_path / "another.json"), "metrics")
+    assert document["verdict"]["name"] == "cannot tell" and "samples drift" in document["verdict"]["because"]
 
 
 def test_noise_fails_nothing(program, tmp_path):
@@ -170,7 +182,7 @@ def test_on_other_hardware_nothing_is_judged(program, tmp_path):
 def test_repeats_decide_instead_of_steps(program, tmp_path):
     """Recordings that differ as wholes: their steps say slower, their repeats say that this is how they vary."""
     base = [recording(tmp_path / f"base{i}.json", i, factor=factor) for i, factor in enumerate((1.0, 1.04, 0.97))]
-    new = [recording(tmp_path / f"new{i}.json", 10 + i, factor=factor) for i, factor in enumerate((1.05, 0.98, 1.01))]
+    new = [recording(tmp_path / f"new{i}.json", 10 + i, factor=factor) for i, factor in enumerate((1.07, 0.98, 1.01))]
     assert compare(program, base[0], new[0])["verdict"]["name"] == "slower"
     document = compare(program, base[0], new[0], "metrics", "--repeat-base", *base[1:], "--repeat-new", *new[1:])
     assert document["verdict"]["name"] == "cannot tell"
