@@ -5,6 +5,8 @@
 // names with desktop parts, so they never match.
 #include "analyze/knowledge/device_peaks.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <limits>
@@ -216,6 +218,63 @@ std::optional<DevicePeaks> find_peaks(const DeviceQuery& query) noexcept {
     std::optional<DevicePeaks> peaks = gpu ? peaks_of_listed(*gpu, query) : peaks_of_capability(query);
     if (peaks && query.memory_gb_per_s) peaks->memory_gb_per_s = query.memory_gb_per_s;
     return peaks;
+}
+
+double HostConnection::bytes_per_ns() const noexcept {
+    // Of pinned copies through 16 lanes: measured on an H200 (PCIe 5); of the others, the same part or less of what the lanes carry.
+    constexpr std::array kDelivered{0.0, 3.1, 6.2, 12.5, 25.0, 55.0, 110.0};
+    constexpr double kDeliveredByC2C = 375;  // of 450 in one direction
+    if (pcie_generation == 0) return kDeliveredByC2C;
+    if (pcie_generation < 0 || static_cast<std::size_t>(pcie_generation) >= kDelivered.size()) return 0;
+    return kDelivered[static_cast<std::size_t>(pcie_generation)] * lanes / 16;
+}
+
+std::string HostConnection::name() const {
+    return pcie_generation == 0 ? "NVLink-C2C" : fmt::format("PCIe {} x{}", pcie_generation, lanes);
+}
+
+// From the datasheets that device_peaks.def names.
+std::optional<HostConnection> host_connection(const DeviceQuery& query) noexcept {
+    auto is = [&](std::string_view words) { return contains_words(query.name, words); };
+    if (vendor_of(query.name, query.warp_size) == GpuVendor::amd) {
+        if (is("MI300X") || is("MI325X") || is("MI355X")) return HostConnection{5, 16};
+        if (is("MI100") || is("MI210") || is("MI250") || is("MI250X") || is("Radeon Graphics"))
+            return HostConnection{4, 16};
+        return std::nullopt;
+    }
+    if (is("GH200") || is("GH200 480GB") || is("GB200") || is("GB300")) return HostConnection{0, 0};
+    if (is("A2")) return HostConnection{4, 8};
+    switch (10 * query.cc_major + query.cc_minor) {
+        case 60:
+        case 61:
+        case 70:
+        case 75: return HostConnection{3, 16};
+        case 80:
+        case 86:
+        case 89: return HostConnection{4, 16};
+        case 90:
+        case 100:
+        case 120: return HostConnection{5, 16};
+        case 103: return HostConnection{6, 16};
+        default: return std::nullopt;  // others share the memory of their host, or are unknown
+    }
+}
+
+double peer_link_bytes_per_ns(const DeviceQuery& query) noexcept {
+    struct Link {
+        std::string_view words;
+        double bytes_per_ns;
+    };
+    // Half of what the datasheets give, which count both directions. The first that matches.
+    constexpr std::array kLinks{
+        Link{"NVL", 0},     Link{"V100-SXM2", 150}, Link{"A100-SXM4", 300}, Link{"A100-SXM4-40GB", 300},
+        Link{"H100", 450},  Link{"H200", 450},      Link{"H20", 450},       Link{"GH200", 450},
+        Link{"B100", 900},  Link{"B200", 900},      Link{"B300", 900},      Link{"GB200", 900},
+        Link{"GB300", 900}, Link{"MI300X", 448},    Link{"MI325X", 448},    Link{"MI355X", 538}};
+    if (query.name.find("PCI") != std::string_view::npos) return 0;
+    for (const Link& link : kLinks)
+        if (contains_words(query.name, link.words)) return link.bytes_per_ns;
+    return 0;
 }
 
 std::string_view to_string(PeakBasis basis) noexcept {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "analyze/knowledge/math_type.h"
@@ -60,6 +61,22 @@ struct DevicePeaks {
 
 // Absent unless the name, or the capability and the SM count, are known.
 [[nodiscard]] std::optional<DevicePeaks> find_peaks(const DeviceQuery& query) noexcept;
+
+// How a chip is connected to its host, at best: PCIe, or NVLink-C2C.
+struct HostConnection {
+    int pcie_generation = 0;  // 0: NVLink-C2C
+    int lanes = 16;
+    // What copies of pinned memory reach; 0 if the generation is unknown.
+    [[nodiscard]] double bytes_per_ns() const noexcept;
+    [[nodiscard]] std::string name() const;  // "PCIe 4 x16", "NVLink-C2C"
+};
+
+// Absent if the chip is unknown, or shares the memory of its host.
+[[nodiscard]] std::optional<HostConnection> host_connection(const DeviceQuery& query) noexcept;
+
+// Bytes per ns in one direction of the links between GPUs of one host (NVLink, Infinity Fabric); 0 if there are none, or the chip is
+// unknown.
+[[nodiscard]] double peer_link_bytes_per_ns(const DeviceQuery& query) noexcept;
 
 // "known device", "known device, scaled", "capability only".
 [[nodiscard]] std::string_view to_string(PeakBasis basis) noexcept;

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <functional>
 
-#include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/link_to_host.h"
 #include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/facts/name_groups.h"
 #include "analyze/facts/steps/between_steps.h"
@@ -19,8 +19,6 @@ namespace gpuprof::inline replay {
 namespace {
 
 constexpr std::int64_t kStagedBytes = 64 << 10;  // pageable copies up to this return before they are done
-constexpr std::int64_t kMeasurable = 1 << 20;    // bytes from which a copy shows its bandwidth
-constexpr double kPinnedBandwidth = 55;          // bytes per ns, measured on PCIe 5
 constexpr DurNs kAsyncCopyCall = 8'000, kPinnedReturn = 4'000, kGraphNode = 100, kMaxGraphNode = 300;
 constexpr double kMinHostShare = 0.15;  // of host time that remains when the recorder's cost is removed
 
@@ -62,23 +60,12 @@ bool has_edges(const ReplayGraph& graph, EdgeKind kind) {
                        [&](const ReplayEdge& edge) { return edge.kind == kind; });
 }
 
-// Bytes per ns of the recording's own pinned copies, if any is large enough to tell.
-double pinned_bandwidth(const Trace& trace, const CopyPaths& paths) {
-    const MemcpyTable& copies = trace.memcpy();
-    double bytes = 0, time = 0;
-    for (Row row = 0; row < copies.rows; ++row) {
-        if (!paths.host_and_device(row) || !paths.pinned(row) || copies.bytes[row] < kMeasurable) continue;
-        bytes += static_cast<double>(copies.bytes[row]);
-        time += static_cast<double>(copies.dur[row]);
-    }
-    return time > 0 ? bytes / time : kPinnedBandwidth;
-}
-
-bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const Trace& trace = facts.trace();
     const MemcpyTable& copies = trace.memcpy();
     CopyPaths paths(trace);
-    double bandwidth = pinned_bandwidth(trace, paths);
+    const HostLink& link = facts.get<HostLink>();
+    double bandwidth = value_of(estimate, link.low, link.central, link.high);
     auto changes = [&](Row row) {
         return paths.host_and_device(row) && paths.pageable(row) && copies.bytes.value_or(row, 0) > kStagedBytes;
     };
@@ -89,8 +76,8 @@ bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
         Row row = op_row(graph.object[p]);
         if (!changes(row)) continue;
         any = true;
-        auto pinned = static_cast<DurNs>(static_cast<double>(copies.bytes[row]) / bandwidth);
-        scenario.length[p] = std::min(scenario.length[p], pinned);
+        auto bytes = static_cast<double>(copies.bytes[row]);
+        if (bandwidth > 0) scenario.length[p] = std::min(scenario.length[p], static_cast<DurNs>(bytes / bandwidth));
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
     }
     if (!any) return false;
@@ -108,6 +95,37 @@ bool pin_copies(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
     return true;
 }
 
+bool scale_copies(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
+    if (edit.factor == 0) pin_copies(edit, facts, graph, scenario, Estimate::high);
+    const Trace& trace = facts.trace();
+    CopyPaths paths(trace);
+    std::vector<bool> calls(trace.api_call().rows);
+    bool any = false;
+    for (Point p = 0; p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
+        Row row = op_row(graph.object[p]);
+        if (!paths.host_and_device(row)) continue;
+        any = true;
+        scenario.length[p] = scaled(scenario.length[p], edit.factor);
+        if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) calls[call] = true;
+    }
+    // A call that moves the data itself takes less too.
+    for (Point p = 0; any && p < graph.points(); ++p) {
+        if (graph.info[p].kind != PointKind::call_end || !calls[graph.object[p]]) continue;
+        scenario.length[p] =
+            std::max(std::min(scenario.length[p], kAsyncCopyCall), scaled(scenario.length[p], edit.factor));
+    }
+    return any;
+}
+
+// The gap in front of an op on its stream.
+DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point p) {
+    for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e)
+        if (graph.edges[e].kind == EdgeKind::stream)
+            return std::max<DurNs>(0, scenario.lags[graph.edges[e].lag].lag + graph.edges[e].residual);
+    return 0;
+}
+
 // At best the calls go away with the waits, and so do small copies to the host.
 bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (!has_edges(graph, EdgeKind::sync_return)) return false;
@@ -121,7 +139,8 @@ bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scena
     for (Point p = 0; p < graph.points(); ++p) {
         if (graph.info[p].kind != PointKind::op || op_kind(graph.object[p]) != DeviceOp::memcpy) continue;
         Row row = op_row(graph.object[p]);
-        if (paths.to_host(row) && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes) scenario.length[p] = 0;
+        if (paths.to_host(row) && copies.bytes.value_or(row, kStagedBytes) < kStagedBytes)
+            scenario.length[p] = -gap_into(graph, scenario, p);
     }
     return true;
 }
@@ -204,8 +223,14 @@ bool separate_copies(const Edit& edit, const Facts& facts, const ReplayGraph& gr
     return true;
 }
 
-bool scale_communication(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate) {
-    return scale_kernels(facts, graph, scenario, edit.factor, is_collective_kernel);
+bool scale_late_ranks(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                      Estimate estimate) {
+    return scale_peer_waits(facts, graph, scenario, edit.factor, estimate);
+}
+
+bool scale_communication(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
+                         Estimate estimate) {
+    return scale_transfers(facts, graph, scenario, edit.factor, estimate);
 }
 
 bool scale_selected_kernels(const Edit& edit, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
@@ -261,17 +286,24 @@ constexpr std::array kChangeRules{
     ChangeRule{.name = "pinned-copies",
                .assumes = "staging buffers are reused",
                .scales = false,
-               .estimated = false,
+               .estimated = true,
                .limit = false,
                .rough = false,
                .apply = pin_copies},
     ChangeRule{.name = "copy-stream",
                .assumes = "two buffers, so that a copy never waits for kernels",
                .scales = false,
-               .estimated = false,
+               .estimated = true,
                .limit = false,
                .rough = false,
                .apply = separate_copies},
+    ChangeRule{.name = "copies",
+               .assumes = "calls remain; the limit of copying less",
+               .scales = true,
+               .estimated = false,
+               .limit = true,
+               .rough = false,
+               .apply = scale_copies},
     ChangeRule{.name = "allocation",
                .assumes = "a caching allocator serves every request",
                .scales = true,
@@ -321,10 +353,17 @@ constexpr std::array kChangeRules{
                .limit = true,
                .rough = true,
                .apply = speed_known_kernels},
-    ChangeRule{.name = "communication",
-               .assumes = "full overlap; other ranks arrive on time",
+    ChangeRule{.name = "late-ranks",
+               .assumes = "the other ranks arrive on time: `ranks` on the recordings of all of them says which do not",
                .scales = true,
-               .estimated = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = scale_late_ranks},
+    ChangeRule{.name = "communication",
+               .assumes = "transfers are fully hidden; waits for late ranks remain",
+               .scales = true,
+               .estimated = true,
                .limit = false,
                .rough = false,
                .apply = scale_communication},

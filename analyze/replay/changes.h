@@ -18,6 +18,7 @@ enum class Change : std::uint8_t {
     between_steps,   // what the program does between steps takes no time
     pinned_copies,   // copies of pageable memory come from pinned memory and do not block
     copy_stream,     // ... and copies to the device have a stream of their own
+    copies,          // copies between host and device take no time
     allocation,      // allocations and releases take no time
     long_host_code,  // long stretches of host code in the loop take no time
     host_code,       // host code in the loop takes no time; calls stay
@@ -25,7 +26,8 @@ enum class Change : std::uint8_t {
     fusion,          // chains of elementwise kernels become one kernel
     tensor_cores,    // FP32 matrix products on CUDA cores run on tensor cores
     kernel_peaks,    // kernels of operators with recorded shapes come near the device's peaks
-    communication,   // collectives take no time: fully hidden
+    late_ranks,      // collectives wait for no rank that comes late
+    communication,   // transfers of collectives take no time: fully hidden
     kernels,         // kernels whose name matches a pattern take another time
 };
 inline constexpr std::size_t kChanges = static_cast<std::size_t>(Change::kernels) + 1;

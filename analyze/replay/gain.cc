@@ -5,6 +5,8 @@
 
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/link_to_host.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/waits.h"
 #include "analyze/facts/shares.h"
@@ -13,9 +15,9 @@
 namespace gpuprof::inline replay {
 namespace {
 
-// Time of a pageable copy relative to a pinned one: pageable copies pass through a driver buffer, page by page, at 8 to
-// 12 GB/s, while the bus delivers 25 (PCIe 4) or 55 (PCIe 5).
-constexpr double kPageableSlowdown = 5;
+// Time of pageable copies relative to pinned ones where no sizes were recorded: pageable copies pass through a driver buffer, page by
+// page, at 8 to 12 GB/s, while the bus delivers 12 (PCIe 3) to 55 (PCIe 5).
+constexpr double kPageableSlowdown = 2.5, kMostSlowdown = 5;
 
 // Recoverable idle time per cause, without the part that the recorder may have caused. A wait for the device costs the
 // idle time that follows it, whatever the host does then, so the part of it listed as launching or host code counts as
@@ -57,6 +59,13 @@ Recoverable Recoverable::make(const Facts& facts) {
     return found;
 }
 
+double pageable_slowdown(const Facts& facts) {
+    const HostCopies& copies = facts.get<HostCopies>();
+    double bytes = copies.pageable_bytes.real(), link = facts.get<HostLink>().central;
+    if (bytes <= 0 || link <= 0) return kPageableSlowdown;
+    return std::clamp(static_cast<double>(copies.pageable) * link / bytes, 1.0, kMostSlowdown);
+}
+
 DurNs idle_without_exposed_copies(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     DurNs exposed = shares.exposed_memcpy + shares.idle_of(IdleCause::host_memcpy);
@@ -64,7 +73,7 @@ DurNs idle_without_exposed_copies(const Facts& facts) {
     double pageable = static_cast<double>(exposed) * facts.get<HostCopies>().pageable_part();
     // Pinned copies can only be hidden behind other device work.
     double pinned = std::min(static_cast<double>(exposed) - pageable, static_cast<double>(shares.window - exposed));
-    return static_cast<DurNs>(pageable * (1 - 1 / kPageableSlowdown) + pinned);
+    return static_cast<DurNs>(pageable * (1 - 1 / pageable_slowdown(facts)) + pinned);
 }
 
 // What is known of a cause: the idle time it accounts for, and the changes that remove it. Of two changes that gain nearly the
@@ -86,8 +95,11 @@ DurNs idle_between_steps(const Facts& facts) {
                     facts.get<Shares>().window);
 }
 DurNs nothing_idle(const Facts&) { return 0; }
+DurNs exposed_waits_for_ranks(const Facts& facts) { return facts.get<PeerWaits>().exposed_wait; }
 DurNs exposed_communication(const Facts& facts) {
-    return facts.get<Shares>().exposed_comm + idle_of<IdleCause::communication_wait>(facts);
+    const PeerWaits& peers = facts.get<PeerWaits>();
+    DurNs transfers = facts.get<Shares>().exposed_comm - peers.exposed_wait - peers.exposed_doubtful;
+    return std::max<DurNs>(0, transfers) + idle_of<IdleCause::communication_wait>(facts);
 }
 
 // In the order of Waste.
@@ -102,6 +114,7 @@ constexpr std::array kWasteRules{
               {}},
     WasteRule{idle_of<IdleCause::launch>, Change::cuda_graph, {}},
     WasteRule{nothing_idle, Change::tensor_cores, {}},
+    WasteRule{exposed_waits_for_ranks, Change::late_ranks, {}},
     WasteRule{exposed_communication, Change::communication, {}},
 };
 constexpr std::size_t kWastes = kWasteRules.size();
@@ -184,6 +197,7 @@ Replayed Replayed::make(const Facts& facts) {
     std::size_t ops = trace.kernel().rows + trace.memcpy().rows + trace.memset().rows;
     if (ops > kMaxReplayed) return {.holds = false, .too_large = true};
     if (!facts.get<ReplayValidity>().why_not.empty()) return {};
+    if (facts.get<ReplayGraph>().steps.size() < kSureSteps) return {};
     DurNs steps = facts.get<WhatIf>().recorded_step * static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
     return {.holds = 2 * steps >= trace.window().length()};
 }

@@ -25,6 +25,7 @@ enum class Waste : std::uint8_t {
     host_code,
     launching,
     cuda_core_products,
+    late_ranks,
     communication,
 };
 

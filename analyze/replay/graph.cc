@@ -19,6 +19,12 @@ TimeNs latest(const ReplayGraph& graph, const Scenario& scenario, const PodVecto
     return time;
 }
 
+TimeNs begin_of_steps(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times) {
+    Point p = 0;
+    while (p + 1 < graph.points() && !graph.info[p].in_step) ++p;
+    return times[p] - (graph.info[p].kind == PointKind::op ? 0 : scenario.length[p]);
+}
+
 }  // namespace
 
 TimeNs recorded_start(const Trace& trace, std::uint32_t code) {
@@ -65,6 +71,7 @@ std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenar
         for (Point op : step.ops) end = std::max(end, times[op] + scenario.length[op]);
         ends.push_back(end);
     }
+    if (ends.size() == 1) ends.insert(ends.begin(), begin_of_steps(graph, scenario, times));
     return ends;
 }
 

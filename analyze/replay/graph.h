@@ -101,7 +101,8 @@ struct ReplayGraph {
     std::vector<TimeNs> thread_start;
     std::vector<ReplayStream> streams;
     WorkByPoint recorded_work;  // empty when the recorder's cost is unknown
-    // The points of a step's completion: the host's end (none if steps come from the device), and the last op of each stream.
+    // The points of a step's completion: the host's end (none if steps come from the device), and of each stream the last copy to the
+    // device and the last other op.
     struct Completion {
         Point host = kNoPoint;
         std::vector<Point> ops;
@@ -165,7 +166,8 @@ TimeNs recorded_start(const Trace& trace, std::uint32_t code);
 // The time of each point. Points without a dependence keep their recorded time, which `trace` has.
 PodVector<TimeNs> replay_times(const ReplayGraph& graph, const Scenario& scenario, const Trace& trace);
 
-// When each step was complete: its host end or the end of the last op that it launched, whichever is later.
+// When each step was complete: its host end or the end of the last op that it launched, whichever is later. Before the completion of a
+// single step comes its beginning.
 std::vector<TimeNs> completions(const ReplayGraph& graph, const Scenario& scenario, const PodVector<TimeNs>& times);
 
 }  // namespace gpuprof::replay

@@ -30,14 +30,18 @@ private:
         DeviceOp kind = DeviceOp::none;
         bool graph = false, to_device = false;
     };
+    // The last op that is in a step: its place in ReplayGraph::steps.
+    struct LastInStep {
+        bool any = false;
+        std::size_t step = 0, place = 0;
+    };
     struct StreamState {
         static constexpr std::size_t kKept = 2048;  // twice what a queue holds
         std::vector<RecentOp> ring;
         std::uint64_t count = 0;                            // ops so far; the last kKept of them are kept
         Point last_copy = kNoPoint, last_other = kNoPoint;  // copies to the device, and all other ops
         std::size_t next_wait = 0;                          // in waits_of_stream_
-        std::size_t step = 0, place_in_step = 0;            // of its last op that is in a step, in ReplayGraph::steps
-        bool in_step = false;                               // whether it has such an op
+        LastInStep copies_in_steps, others_in_steps;        // likewise
         const RecentOp* last() const { return back(1); }
         // The n-th last op, 1 being the last; null if it is not kept.
         const RecentOp* back(std::uint64_t n) const {
@@ -86,7 +90,7 @@ private:
     void stream_edges(const OpRow& op, Row call, const StreamState& stream, bool alone);
     void event_edges(std::uint16_t to, TimeNs issued, StreamState& stream);
     void back_pressure(Row call, const StreamState& stream);
-    void note_step(Point op, TimeNs issued, TimeNs start, std::uint16_t stream);
+    void note_step(Point op, TimeNs issued, TimeNs start, LastInStep& last, bool copy);
 
     void call_returned(PointInfo info);
     bool wait_for_copy(Row call, TimeNs begun, TimeNs returned);

@@ -34,13 +34,13 @@ void GraphBuilder::add_op(const OpRow& op) {
     TimeNs issued = own == kNoRow ? op.start : trace_.api_call().start[own];
     Point p = push(PointInfo{.lane = number, .kind = PointKind::op}, op_code(op.kind, op.row), op.start, op.dur);
     if (work_.known()) graph_.recorded_work.push_back({});
-    note_step(p, issued, op.start, number);
     bool alone = !waits_for_event(number, issued, stream);
     if (known) launch_edge(op, call, stream, alone);
     stream_edges(op, call, stream, alone);
     event_edges(number, issued, stream);
     if (known) back_pressure(call, stream);
     bool copy = op.kind == DeviceOp::memcpy && paths_.to_device(op.row);
+    note_step(p, issued, op.start, copy ? stream.copies_in_steps : stream.others_in_steps, copy);
     (copy ? stream.last_copy : stream.last_other) = p;
     stream.add({p, issued, op.start, op.start + op.dur, call, op.kind, is_graph(own), copy});
 }
@@ -120,8 +120,9 @@ void GraphBuilder::back_pressure(Row call, const StreamState& stream) {
     late_.push_back({end_point_[call], {made_room->point, 0, lag, EdgeKind::back_pressure, false}});
 }
 
-// Adds an op to the step that launched it, or in which it started if steps come from the device.
-void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_t stream) {
+// Adds an op to the step that launched it, or in which it started if steps come from the device. Copies to the device and other ops of a
+// stream count apart: in a replay in which copies have a stream of their own, the last op of a step need not be a copy that was.
+void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, LastInStep& last, bool copy) {
     TimeNs time = host_.host_steps ? issued : start;
     const std::vector<Step>& steps = host_.steps;
     if (steps.empty()) return;
@@ -136,15 +137,17 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, std::uint16_
     }
     graph_.info[op].in_step = true;
     std::vector<Point>& ops = graph_.steps[step_].ops;
-    StreamState& state = streams_[stream];
-    if (!state.in_step || state.step != step_) {
-        auto same_stream = [&](Point each) { return graph_.info[each].lane == stream; };
-        state.place_in_step = static_cast<std::size_t>(std::find_if(ops.begin(), ops.end(), same_stream) - ops.begin());
-        state.step = step_;
-        state.in_step = true;
-        if (state.place_in_step == ops.size()) ops.push_back(op);
+    if (!last.any || last.step != step_) {
+        auto same = [&](Point each) {
+            std::uint32_t object = graph_.object[each];
+            return graph_.info[each].lane == graph_.info[op].lane &&
+                   copy == (op_kind(object) == DeviceOp::memcpy && paths_.to_device(op_row(object)));
+        };
+        auto place = static_cast<std::size_t>(std::find_if(ops.begin(), ops.end(), same) - ops.begin());
+        last = {.any = true, .step = step_, .place = place};
+        if (place == ops.size()) ops.push_back(op);
     }
-    ops[state.place_in_step] = op;
+    ops[last.place] = op;
 }
 
 }  // namespace gpuprof::replay

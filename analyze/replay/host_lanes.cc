@@ -232,7 +232,7 @@ HostLanes HostLanes::make(const Facts& facts) {
     const Trace& trace = facts.trace();
     HostLanes host;
     Steps ranges = find_range_steps(facts);
-    host.host_steps = ranges.steps.size() > 1;
+    host.host_steps = !ranges.steps.empty();
     host.steps = host.host_steps ? ranges.steps : facts.get<Steps>().steps;
     host.step_thread = host.host_steps ? ranges.thread : kNoString;
     std::vector<StringId> threads = facts.get<Submitters>().threads();

@@ -1,4 +1,5 @@
-// How long kernels would take after a change: on tensor cores, near the peaks of their device, fused, or at the same time as others. A peak is
+// How long kernels would take after a change: on tensor cores, near the peaks of their device, fused, without waits for other
+// ranks, or at the same time as others. A peak is
 // never reached in full, so an effect is a range.
 #pragma once
 
@@ -33,6 +34,16 @@ bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenari
 // What a compiler does to consecutive operators on one tensor: each chain of up to 64 consecutive elementwise kernels of a stream, with durations within a factor of three and no wait for
 // one of them in between, becomes one kernel as long as the longest; at Estimate::low as long as that and 30 % of the rest.
 bool fuse_elementwise(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
+// Collectives wait `factor` of the time that they waited for ranks that came late; at Estimate::high those that did transfer as fast as a fast
+// link does, too. False if none waited.
+bool scale_peer_waits(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, double factor,
+                      Estimate estimate);
+
+// The transfers of collectives take `factor` of their time, or are hidden in part; at Estimate::low, what may be waiting for a late rank
+// remains. False without collectives.
+bool scale_transfers(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, double factor,
+                     Estimate estimate);
 
 // Kernels that run at the same time on one device in a replay. They share its multiprocessors and its memory, so that kernels that
 // a change lets run together take longer than they did alone, by up to the time that they overlap.

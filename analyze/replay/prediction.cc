@@ -7,6 +7,8 @@
 #include <limits>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/link_to_host.h"
 #include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/sufficiency.h"
@@ -17,12 +19,20 @@
 namespace gpuprof::inline replay {
 namespace {
 
-constexpr std::size_t kMinSteps = 3;
+// With fewer than kSureSteps, the steps do not tell how much they vary: measured on simulated programs, of which so few steps were recorded
+// (tests/simulate/whatif.py --steps).
+constexpr double kSpreadOfOneStep = 0.3, kSpreadOfTwoSteps = 0.2;
+// What steps that hardly vary leave uncertain: without it, 13 % of the ranges called good missed the truth of simulated programs, by less.
+constexpr double kLeastSpread = 0.01;
+// The part of the window that few steps must fill: what they leave out is otherwise most of the program.
+constexpr double kLeastOfWindow = 0.5;
 constexpr double kMaxModelError = 0.02, kMaxUnexplained = 0.05, kMaxWithoutCall = 0.01;
 // Of the time, in which a device waited for a host that slept. What a shorter step leaves of such a wait is unknown.
 constexpr double kMaxSleeping = 0.05;
-// The recorder's cost makes a prediction rough when its range moves the step by more than this.
-constexpr double kMaxRecorderRange = 0.05;
+// The recorder's cost, and the speed of a link that is not recorded, make a prediction rough when their range moves the step by more.
+constexpr double kMaxConstantsRange = 0.05;
+// Of a step, by which a replay without inferred events may miss it and still be possible.
+constexpr double kMaxWithoutEvents = 0.05;
 // Kernels that newly run together matter from this part of the time of kernels.
 constexpr double kMaxNewOverlap = 0.05;
 
@@ -30,7 +40,7 @@ DurNs per_step(const std::vector<TimeNs>& ends) {
     return (ends.back() - ends.front()) / static_cast<DurNs>(ends.size() - 1);
 }
 
-// One way to replay a recording with changes.
+// A way to replay a recording with changes.
 struct Variant {
     std::optional<Estimate> recorder;  // whose cost is removed; absent: it stays
     bool residuals = true;
@@ -56,20 +66,12 @@ struct Replay {
     Scenario scenario;
     PodVector<TimeNs> times;
     std::vector<TimeNs> completions() const { return gpuprof::completions(graph, scenario, times); }
-    DurNs step() const { return per_step(completions()); }
 };
 
 Replay replayed(const Facts& facts, Scenario scenario) {
     const ReplayGraph& graph = facts.get<ReplayGraph>();
     PodVector<TimeNs> times = replay_times(graph, scenario, facts.trace());
     return {graph, std::move(scenario), std::move(times)};
-}
-
-// The step time; absent if one of the changes changes nothing.
-std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
-    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
-    if (!scenario) return std::nullopt;
-    return replayed(facts, std::move(*scenario)).step();
 }
 
 // Kernels that run together matter only if there is more than one stream.
@@ -80,25 +82,67 @@ KernelOverlap overlap_of(const Replay& replay) {
 
 double part(DurNs of, DurNs whole) { return whole == 0 ? 0 : static_cast<double>(of) / static_cast<double>(whole); }
 
-// The kernels of the busiest stream per step, without the recorder's cost: those that run between the completions of the first
-// step and the last. Those that overlap on their stream in the recording count once.
-DurNs kernels_per_step(const Facts& facts, const ReplayGraph& graph) {
-    Scenario scenario(graph);
-    remove_recorder(facts, graph, scenario, Estimate::central);
-    std::vector<TimeNs> ends = replayed(facts, Scenario(graph)).completions();
-    std::vector<DurNs> work(graph.streams.size(), 0);
-    std::vector<TimeNs> until(graph.streams.size(), ends.front());
-    for (Point p = 0; p < graph.points(); ++p) {
-        if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
-        if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
-        TimeNs start = recorded_start(facts.trace(), graph.object[p]), end = start + scenario.length[p];
-        TimeNs& last = until[graph.info[p].lane];
-        if (start >= ends.back()) continue;
-        work[graph.info[p].lane] += std::max<DurNs>(0, end - std::max(start, last));
-        last = std::max(last, end);
+// The kernels of each stream that run between the completions of the first step and the last: a stream runs one after the other, so the
+// busiest one is a floor under every step. Those that overlap on their stream in the recording count once.
+struct StreamWork {
+    struct Kernel {
+        Point point;
+        TimeNs start;
+    };
+    std::vector<Kernel> kernels;
+    TimeNs begin = 0;
+    DurNs steps = 1;
+    static StreamWork make(const Facts& facts) {
+        const ReplayGraph& graph = facts.get<ReplayGraph>();
+        std::vector<TimeNs> ends = replayed(facts, Scenario(graph)).completions();
+        StreamWork work{{}, ends.front(), static_cast<DurNs>(ends.size() - 1)};
+        for (Point p = 0; p < graph.points(); ++p) {
+            if (graph.info[p].kind != PointKind::op || !graph.info[p].in_step) continue;
+            if (op_kind(graph.object[p]) != DeviceOp::kernel) continue;
+            if (TimeNs start = recorded_start(facts.trace(), graph.object[p]); start < ends.back())
+                work.kernels.push_back({p, start});
+        }
+        return work;
     }
-    if (work.empty()) return 0;
-    return *std::max_element(work.begin(), work.end()) / static_cast<DurNs>(ends.size() - 1);
+    // Of the busiest stream, per step.
+    DurNs floor(const ReplayGraph& graph, const Scenario& scenario) const {
+        std::vector<DurNs> work(graph.streams.size(), 0);
+        std::vector<TimeNs> until(graph.streams.size(), begin);
+        for (const Kernel& kernel : kernels) {
+            TimeNs end = kernel.start + scenario.length[kernel.point];
+            TimeNs& last = until[graph.info[kernel.point].lane];
+            work[graph.info[kernel.point].lane] += std::max<DurNs>(0, end - std::max(kernel.start, last));
+            last = std::max(last, end);
+        }
+        return work.empty() ? 0 : *std::max_element(work.begin(), work.end()) / steps;
+    }
+};
+
+// A step of a replay. One that is shorter than its kernels is none: the replay has lost an order that the program needs.
+DurNs step_of(const Facts& facts, const Replay& replay) {
+    return std::max(per_step(replay.completions()), facts.get<StreamWork>().floor(replay.graph, replay.scenario));
+}
+
+// Absent if one of the changes changes nothing.
+std::optional<DurNs> step_with(const Facts& facts, const std::vector<Edit>& edits, Variant variant) {
+    std::optional<Scenario> scenario = scenario_with(facts, edits, variant);
+    if (!scenario) return std::nullopt;
+    return step_of(facts, replayed(facts, std::move(*scenario)));
+}
+
+// Twice the standard error of the steps, as a part of one: another recording of the same program would differ by as much.
+double spread_of_steps(const ReplayGraph& graph, double step_error) {
+    if (graph.steps.size() < kSureSteps) return graph.steps.size() < 2 ? kSpreadOfOneStep : kSpreadOfTwoSteps;
+    return std::max(kLeastSpread, 2 * step_error);
+}
+
+// The floor under all of a prediction's range.
+DurNs least_floor(const Facts& facts, const std::vector<Edit>& edits, double spread) {
+    DurNs least = std::numeric_limits<DurNs>::max();
+    for (Estimate estimate : {Estimate::low, Estimate::central, Estimate::high})
+        if (std::optional<Scenario> scenario = scenario_with(facts, edits, {.recorder = estimate, .effect = estimate}))
+            least = std::min(least, facts.get<StreamWork>().floor(facts.get<ReplayGraph>(), *scenario));
+    return least - static_cast<DurNs>(spread * static_cast<double>(least));
 }
 
 // The ways to replay this recording, the central one first, and the step time of each with nothing changed.
@@ -118,7 +162,13 @@ struct Variants {
         for (const Variant& variant : made.all) {
             Replay unchanged = replayed(facts, *scenario_with(facts, {}, variant));
             if (made.unchanged.empty()) made.overlap = overlap_of(unchanged);
-            made.unchanged.push_back(unchanged.step());
+            made.unchanged.push_back(step_of(facts, unchanged));
+        }
+        // Without events that were inferred, the steps would have been shorter than recorded: the recording says that they are there.
+        if (!made.all.back().events &&
+            part(made.unchanged.front() - made.unchanged.back(), made.unchanged.front()) > kMaxWithoutEvents) {
+            made.all.pop_back();
+            made.unchanged.pop_back();
         }
         return made;
     }
@@ -167,9 +217,7 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
         return refuse(fmt::format("the host slept in {} % of the time, and what woke it was not recorded",
                                   readable_percent(shares.pct(shares.idle_of(IdleCause::waiting)))),
                       "record the other threads and processes as well");
-    if (graph.steps.size() < kMinSteps)
-        return refuse(graph.steps.empty() ? "no steps found" : fmt::format("only {} steps", graph.steps.size()),
-                      "record at least 3 steps; name the range of a step with --step-range");
+    if (graph.steps.empty()) return refuse("no steps found", "name the range of a step with --step-range");
     for (const ReplayGraph::Completion& step : graph.steps)
         if (step.ops.empty()) return refuse("a step submits no GPU work", "name the range of a step with --step-range");
     if (part(static_cast<DurNs>(graph.ops_without_call), static_cast<DurNs>(graph.ops)) > kMaxWithoutCall)
@@ -180,10 +228,16 @@ ReplayValidity ReplayValidity::make(const Facts& facts) {
     std::vector<TimeNs> ends = replayed(facts, recorded).completions();
     DurNs step = per_step(ends);
     if (step <= 0) return refuse("steps overlap", "name the range of a step with --step-range");
+    auto count = static_cast<DurNs>(graph.steps.size());
+    if (graph.steps.size() < kSureSteps &&
+        kLeastOfWindow * static_cast<double>(facts.trace().window().length()) > static_cast<double>(count * step))
+        return refuse(
+            fmt::format("only {}, and most of the recording is outside", readable_count(graph.steps.size(), "step")),
+            "record at least 3 steps; name the range of a step with --step-range");
     recorded.residuals = false;
-    DurNs model = replayed(facts, std::move(recorded)).step();
+    DurNs model = per_step(replayed(facts, std::move(recorded)).completions());
     found.model_error = part(model - step, step);
-    found.unexplained = part(graph.unexplained_ns, step * static_cast<DurNs>(ends.size()));
+    found.unexplained = part(graph.unexplained_ns, step * static_cast<DurNs>(graph.steps.size()));
     found.step_error = standard_error(ends);
     found.inferred = graph.inferred_events > 0 || graph.unsure_events > 0 || graph.unsure_syncs > 0;
     if (std::abs(found.model_error) > kMaxModelError)
@@ -207,6 +261,12 @@ DurNs new_overlap(const Replay& changed, const KernelOverlap& before) {
     return more / static_cast<DurNs>(changed.graph.steps.size());
 }
 
+// Whether how fast pinned copies are was not recorded.
+bool assumes_a_link(const Facts& facts, Change change) {
+    if (change != Change::pinned_copies && change != Change::copy_stream) return false;
+    return facts.get<HostCopies>().pageable > 0 && facts.get<HostLink>().basis != LinkBasis::copies;
+}
+
 }  // namespace
 
 std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& edits) {
@@ -214,12 +274,13 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
     std::optional<Scenario> central = scenario_with(facts, edits, variants.all.front());
     if (!central) return std::nullopt;
     const Replay changed = replayed(facts, std::move(*central));
-    const DurNs step = changed.step();
+    const DurNs step = step_of(facts, changed);
     Prediction found{.edits = edits, .step = {step, step, step}};
     found.recorded = *step_with(facts, edits, {});
     DurNs base = found.unchanged = variants.unchanged.front();
     found.gain = found.gain_low = found.gain_high = part(base - step, base);
-    bool rough = facts.get<ReplayValidity>().inferred || !facts.get<ReplayGraph>().independent.empty();
+    const ReplayGraph& graph = facts.get<ReplayGraph>();
+    bool rough = facts.get<ReplayValidity>().inferred || !graph.independent.empty() || graph.steps.size() < kSureSteps;
     auto widen = [&](const Variant& variant, DurNs unchanged) {
         DurNs time = *step_with(facts, edits, variant);
         found.step.low = std::min(found.step.low, time);
@@ -227,24 +288,29 @@ std::optional<Prediction> predict(const Facts& facts, const std::vector<Edit>& e
         double gain = part(unchanged - time, unchanged);
         found.gain_low = std::min(found.gain_low, gain);
         found.gain_high = std::max(found.gain_high, gain);
-        if (*variant.recorder != Estimate::central) rough |= std::abs(part(time - step, step)) > kMaxRecorderRange / 2;
+        return std::abs(part(time - step, step)) > kMaxConstantsRange / 2;
     };
-    for (std::size_t i = 1; i < variants.all.size(); ++i) widen(variants.all[i], variants.unchanged[i]);
-    bool estimated = false;
+    for (std::size_t i = 1; i < variants.all.size(); ++i) {
+        bool far = widen(variants.all[i], variants.unchanged[i]);
+        rough |= far && *variants.all[i].recorder != Estimate::central;
+    }
+    bool estimated = false, link = false;
     for (const Edit& edit : edits) {
         estimated |= rule_of(edit.change).estimated;
         rough |= rule_of(edit.change).rough;
+        link |= assumes_a_link(facts, edit.change);
     }
     for (Estimate effect : {Estimate::low, Estimate::high})
-        if (estimated) widen({.recorder = Estimate::central, .effect = effect}, base);
+        if (estimated) rough |= widen({.recorder = Estimate::central, .effect = effect}, base) && link;
     if (DurNs slower = new_overlap(changed, variants.overlap); slower > 0) {
         rough = true;
         found.step.high = std::max(found.step.high, step + slower);
         found.gain_low = std::min(found.gain_low, part(base - step - slower, base));
     }
-    // Twice the standard error of the steps: another recording of the same program would differ by as much.
-    double spread = 2 * standard_error(changed.completions());
+    double spread = spread_of_steps(graph, standard_error(changed.completions()));
+    found.floor = least_floor(facts, edits, spread);
     found.step.low -= static_cast<DurNs>(spread * static_cast<double>(found.step.low));
+    found.step.low = std::max(found.step.low, found.floor);
     found.step.high += static_cast<DurNs>(spread * static_cast<double>(found.step.high));
     found.certainty = rough ? Certainty::rough : Certainty::good;
     return found;
@@ -306,7 +372,6 @@ WhatIf WhatIf::make(const Facts& facts) {
     if (!facts.get<ReplayValidity>().why_not.empty()) return found;
     found.recorded_step = *step_with(facts, {}, {});
     found.baseline = *predict(facts, {});
-    found.kernels = kernels_per_step(facts, facts.get<ReplayGraph>());
     const SingleChanges& singles = facts.get<SingleChanges>();
     for (std::size_t i = 0; i < kUsualChanges; ++i) {
         if (singles.worth[i]) found.single.push_back(*singles.worth[i]);
@@ -322,6 +387,9 @@ WhatIf WhatIf::make(const Facts& facts) {
         plan.push_back(edit);
         found.plan.push_back(*predict(facts, plan));
     }
+    found.floor = found.baseline.floor;
+    for (const std::vector<Prediction>* shown : {&found.single, &found.plan})
+        for (const Prediction& each : *shown) found.floor = std::min(found.floor, each.floor);
     return found;
 }
 

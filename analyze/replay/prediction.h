@@ -41,6 +41,7 @@ struct Prediction {
     RangedNs step;            // when nothing records
     DurNs recorded = 0;       // when the same recorder records again
     DurNs unchanged = 0;      // a step without the recorder's cost and without the edits
+    DurNs floor = 0;          // the kernels of the busiest stream with the edits, at least: step is no shorter
     double gain = 0;          // of the step without the recorder, as a part of it; central
     double gain_low = 0, gain_high = 0;
     Certainty certainty = Certainty::good;
@@ -62,8 +63,8 @@ struct SingleChanges {
 
 struct WhatIf {
     DurNs recorded_step = 0;
-    Prediction baseline;  // without the recorder's cost
-    DurNs kernels = 0;    // the kernels of the busiest stream in a step: no change of host or copies gets below
+    Prediction baseline;             // without the recorder's cost
+    DurNs floor = 0;                 // the least floor of the predictions below
     std::vector<Prediction> single;  // each change alone that gains enough, largest gain first
     std::vector<Prediction> plan;    // the best change, then the best on top of it, and so on
     std::vector<Change> small;       // changes that gain less than is worth naming
@@ -73,6 +74,9 @@ struct WhatIf {
 // Of `useful`, in the order of how much they ask of the program: the best change, then the best on top of it, until one gains too
 // little.
 std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful);
+
+// Fewer steps than these allow only rough predictions, which no verdict is based on.
+inline constexpr std::size_t kSureSteps = 3;
 
 // Gains below this part of the step are not worth naming.
 inline constexpr double kWorthChanging = 0.02;

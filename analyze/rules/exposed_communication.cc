@@ -1,7 +1,8 @@
-// Collectives that no other kernel overlaps.
+// Transfers of collectives that no other kernel overlaps.
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
@@ -19,9 +20,11 @@ Ruling look_for_exposed_communication(const Facts& facts) {
     set_cost(finding, gain);
     finding.title =
         fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(gain.idle_ns)));
+    DurNs waits = facts.get<PeerWaits>().exposed_wait;
     finding.evidence.push_back(
-        fmt::format("collectives run for {} while no other kernel runs (`devices`: exposed_comm_ns; `collectives`)",
-                    readable_duration(shares.exposed_comm)));
+        fmt::format("collectives run for {} while no other kernel runs{} (`devices`: exposed_comm_ns; `collectives`)",
+                    readable_duration(shares.exposed_comm),
+                    waits > 0 ? fmt::format(", {} of it waiting for late ranks", readable_duration(waits)) : ""));
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },

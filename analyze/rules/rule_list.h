@@ -35,6 +35,7 @@
     RULE(LowOccupancy)         \
     RULE(SlowConvolution)      \
     RULE(NoTensorCores)        \
+    RULE(LateRanks)            \
     RULE(ExposedCommunication) \
     RULE(Throttling)           \
     RULE(ProfilerCost)         \

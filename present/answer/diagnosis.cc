@@ -6,7 +6,9 @@
 #include <future>
 
 #include "analyze/facts/activity.h"
+#include "analyze/facts/context.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/kernels/kernel_occupancy.h"
@@ -87,12 +89,32 @@ std::string praise(const Facts& facts, const Shares& shares) {
     return fmt::format("; copies ({}) are hidden behind kernels", readable_duration(copies));
 }
 
-// How near to the device's peak FLOP/s the compute-bound operators come, in percent, when shapes were recorded.
+// The peak of FP32 products on CUDA cores as a part of that on tensor cores, if the program has such products and the device could run
+// them there: the advice is to do so, and nearness to the lower peak is none.
+double part_of_tensor_peak(const Facts& facts) {
+    if (!facts.get<Context>().tensor_cores) return 1;
+    DurNs products = 0, compute = 0;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        compute += group.by_bound[static_cast<std::size_t>(Bound::compute)];
+        if (is_fp32_product_on_cuda_cores(group.traits)) products += group.total_ns;
+    }
+    double part = 1;
+    const DeviceTable& devices = facts.trace().tables().device;
+    for (Row row = 0; row < devices.rows && 5 * products > compute; ++row)
+        if (std::optional<DevicePeaks> peaks = find_peaks(device_query(facts.trace(), row)))
+            if (std::optional<double> tensor = peaks->tf32 ? peaks->tf32 : peaks->fp16; tensor && peaks->fp32)
+                part = std::min(part, *peaks->fp32 / *tensor);
+    return part;
+}
+
+// How near to the device's peak FLOP/s the compute-bound operators come, in percent, when shapes were recorded: the peak that the
+// program could reach with the advice that it gets.
 std::optional<double> nearness(const Facts& facts) {
-    double weighted = 0, time = 0;
+    double weighted = 0, time = 0, on_cuda_cores = part_of_tensor_peak(facts);
     for (const OpRate& rate : facts.get<OpRates>().rates) {
         if (rate.bound != Bound::compute || !rate.compute_pct) continue;
-        weighted += *rate.compute_pct * static_cast<double>(rate.device_ns);
+        bool cuda_cores = rate.path.unit == MathUnit::simt && rate.path.type == MathType::fp32;
+        weighted += *rate.compute_pct * (cuda_cores ? on_cuda_cores : 1) * static_cast<double>(rate.device_ns);
         time += static_cast<double>(rate.device_ns);
     }
     return time > 0 ? std::optional<double>(weighted / time) : std::nullopt;
@@ -147,6 +169,10 @@ Rating confidence_of(const Facts& facts, const Verdict& verdict, const Explanati
     bool window = verdict.share_of == ShareOf::window;
     doubts += window && verdict.basis == Basis::timeline && facts.get<ProfilerCost>().distorted();
     doubts += recorder_decides;
+    // A late rank and a slow network look alike.
+    bool alike = first.limit == Limit::communication &&
+                 2 * facts.get<PeerWaits>().exposed_doubtful > facts.get<Shares>().exposed_comm;
+    doubts += alike ? 2 : 0;
     doubts += static_cast<double>(second.time) >= kCloseSecondRatio * static_cast<double>(first.time);
     doubts += !facts.trace().completeness().unknown_because().empty() && verdict.basis == Basis::timeline;
     doubts += verdict.basis == Basis::timeline && facts.get<Steps>().steps.empty();
@@ -210,8 +236,9 @@ Verdict judge(const Facts& facts) {
         if (first.gives_back) verdict.gives_back_pct = found.pct(*first.gives_back);
         std::optional<double> rate = first.limit == Limit::compute ? nearness(facts) : std::nullopt;
         if (rate)
-            verdict.because += fmt::format(
-                "; operators with recorded shapes reach {:.0f} % of the GPU's peak FLOP/s (`arithmetic`)", *rate);
+            verdict.because +=
+                fmt::format("; operators with recorded shapes reach {:.0f} % of the GPU's peak FLOP/s{} (`arithmetic`)",
+                            *rate, part_of_tensor_peak(facts) < 1 ? " with tensor cores" : "");
         if (busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time))
             verdict.because +=
                 fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/idle/arrivals.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/kernels/kernel_bound.h"
@@ -46,6 +48,15 @@ std::string transfers_because(const Facts& facts, DurNs copies, DurNs paging) {
     std::string pages = fmt::format("pages of managed memory migrate while kernels run: {} in kernels that take {}",
                                     readable_count(migrations.in_kernels, "migration"), readable_duration(paging));
     return copies == 0 ? pages : pages + "; " + text;
+}
+
+// What collectives that nothing hides mostly are, if that is not transfer.
+std::string late_ranks_text(const Facts& facts) {
+    const PeerWaits& peers = facts.get<PeerWaits>();
+    DurNs exposed = facts.get<Shares>().exposed_comm;
+    if (2 * peers.exposed_wait > exposed) return ", which mostly wait for ranks that come late,";
+    if (2 * peers.exposed_doubtful > exposed) return ", which wait for late ranks or have a slow network,";
+    return "";
 }
 
 }  // namespace
@@ -94,7 +105,9 @@ Explanations explain_window(const Facts& facts) {
     bool known = pattern == ArrivalPattern::paced || pattern == ArrivalPattern::requests;
     if (!known) untold += waiting;
     DurNs memory = shares.kernel_of(Bound::memory) + shares.exposed_device_copies;
-    DurNs copies = shares.exposed_memcpy + idle(IdleCause::host_memcpy), comm = gives_back(Waste::communication);
+    DurNs copies = shares.exposed_memcpy + idle(IdleCause::host_memcpy);
+    DurNs comm = shares.exposed_comm + idle(IdleCause::communication_wait);
+    DurNs hideable = gives_back(Waste::late_ranks) + gives_back(Waste::communication);
     DurNs paging = shares.kernel_of(Bound::migration);
     DurNs input = idle(IdleCause::input_pipeline), allocation = idle(IdleCause::allocation);
     std::vector<Explanation> all{
@@ -119,8 +132,8 @@ Explanations explain_window(const Facts& facts) {
          fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
         {Limit::transfer, copies + paging, gives_back(Waste::copies) + recoverable_paging(facts),
          transfers_because(facts, copies, paging)},
-        {Limit::communication, comm, comm,
-         fmt::format("collectives that no kernel hides take {}", readable_duration(comm))},
+        {Limit::communication, comm, hideable,
+         fmt::format("collectives that no kernel hides{} take {}", late_ranks_text(facts), readable_duration(comm))},
         {Limit::allocation, allocation, allocation,
          fmt::format("the GPU waits {} for memory allocations and frees", readable_duration(allocation))},
         {Limit::host, other, other,
@@ -137,15 +150,18 @@ Explanations explain_window(const Facts& facts) {
 namespace {
 
 constexpr std::size_t kLimits = static_cast<std::size_t>(Limit::profiler) + 1;
+// Causes below this part of the path are not looked at; one that gains this part of its own time is not capped.
+constexpr double kLeastCapped = 0.05, kNearGain = 0.8;
 
 class PathShares {
 public:
     PathShares(const Facts& facts, Estimate recorder) : facts_(facts), paths_(facts.trace()) {
         for (const KernelGroup& group : facts.get<KernelGroups>().groups) groups_[group.name] = &group;
         CriticalPath path = critical_path_of(facts, recorder);
-        total_ = path.total;
+        total_ = left_ = path.total;
         for (const PathPart& part : path.parts) add(part);
         compare_without_host(recorder);
+        cap_by_gains(recorder);
         add_waits();
     }
     DurNs total() const { return total_; }
@@ -199,20 +215,52 @@ private:
         }
         return Limit::launch;
     }
-    // Host and device may take nearly as long as each other. Then the path leads through the host, and a faster host gains little:
-    // what it gains counts for the host, and the rest as it does on the path of a program whose host takes no time.
+    // The path without more of the causes; what they gain stays with them.
+    void remove(const std::vector<Edit>& causes, const CriticalPath& without, std::initializer_list<Limit> limits) {
+        auto gain = static_cast<double>(std::max<DurNs>(0, left_ - without.total));
+        double all = 0;
+        for (Limit limit : limits) all += at(limit);
+        for (Limit limit : limits) gained_[static_cast<std::size_t>(limit)] += gain * at(limit) / all;
+        removed_.insert(removed_.end(), causes.begin(), causes.end());
+        left_ = without.total;
+        time_ = gained_;
+        for (const PathPart& part : without.parts) add(part);
+    }
+    CriticalPath without(Estimate recorder, const std::vector<Edit>& causes) const {
+        std::vector<Edit> edits = removed_;
+        edits.insert(edits.end(), causes.begin(), causes.end());
+        return critical_path_of(facts_, recorder, edits);
+    }
+    // Host and device may take nearly as long as each other. Then the path leads through the host, and a faster host gains little: what it
+    // gains counts for the host, and the rest as it does on the path of a program whose host takes no time.
     void compare_without_host(Estimate recorder) {
         double host = at(Limit::launch) + at(Limit::host);
         if (host <= 0) return;
-        CriticalPath without =
-            critical_path_of(facts_, recorder, {usual_edit(Change::host_code), usual_edit(Change::cuda_graph)});
-        auto gain = static_cast<double>(std::max<DurNs>(0, total_ - without.total));
-        if (2 * gain > host) return;
-        double launching = at(Limit::launch) / host;
-        time_ = {};
-        for (const PathPart& part : without.parts) add(part);
-        at(Limit::launch) += gain * launching;
-        at(Limit::host) += gain * (1 - launching);
+        const std::vector<Edit> causes{usual_edit(Change::host_code), usual_edit(Change::cuda_graph)};
+        CriticalPath path = without(recorder, causes);
+        if (2 * static_cast<double>(left_ - path.total) <= host) remove(causes, path, {Limit::launch, Limit::host});
+    }
+    // The same for other causes: what they take is no gain if something else takes nearly as long.
+    void cap_by_gains(Estimate recorder) {
+        struct Cause {
+            Limit limit;
+            std::vector<Edit> edits;
+        };
+        std::vector<Cause> causes{
+            {Limit::input, {usual_edit(Change::input)}},
+            {Limit::allocation, {usual_edit(Change::allocation)}},
+            {Limit::transfer, {usual_edit(Change::copies)}},
+            {Limit::communication, {usual_edit(Change::late_ranks), usual_edit(Change::communication)}},
+            {Limit::synchronisation, {usual_edit(Change::waits)}},
+        };
+        std::stable_sort(causes.begin(), causes.end(),
+                         [&](const Cause& a, const Cause& b) { return at(a.limit) > at(b.limit); });
+        for (const Cause& cause : causes) {
+            double part = at(cause.limit);
+            if (part < kLeastCapped * static_cast<double>(total_)) continue;
+            CriticalPath path = without(recorder, cause.edits);
+            if (static_cast<double>(left_ - path.total) < kNearGain * part) remove(cause.edits, path, {cause.limit});
+        }
     }
     // A wait costs what the path loses without it: the host then launches late. That part of launching and host code counts for the wait.
     void add_waits() {
@@ -232,6 +280,10 @@ private:
     std::map<StringId, const KernelGroup*> groups_;
     std::array<double, kLimits> time_{};
     DurNs total_ = 0;
+    // Causes that are removed, what that gained, and the path that is left.
+    std::vector<Edit> removed_;
+    std::array<double, kLimits> gained_{};
+    DurNs left_ = 0;
 };
 
 // What takes the time of a limit, with the verb.
@@ -252,7 +304,7 @@ std::string what_takes(const Facts& facts, Limit limit) {
             return facts.get<Shares>().kernel_of(Bound::migration) > 0
                        ? "copies between host and device, and kernels that wait for pages of managed memory, take"
                        : "copies between host and device take";
-        case Limit::communication: return "collectives take";
+        case Limit::communication: return "collectives" + late_ranks_text(facts) + " take";
         case Limit::allocation: return "memory allocations and frees take";
         case Limit::host: return "other host code takes";
         default: return "kernels whose limiter is unknown (no shapes, no counters) take";
@@ -270,7 +322,11 @@ std::optional<DurNs> gives_back(const Facts& facts, Limit limit, DurNs time, Dur
         case Limit::launch: return predicted(Waste::launching);
         case Limit::synchronisation: return predicted(Waste::waits);
         case Limit::transfer: return predicted(Waste::copies);
-        case Limit::communication: return predicted(Waste::communication);
+        case Limit::communication: {
+            std::optional<DurNs> waits = predicted(Waste::late_ranks), transfers = predicted(Waste::communication);
+            if (!waits || !transfers) return waits ? waits : transfers;
+            return std::min(time, *waits + *transfers);
+        }
         case Limit::allocation: return predicted(Waste::allocation);
         case Limit::host: return predicted(Waste::host_code);
         case Limit::underfilled: {

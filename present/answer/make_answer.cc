@@ -7,6 +7,7 @@
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/kernels/kernel_diagnosis.h"
@@ -354,7 +355,13 @@ std::vector<std::string> next_steps(const Facts& facts, const Verdict& verdict) 
         case Limit::transfer:
             show(facts.get<ManagedMigrations>().limited > 0 ? "unified_memory memcpy" : "memcpy overlap");
             break;
-        case Limit::communication: show("collectives overlap"); break;
+        case Limit::communication: {
+            const PeerWaits& peers = facts.get<PeerWaits>();
+            if (peers.exposed_wait + peers.exposed_doubtful > 0)
+                steps.push_back("gpu-profile ranks FOLDER, with the recordings of all ranks");
+            show("collectives overlap");
+            break;
+        }
         case Limit::compute:
         case Limit::memory_bandwidth:
         case Limit::underfilled:

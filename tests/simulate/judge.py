@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from families import FAMILIES as STEADY  # noqa: E402
 from kineto import trace_of  # noqa: E402
+from near_ties import NEAR_TIES  # noqa: E402
 from phase_programs import PHASES  # noqa: E402
 from truth import truth_of  # noqa: E402
 
@@ -106,7 +107,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
+    parser.add_argument("--family", action="append", choices=sorted(FAMILIES | NEAR_TIES))
     parser.add_argument("--claims", action="store_true", help="print each claimed gain that is off")
     parser.add_argument("--show", action="append", choices=KINDS, default=[])
     options = parser.parse_args()

@@ -26,7 +26,7 @@ def device_event(op):
         kernel = op.kernel
         event["name"] = kernel.name
         event["args"] |= {"grid": list(kernel.grid), "block": list(kernel.block), "registers per thread": kernel.registers, "shared memory": kernel.shared,
-                          "queued": 0}
+                          "queued": 0} | (kernel.message or {})
     else:
         host = "Pinned" if op.pinned else "Pageable"
         ends = f"{host} -> Device" if op.engine == "HtoD" else f"Device -> {host}"
@@ -35,7 +35,18 @@ def device_event(op):
     return event
 
 
-def trace_of(machine, lacks=(), lost=0.0, random=None):
+# GPUs, their multiprocessors and compute capability, and bytes per ns that copies of pinned memory reach through the links that they come with.
+CHIPS = (("Tesla V100-SXM2-16GB", 80, (7, 0), (12.3,)), ("Tesla T4", 40, (7, 5), (12.3, 6.2)), ("NVIDIA A100-SXM4-80GB", 108, (8, 0), (25.0,)),
+         ("NVIDIA GeForce RTX 3090", 82, (8, 6), (25.0, 12.5)), ("NVIDIA L4", 58, (8, 9), (25.0, 12.8)), ("NVIDIA GeForce RTX 4090", 128, (8, 9), (25.5,)),
+         ("NVIDIA H100 80GB HBM3", 132, (9, 0), (55.0, 26.0)), ("NVIDIA B200", 148, (10, 0), (56.0,)))
+
+
+def device_of(chip):
+    name, sms, (major, minor), _ = chip
+    return DEVICE | {"name": name, "numSms": sms, "computeMajor": major, "computeMinor": minor}
+
+
+def trace_of(machine, lacks=(), lost=0.0, random=None, device=None):
     """`lacks`: categories that were not recorded (op, call, range, python). `lost`: the part of the kernels that is missing."""
     threads = {}
     events = [host_event(span, threads) for span in machine.spans if span.table not in lacks]
@@ -43,5 +54,5 @@ def trace_of(machine, lacks=(), lost=0.0, random=None):
         if op.kernel is None or not lost or random.random() >= lost:
             events.append(device_event(op))
     names = [{"ph": "M", "name": "thread_name", "pid": PROCESS, "tid": tid, "args": {"name": name}} for name, tid in threads.items()]
-    devices = [DEVICE | {"id": device} for device in sorted({0} | {op.device for op in machine.ops})]
+    devices = [(device or DEVICE) | {"id": number} for number in sorted({0} | {op.device for op in machine.ops})]
     return json.dumps({"schemaVersion": 1, "deviceProperties": devices, "traceEvents": names + events})

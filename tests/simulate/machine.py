@@ -52,6 +52,7 @@ class Kernel:
     registers: int = 64
     shared: int = 0
     collective: bool = False
+    message: dict = None  # of a collective, as its record has it
 
 
 @dataclass(eq=False)
@@ -105,8 +106,10 @@ class Turns:
 
 
 class Machine:
-    def __init__(self, random, recorder=Recorder(), noise=0.05, kernel_factor=1.0, turns=None):
+    def __init__(self, random, recorder=Recorder(), noise=0.05, kernel_factor=1.0, turns=None, pinned=PINNED):
         self.random, self.recorder, self.noise, self.kernel_factor = random, recorder, noise, kernel_factor
+        self.pinned = pinned  # bytes per ns of copies of pinned memory
+        self.chance = type(random)(repr(random.getstate()[1][:4]))  # of what other ranks do: the same with and without a cause
         self.now, self.queue, self.number = 0, [], 0
         self.spans, self.ops = [], []
         self.last = {}  # of each stream, the op issued last
@@ -341,7 +344,7 @@ class Host:
             yield 5_000
 
     def copy(self, direction, size, stream=7, pinned=True, blocking=False, after=()):
-        duration = size / (PINNED if pinned else PAGEABLE)
+        duration = size / (self.machine.pinned if pinned else min(PAGEABLE, 0.8 * self.machine.pinned))
         op = Op("memcpy", stream, float(max(1_000, self.machine.vary(duration))), engine=direction, bytes=size, pinned=pinned)
         waits = blocking or not pinned
 

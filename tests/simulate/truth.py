@@ -4,7 +4,9 @@ import random
 from dataclasses import dataclass, field
 
 from families import MS, Case
-from machine import Machine, Recorder
+from machine import PINNED, Machine, Recorder
+from near_ties import NEAR_TIES
+from peer_programs import PEERS
 from phase_programs import PHASES
 from waiting_programs import PROGRAMS as WAITING
 
@@ -23,12 +25,13 @@ class Run:
         return (self.ends[-1] - self.ends[0]) / (len(self.ends) - 1)
 
 
-def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=1.0, turns=None):
+def simulate(family, seed, without=(), noise=0.05, recorder=None, kernel_factor=1.0, turns=None, pinned=PINNED, steps=None):
     size = random.Random(f"{family}/{seed}/size")
     case = Case(seed, size, frozenset(without))
     case.steps = size.randint(5, 12)
-    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise, kernel_factor, turns)
-    step = PROGRAMS[family](case)
+    machine = Machine(random.Random(f"{family}/{seed}/noise"), recorder or Recorder(), noise, kernel_factor, turns, pinned)
+    step = (PROGRAMS | PEERS | NEAR_TIES)[family](case)
+    case.steps = steps or case.steps
     marks = []
 
     def main(host):

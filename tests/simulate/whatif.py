@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Holds the predictions of `report FILE whatif` against simulated programs that are run again with the change made.
 
-    tests/simulate/whatif.py BINARY [--seeds 50] [--family NAME]... [--first 0] [--jobs 2] [--show 10]
+    tests/simulate/whatif.py BINARY [--seeds 50] [--family NAME]... [--first 0] [--jobs 2] [--show 10] [--chips] [--steps 1]
 
 Each program is recorded once, with the cost of a recorder. Its step without the recorder, without each of its causes, and with kernels
 that are twice as fast is simulated; the prediction from the recording is compared with that truth. Prints for each family how many
-predictions are within 10 % of the true step time, how many ranges hold it, and how often no prediction is made.
+predictions are within 10 % of the true step time, how many ranges hold it, and how often no prediction is made. --chips: on GPUs of several generations,
+whose links to the host differ, some of them slower than the GPU allows. --steps: recordings of so few steps.
 """
 
 import argparse
 import collections
 import concurrent.futures
 import json
+import random
 import subprocess
 import sys
 import tempfile
@@ -20,8 +22,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from families import FAMILIES as STEADY  # noqa: E402
-from kineto import trace_of  # noqa: E402
-from machine import Recorder  # noqa: E402
+from kineto import CHIPS, device_of, trace_of  # noqa: E402
+from machine import PINNED, Recorder  # noqa: E402
+from peer_programs import PEERS  # noqa: E402
 from phase_programs import PHASES  # noqa: E402
 from truth import simulate  # noqa: E402
 
@@ -29,21 +32,22 @@ FAMILIES = STEADY | {name: PHASES[name] for name in ("checkpoints", "evaluations
 
 # The change that takes each cause away. A cause without one (a stretch of Python) is not among the changes.
 CHANGE_OF = {"small kernels": "cuda-graph", "loader": "input", "item": "waits", "pageable": "copy-stream", "exposed copy": "copy-stream",
-             "same stream": "copy-stream", "pageable save": "pinned-copies", "file": "long-host-code", "churn": "allocation", "collective": "communication"}
+             "same stream": "copy-stream", "pageable save": "pinned-copies", "file": "long-host-code", "churn": "allocation",
+             "collective": "communication", "late rank": "late-ranks"}
 CLOSE = 0.10
 FAST = "kernel:.=0.5"
 
 
-def truths(family, seed):
+def truths(family, seed, pinned):
     """Step times in ns when nothing records: as it is (None), and with each change."""
     silent = Recorder(0, 0, 0, 0)
-    plain = simulate(family, seed, recorder=silent)
-    found = {None: plain.per_step(), FAST: simulate(family, seed, recorder=silent, kernel_factor=0.5).per_step()}
+    plain = simulate(family, seed, recorder=silent, pinned=pinned)
+    found = {None: plain.per_step(), FAST: simulate(family, seed, recorder=silent, kernel_factor=0.5, pinned=pinned).per_step()}
     for cause in plain.case.causes:
         if cause in CHANGE_OF:
-            found[CHANGE_OF[cause]] = simulate(family, seed, (cause,), recorder=silent).per_step()
+            found[CHANGE_OF[cause]] = simulate(family, seed, (cause,), recorder=silent, pinned=pinned).per_step()
     for finding, causes in plain.case.together.items():  # which is named like its change
-        found[finding] = simulate(family, seed, causes, recorder=silent).per_step()
+        found[finding] = simulate(family, seed, causes, recorder=silent, pinned=pinned).per_step()
     return found
 
 
@@ -65,11 +69,13 @@ def predictions(binary, file, changes):
     return found
 
 
-def one(binary, family, seed):
-    run = simulate(family, seed)
-    true = truths(family, seed)
+def one(binary, family, seed, chips=False, steps=None):
+    chip = random.Random(f"{family}/{seed}/chip").choice(CHIPS) if chips else None
+    pinned = random.Random(f"{family}/{seed}/link").choice(chip[3]) if chips else PINNED
+    run = simulate(family, seed, pinned=pinned, steps=steps)
+    true = truths(family, seed, pinned)
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        file.write(trace_of(run.machine).encode())
+        file.write(trace_of(run.machine, device=device_of(chip) if chip else None).encode())
         file.flush()
         return family, seed, true, predictions(binary, file.name, true)
 
@@ -80,11 +86,13 @@ def main():
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
+    parser.add_argument("--family", action="append", choices=sorted(FAMILIES | PEERS))
+    parser.add_argument("--chips", action="store_true")
+    parser.add_argument("--steps", type=int)
     parser.add_argument("--show", type=int, default=0, help="print this many of the worst predictions")
     options = parser.parse_args()
     families = options.family or [name for name in FAMILIES if name != "barely_used"]
-    tasks = [(str(options.binary.resolve()), family, seed) for family in families for seed in range(options.first, options.first + options.seeds)]
+    tasks = [(str(options.binary.resolve()), family, seed, options.chips, options.steps) for family in families for seed in range(options.first, options.first + options.seeds)]
     results, worst, reasons = collections.defaultdict(list), [], collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for family, seed, true, predicted in pool.map(one, *zip(*tasks), chunksize=2):

@@ -25,10 +25,12 @@ HostCopies HostCopies::make(const Facts& facts) {
             found.to_host += copies.dur[row];
             found.bytes_to_host.add(copies.bytes.value_or(row, 0));
         }
-        if (paths.pageable(row))
+        if (paths.pageable(row)) {
             found.pageable += copies.dur[row];
-        else if (paths.pinned(row))
+            found.pageable_bytes.add(copies.bytes.value_or(row, 0));
+        } else if (paths.pinned(row)) {
             found.pinned += copies.dur[row];
+        }
     }
     return found;
 }

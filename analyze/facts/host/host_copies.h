@@ -33,7 +33,7 @@ private:
 // Totals of the copies between host and device.
 struct HostCopies {
     DurNs total = 0, pageable = 0, pinned = 0;
-    WideSum bytes;
+    WideSum bytes, pageable_bytes;
     DurNs to_host = 0;  // part of total
     WideSum bytes_to_host;
     std::size_t count = 0;

@@ -128,20 +128,22 @@ private:
 
 }  // namespace
 
+DeviceQuery device_query(const Trace& trace, Row row) {
+    const DeviceTable& devices = trace.tables().device;
+    DeviceQuery query;
+    query.name = trace.text(devices.name.value_or(row, kNoString));
+    query.cc_major = devices.cc_major.value_or(row, 0);
+    query.cc_minor = devices.cc_minor.value_or(row, 0);
+    if (devices.sms.has(row)) query.num_sms = devices.sms[row];
+    if (devices.memory_bytes.has(row)) query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
+    if (devices.warp_size.has(row)) query.warp_size = devices.warp_size[row];
+    return query;
+}
+
 std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device) {
     const DeviceTable& devices = trace.tables().device;
-    for (Row row = 0; row < devices.rows; ++row) {
-        if (devices.device[row] != device) continue;
-        DeviceQuery query;
-        query.name = trace.text(devices.name.value_or(row, kNoString));
-        query.cc_major = devices.cc_major.value_or(row, 0);
-        query.cc_minor = devices.cc_minor.value_or(row, 0);
-        if (devices.sms.has(row)) query.num_sms = devices.sms[row];
-        if (devices.memory_bytes.has(row))
-            query.total_memory_bytes = static_cast<std::uint64_t>(devices.memory_bytes[row]);
-        if (devices.warp_size.has(row)) query.warp_size = devices.warp_size[row];
-        return find_peaks(query);
-    }
+    for (Row row = 0; row < devices.rows; ++row)
+        if (devices.device[row] == device) return find_peaks(device_query(trace, row));
     return std::nullopt;
 }
 

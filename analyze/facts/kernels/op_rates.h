@@ -19,6 +19,9 @@ namespace gpuprof::inline facts {
 
 class Facts;
 
+// What a row of table device says of its device.
+DeviceQuery device_query(const Trace& trace, Row row);
+
 // The peaks of a device of a recording; absent if it is not among the recorded devices.
 std::optional<DevicePeaks> peaks_of(const Trace& trace, std::int32_t device);
 

@@ -99,6 +99,10 @@ Result<ResultTable> criticalpath_table(const Facts& facts) {
         table.notes.push_back(fmt::format("No critical path: {}; {}.", validity.why_not, validity.cure));
         return table;
     }
+    if (facts.get<ReplayGraph>().steps.size() < 2) {
+        table.notes.push_back("No critical path: only 1 step; record at least 2 steps.");
+        return table;
+    }
     CriticalPath path = critical_path_of(facts, Estimate::central);
     PartNames names(facts);
     std::map<std::tuple<PathClass, StringId>, std::pair<DurNs, std::uint64_t>> sums;

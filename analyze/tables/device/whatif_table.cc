@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/link_to_host.h"
 #include "analyze/facts/idle/profiler_cost.h"
 #include "analyze/replay/prediction.h"
 #include "analyze/tables/analysis_list.h"
@@ -19,6 +21,7 @@ struct WhatIfRow {
     std::optional<DurNs> low = {}, high = {}, profiled_step = {};
     std::optional<double> gain = {}, gain_low = {}, gain_high = {};  // as a part
     std::optional<std::string_view> confidence = {}, assumes = {};
+    std::optional<DurNs> floor = {};
 };
 
 Cell in_percent(const std::optional<double>& part) { return part ? real(100 * *part) : kAbsent; }
@@ -44,6 +47,9 @@ constexpr auto kWhatifColumns = columns_of<WhatIfRow>({
      [](auto& r) { return in_percent(r.gain_low); }},
     {"gain_high_pct", CellType::real, Unit::percent, "Upper end of the range of the gain.",
      [](auto& r) { return in_percent(r.gain_high); }},
+    {"floor_ns", CellType::integer, Unit::ns,
+     "Time of the kernels of the busiest stream in such a step, at least: no step is shorter.",
+     [](auto& r) { return r.floor; }},
 });
 
 void add(ResultTable& table, std::string_view kind, const Prediction& prediction) {
@@ -54,7 +60,8 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
                   .high = prediction.step.high,
                   .profiled_step = prediction.recorded,
                   .confidence = name_of(prediction.certainty),
-                  .assumes = "the profiler's cost per record"};
+                  .assumes = "the profiler's cost per record",
+                  .floor = prediction.floor};
     if (!prediction.edits.empty()) {
         row.change = text_of(prediction.edits.back());
         row.assumes = rule_of(prediction.edits.back().change).assumes;
@@ -92,6 +99,11 @@ void add_checks(ResultTable& table, const Facts& facts, DurNs recorded_step) {
     if (graph.inferred_events > 0)
         table.notes.push_back(
             fmt::format("{} waits between streams are inferred from the order of operations.", graph.inferred_events));
+    if (facts.get<HostCopies>().pageable > 0)
+        table.notes.push_back(fmt::format("Pinned copies are taken to reach {}.", facts.get<HostLink>().text()));
+    if (graph.steps.size() < kSureSteps)
+        table.notes.push_back(fmt::format("{} {}: predictions are rough, and their ranges wide.", graph.steps.size(),
+                                          graph.steps.size() == 1 ? "step" : "steps"));
     if (!graph.independent.empty())
         table.notes.push_back(fmt::format("{} threads submit work and are taken to be independent of the others.",
                                           graph.independent.size()));
@@ -126,9 +138,10 @@ DurNs add_usual(ResultTable& table, const Facts& facts) {
     add_baseline(table, facts, found.baseline);
     for (const Prediction& each : found.single) add(table, "single", each);
     for (const Prediction& each : found.plan) add(table, "plan", each);
-    table.add(
-        kWhatifColumns,
-        {.kind = "floor", .change = "kernels alone", .step = found.kernels, .assumes = "no kernel becomes faster"});
+    table.add(kWhatifColumns, {.kind = "floor",
+                               .change = "kernels alone",
+                               .step = found.floor,
+                               .assumes = "kernels as fast as in the rows above"});
     std::string names;
     for (Change change : found.small) names += (names.empty() ? "" : ", ") + std::string(rule_of(change).name);
     if (names.empty()) return found.recorded_step;

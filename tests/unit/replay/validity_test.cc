@@ -56,7 +56,10 @@ TEST(ReplayValidity, NeedsCalls) { EXPECT_EQ(reason({.calls = false}), "CUDA cal
 
 TEST(ReplayValidity, NeedsThreeSteps) {
     EXPECT_EQ(reason({.marked = 0}), "no steps found");
-    EXPECT_EQ(reason({.marked = 2}), "only 2 steps");
+    EXPECT_EQ(reason({.marked = 1}), "only 1 step, and most of the recording is outside");
+    EXPECT_EQ(reason({.marked = 2}), "only 2 steps, and most of the recording is outside");
+    EXPECT_EQ(reason({.steps = 1, .marked = 1}), "");
+    EXPECT_EQ(reason({.steps = 2, .marked = 2}), "");
     EXPECT_EQ(reason({.marked = 3}), "");
 }
 
