@@ -20,9 +20,9 @@ from program import Program  # noqa: E402
 from synthetic import recording as synthetic_recording  # noqa: E402
 
 FIXTURES = TESTS / "fixtures"
-RECORDINGS = sorted([*(FIXTURES / "kineto").glob("*.json.gz"), *(FIXTURES / "public").glob("*.json.gz")])
+RECORDINGS = sorted(path for folder in ("kineto", "public") for path in (FIXTURES / folder).glob("*.json.*") if path.suffix in (".gz", ".zst"))
 SEEDS = range(8)  # recordings made by synthetic.py, next to the real ones
-WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.replace(".json.gz", ".key_averages.txt")).exists()]
+WITH_TABLE = [p for p in RECORDINGS if p.with_name(p.name.split(".json.")[0] + ".key_averages.txt").exists()]
 
 
 # Of tests/python: what times programs, or watches them against a clock. Beside others on two cores it would tell of those.
@@ -42,7 +42,12 @@ def pytest_collection_modifyitems(items):
 
 
 def short_name(recording):
-    return f"seed-{recording}" if isinstance(recording, int) else recording.name.removesuffix(".json.gz")
+    return f"seed-{recording}" if isinstance(recording, int) else recording.name.split(".json.")[0]
+
+
+def recorded(name):
+    """The recording of this name below tests/fixtures ("kineto/overlap"), whichever way it is compressed."""
+    return next(path for ending in ("gz", "zst") if (path := FIXTURES / f"{name}.json.{ending}").exists())
 
 
 def find_program():

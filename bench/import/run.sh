@@ -13,7 +13,7 @@ trap 'rm -rf "$folder"' EXIT INT TERM
 echo "$(nproc) CPUs, $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(c++ --version | head -1)"
 for size in $sizes; do
     for name in kineto/transformer kineto/transformer-stacks-shapes-memory kineto/small_kernels; do
-        gzip -dc "tests/fixtures/$name.json.gz" >"$folder/small.json"
+        { gzip -dc "tests/fixtures/$name.json.gz" 2>/dev/null || zstd -dcq "tests/fixtures/$name.json.zst"; } >"$folder/small.json"
         big="$folder/$(basename "$name").json"
         $bin/bench/import/grow_trace "$folder/small.json" "${size}000000" >"$big"
         $bin/bench/import/bench_import $bin/gpu-profile "$big"

@@ -7,6 +7,7 @@ Format: https://github.com/pytorch/kineto, libkineto/src/output_json.cpp.
 """
 
 import gzip
+import subprocess
 import json
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -94,11 +95,18 @@ def to_ns(microseconds):
     return int(ns)
 
 
-def read_json(path):
+def unpacked(path):
+    """The bytes of a file that may be compressed."""
     raw = Path(path).read_bytes()
     if raw[:2] == b"\x1f\x8b":
-        raw = gzip.decompress(raw)
-    return json.loads(raw, parse_float=Decimal)
+        return gzip.decompress(raw)
+    if raw[:4] == b"\x28\xb5\x2f\xfd":
+        return subprocess.run(["zstd", "-dcq"], input=raw, capture_output=True, check=True).stdout
+    return raw
+
+
+def read_json(path):
+    return json.loads(unpacked(path), parse_float=Decimal)
 
 
 def read_trace(path):

@@ -19,7 +19,7 @@ from waiting import LIMIT, reaches
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # for tests.ranks
 WEB = ROOT / "web"
-SERVED = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+SERVED = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.zst"
 SLOWDOWN = float(os.environ.get("GPUPROF_SLOW_PAGES", "1"))
 SIZE = {"width": 1280, "height": 720}
 

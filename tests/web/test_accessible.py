@@ -16,7 +16,7 @@ NO_STEPS = [name for name in ONE if name != "Steps"]
 
 RECORDINGS = {
     "steps": ((FIXTURES / "kineto/input_bound.json.gz",), ONE),
-    "stacks and memory": ((FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz",), ONE),
+    "stacks and memory": ((FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst",), ONE),
     "two devices": ((FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst",), ONE),
     "samples of devices": ((FIXTURES / "nvidia-smi/h200-580.csv",), NO_STEPS),
     "memory account": ((FIXTURES / "memory/account",), ONE),

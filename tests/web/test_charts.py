@@ -10,7 +10,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
-TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
 SMALL_KERNELS = FIXTURES / "kineto/small_kernels.json.gz"
 TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"
 SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from marionette import Firefox
 
-RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+RECORDING = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.zst"
 US = 1000
 
 OPEN = "[...document.querySelectorAll('nav button')].find((button) => button.textContent === arguments[0]).click()"

@@ -8,7 +8,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
 SMALL = ROOT / "tests" / "fixtures" / "kineto" / "small_kernels.json.gz"
-PYTHON = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+PYTHON = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.zst"
 
 LAUNCHED = """with work as (select start_ns, correlation from kernel union all select start_ns, correlation from memcpy
               union all select start_ns, correlation from memset)

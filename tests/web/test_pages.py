@@ -17,7 +17,7 @@ TWO_DEVICES = FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst"
 SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
 SEVERAL = [
     INPUT_BOUND,
-    FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz",
+    FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst",
     FIXTURES / "kineto/small_kernels.json.gz",
     TWO_DEVICES,
     SAMPLES,

@@ -14,7 +14,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
-TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+TRANSFORMER = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
 INPUT_BOUND = ROOT / "examples/input_bound.json.gz"
 KERNELS = FIXTURES / "ncu/kernels.raw.csv.gz"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -91,7 +91,7 @@ def charts(visit, exported):
 def test_every_chart_is_saved_as_drawn(charts, section):
     svg = both(charts, section, CHARTS[section])
     said = texts(svg)
-    assert said[1].startswith("transformer-stacks-shapes-memory.json.gz · 0.00 ms to 82.81 ms of 82.81 ms")
+    assert said[1].startswith("transformer-stacks-shapes-memory.json.zst · 0.00 ms to 82.81 ms of 82.81 ms")
     shown = charts.locator(section).locator(".chart text, .treemap span").all_text_contents()
     assert [text for text in shown if text not in said and not any(cut.endswith("…") and text.startswith(cut[:-1]) for cut in said)] == []
     assert not any("Click" in text for text in said if section != "#flame")
@@ -128,7 +128,7 @@ def test_pictures_of_the_overview_are_saved_as_shown(visit, exported, title):
 def test_each_timeline_of_a_comparison_is_saved(visit, exported):
     page = visit(exported(TRANSFORMER, "--base", FIXTURES / "kineto/transformer.json.gz"), "page=comparison")
     page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
-    for side, (name, file) in enumerate({"BASE": "transformer.json.gz", "NEW": "transformer-stacks-shapes-memory.json.gz"}.items()):
+    for side, (name, file) in enumerate({"BASE": "transformer.json.gz", "NEW": "transformer-stacks-shapes-memory.json.zst"}.items()):
         svg = both(page, f".timelines .side:nth-of-type({side + 1})", f"Timeline of {name}")
         said = texts(svg)
         assert said[1].startswith(f"{file} · ") and said[1].endswith("times from the start of the recording")
@@ -136,7 +136,7 @@ def test_each_timeline_of_a_comparison_is_saved(visit, exported):
         names = [name for name in page.locator(".side").nth(side).locator(".names .text").all_text_contents() if name]
         assert len(set(names) & set(said)) > 1  # those that are not scrolled away
     svg = both(page, "section.attribution", "Attribution of the difference")
-    assert texts(svg)[1] == "BASE transformer.json.gz, NEW transformer-stacks-shapes-memory.json.gz · NEW − BASE, time per step and device"
+    assert texts(svg)[1] == "BASE transformer.json.gz, NEW transformer-stacks-shapes-memory.json.zst · NEW − BASE, time per step and device"
     assert {text for text in page.locator(".attribution .amount").all_inner_texts()} <= set(texts(svg))
 
 

@@ -11,7 +11,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
-PYTHON = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+PYTHON = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
 RECORDINGS = [INPUT_BOUND, PYTHON, FIXTURES / "nsys/h100_2gpu_1s.sqlite.zst", FIXTURES / "jax/mlp.xplane.pb.gz"]
 PARTS = [(0, 1), (0.2, 0.5), (0.4, 0.41), (0.633, 0.634)]
 

@@ -11,7 +11,7 @@ FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 RECORDINGS = [
     "kineto/input_bound.json.gz",
     "kineto/overlap.json.gz",
-    "kineto/transformer-stacks-shapes-memory.json.gz",
+    "kineto/transformer-stacks-shapes-memory.json.zst",
     "nsys/h100_2gpu_1s.sqlite.zst",
     "public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz",
     "jax/mlp.xplane.pb.gz",

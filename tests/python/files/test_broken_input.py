@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 import synthetic
+from conftest import recorded
+from oracle.trace import unpacked
 from program import Report, read_strict_json
 from synthetic import complete, dump
 
@@ -384,7 +386,7 @@ def test_bare_array_is_the_same_trace(program, tmp_path):
 @pytest.mark.parametrize("name", ("input_bound", "transformer", "transformer-stacks-shapes-memory", "overlap"))
 def test_truncated_recording(name, program, tmp_path):
     """A real recording without its end."""
-    content = gzip.decompress((FIXTURES / "kineto" / f"{name}.json.gz").read_bytes())
+    content = unpacked(recorded(f"kineto/{name}"))
     assert content.isascii()
     ends = whole_events(content.decode())
     path = tmp_path / "cut.json"

@@ -5,7 +5,8 @@ It brings half a gigabyte with it, so it is not among the packages of .venv; to 
 """
 
 import pytest
-from conftest import FIXTURES
+from conftest import recorded
+from oracle.trace import unpacked
 
 hta = pytest.importorskip("hta.trace_analysis", reason="HolisticTraceAnalysis is not installed; see the head of this file")
 
@@ -17,10 +18,11 @@ def breakdown(file):
 
 @pytest.mark.parametrize("name", ["public/trace_filter__sampled_rank-0", "public/nccl_parser_config__nccl_data", "kineto/overlap"])
 def test_temporal_breakdown(program, tmp_path, name):
-    recording, file = FIXTURES / f"{name}.json.gz", tmp_path / "rank-0.json"
+    recording, file = recorded(name), tmp_path / "rank-0.json"
     assert program.run("export", "chrome", recording, "-o", file).status == 0
     row = breakdown(file)
-    assert row == breakdown(recording)  # as from the original
+    (original := tmp_path / "original.json").write_bytes(unpacked(recording))
+    assert row == breakdown(original)
     report = program.report(recording, "devices", "kernels", "memcpy", "memset")
     # It takes whole microseconds: each event may lose one at either end.
     events = sum(r["count"] for table in ("kernels", "memcpy", "memset") for r in report[table].rows)

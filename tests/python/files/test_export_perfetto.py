@@ -1,10 +1,10 @@
 """Perfetto's format, read back with Perfetto's own Python bindings: slices by track to the nanosecond, arrows, counters."""
 
-import gzip
 from collections import Counter, defaultdict
 
 import pytest
-from conftest import FIXTURES, RECORDINGS, short_name
+from conftest import FIXTURES, RECORDINGS, recorded, short_name
+from oracle.trace import unpacked
 from exported import tables_of
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
 
@@ -99,7 +99,7 @@ def test_what_ran_on_each_cpu(program, tmp_path):
 
 def test_nothing_on_a_track_overlaps(program):
     """A reader that sees slices of one track overlap without nesting drops or moves them."""
-    for recording in (FIXTURES / "kineto/overlap.json.gz", FIXTURES / "public/trace_diff__control__control.json.gz"):
+    for recording in (FIXTURES / "kineto/overlap.json.gz", FIXTURES / "public/trace_diff__control__control.json.zst"):
         read = Read(exported(program, recording))
         by_track = defaultdict(list)
         for slice_ in read.slices:
@@ -133,7 +133,7 @@ def test_what_is_told_of_a_kernel(program):
 
 
 def test_counters(program):
-    recording = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+    recording = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
     read = Read(exported(program, recording))
     counters = {track.name: read.values[uuid] for uuid, track in read.tracks.items() if track.HasField("counter")}
     events = [row for row in tables_of(program, recording)["memory_event"] if "device" in row]
@@ -151,5 +151,5 @@ def test_devices_and_processes(program):
 def test_size(program):
     """At least eight times smaller than what Kineto wrote."""
     for name in ("transformer", "small_kernels", "transformer-stacks-shapes-memory"):
-        recording = FIXTURES / f"kineto/{name}.json.gz"
-        assert 8 * len(exported(program, recording)) < len(gzip.decompress(recording.read_bytes()))
+        recording = recorded(f"kineto/{name}")
+        assert 8 * len(exported(program, recording)) < len(unpacked(recording))

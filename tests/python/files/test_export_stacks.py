@@ -182,7 +182,7 @@ def test_a_recording_without_anything(program, tmp_path, form):
 
 def test_folded_python_of_recorded_calls(program):
     """Each stretch of a thread belongs to one stack: together they are the time that `stacks` says, function by function."""
-    recording = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.gz"
+    recording = FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst"
     wanted = Counter()
     for row in csv.DictReader(io.StringIO(program.run("report", recording, "stacks", "--format", "csv", "--limit", "0").stdout.decode())):
         wanted[row["function"], row["file"]] += int(row["self_ns"])

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from compare import Differences
+from conftest import short_name
 from oracle import key_averages
 from oracle.pytorch_table import read_table
 
@@ -11,7 +12,7 @@ COLUMNS = {"count": "count", "cpu_total_ns": "cpu_total", "cpu_self_ns": "cpu_se
 
 
 def printed_table(recording):
-    return read_table(recording.with_name(recording.name.replace(".json.gz", ".key_averages.txt")))
+    return read_table(recording.with_name(short_name(recording) + ".key_averages.txt"))
 
 
 def named(rows):

@@ -9,7 +9,7 @@ from exported import tables_of
 from messages import declare
 
 ANALYSES = ("devices", "kernels", "idle", "gaps", "launches", "memcpy", "streams", "steps", "ops", "ranges", "overlap", "losses")
-SOME = ("kineto/transformer-stacks-shapes-memory.json.gz", "kineto/input_bound.json.gz", "nsys/mock.sqlite.gz", "public/nccl_parser_config__nccl_data.json.gz")
+SOME = ("kineto/transformer-stacks-shapes-memory.json.zst", "kineto/input_bound.json.gz", "nsys/mock.sqlite.gz", "public/nccl_parser_config__nccl_data.json.zst")
 
 
 def numbers_of(program, recording, analyses):

@@ -1,16 +1,16 @@
 """Folders and several files as one recording: against the sums of the single files and against what json reads in them."""
 
-import gzip
 import json
 import shutil
 
 import pytest
 from conftest import FIXTURES
+from oracle.trace import unpacked
 from exported import tables_of
 
 import gpu_profile
 
-RANKS = [FIXTURES / "public" / f"trace_filter__sampled_rank-{rank}.json.gz" for rank in (0, 1)]
+RANKS = [FIXTURES / "public" / f"trace_filter__sampled_rank-{rank}.json.zst" for rank in (0, 1)]
 DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 
 
@@ -38,7 +38,7 @@ def asked(program, *arguments):
 
 
 def test_ranks_are_as_their_events_say(program, ranks):
-    events = [json.loads(gzip.decompress(file.read_bytes()))["traceEvents"] for file in RANKS]
+    events = [json.loads(unpacked(file))["traceEvents"] for file in RANKS]
     kernels = [[e for e in each if e.get("ph") == "X" and e.get("cat") == "kernel"] for each in events]
     found = asked(program, ranks, """SELECT p.rank, count(*), sum(k.dur_ns), min(k.start_ns), count(DISTINCT k.device)
                                      FROM kernel k JOIN process p ON k.process = p.key GROUP BY p.rank ORDER BY p.rank""")

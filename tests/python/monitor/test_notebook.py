@@ -12,7 +12,7 @@ from view_document import Document
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
-SHAPES = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.gz"
+SHAPES = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.zst"
 COUNTERS = ROOT / "tests" / "fixtures" / "ncu" / "kernels.raw.csv.gz"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -3,18 +3,18 @@
 Each trace is a real one with events taken out. `no records lost` is printed only when that was checked.
 """
 
-import gzip
 import json
 
 import pytest
-from conftest import FIXTURES
+from conftest import FIXTURES, recorded
+from oracle.trace import unpacked
 
 DEVICE = ("kernel", "gpu_memcpy", "gpu_memset")
 WHOLE = ["kineto/transformer", "kineto/graph", "kineto/small_kernels", "public/trace_filter__sampled_rank-0", "public/nccl_parser_config__nccl_data"]
 
 
 def events_of(name):
-    return json.loads(gzip.decompress((FIXTURES / f"{name}.json.gz").read_bytes()))
+    return json.loads(unpacked(recorded(name)))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def is_device(event):
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_what_is_whole_is_called_whole(program, name):
-    report = program.report(FIXTURES / f"{name}.json.gz", "losses")
+    report = program.report(recorded(name), "losses")
     assert "no records lost" in trust(report)
     assert not {kind for kind in losses(report) if "without" in kind}
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import FIXTURES
 
 TRANSFORMER = str(FIXTURES / "kineto/transformer.json.gz")
-CONTROL = str(FIXTURES / "public/trace_diff__control__control.json.gz")
+CONTROL = str(FIXTURES / "public/trace_diff__control__control.json.zst")
 REAL = [TRANSFORMER, CONTROL, *(str(FIXTURES / "kineto" / f"{name}.json.gz") for name in ("small_kernels", "overlap"))]
 
 

@@ -22,11 +22,11 @@ TRANSFORMER, SMALL = f"{KINETO}/transformer.json.gz", f"{KINETO}/small_kernels.j
 REPLAY = "replay:tests/fixtures/nvml/bursty.csv@max"
 RECORDINGS = (
     TRANSFORMER,
-    f"{KINETO}/transformer-stacks-shapes-memory.json.gz",
+    f"{KINETO}/transformer-stacks-shapes-memory.json.zst",
     "tests/fixtures/nsys/h100_2gpu_1s.sqlite.zst",
     "tests/fixtures/nsys/mock_gpu_trace.csv",
     "tests/fixtures/jax/mlp.xplane.pb.gz",
-    "tests/fixtures/public/nccl_parser_config__nccl_data.json.gz",
+    "tests/fixtures/public/nccl_parser_config__nccl_data.json.zst",
     "tests/fixtures/memory/growth.snapshot.pickle.gz",
     "tests/fixtures/ncu/kernels.raw.csv.gz",
     "tests/fixtures/nvidia-smi/h200-580.csv",

@@ -4,7 +4,7 @@ import pytest
 from conftest import FIXTURES
 
 # Parts of recordings, from which events were removed by the people who published them.
-IDLE_WITH_WORK = {"trace_filter__sampled_rank-0.json.gz", "trace_filter__sampled_rank-1.json.gz"}
+IDLE_WITH_WORK = {"trace_filter__sampled_rank-0.json.zst", "trace_filter__sampled_rank-1.json.zst"}
 FOLDERS = ("kineto", "public", "nsys", "jax")
 RECORDINGS = sorted(
     path for folder in FOLDERS for path in (FIXTURES / folder).glob("*") if path.name.endswith((".json.gz", ".sqlite.gz", ".sqlite.zst", ".json", ".pb.gz"))

@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import recorded
 
 TRUTH = {  # recording: verdict, made worse by the recorder, words no finding may use
     "graph": ("underfilled", False, ("input pipeline", "launch", "bandwidth", "cop")),
@@ -27,7 +27,7 @@ ABOUT_IDLE_TIME = ("input-pipeline", "small-kernels", "synchronisation", "idle-g
 
 @pytest.fixture(params=TRUTH)
 def judged(request, program):
-    return TRUTH[request.param], program.report(FIXTURES / "kineto" / f"{request.param}.json.gz").document
+    return TRUTH[request.param], program.report(recorded(f"kineto/{request.param}")).document
 
 
 def test_verdict(judged):
@@ -61,7 +61,7 @@ def test_findings_are_complete(judged):
 @pytest.mark.parametrize("name", TRUTH)
 def test_row_handles_exist(name, program):
     """`k-12` in a finding is row 12 of the kernels table, as `report FILE kernels --limit 0` prints it."""
-    path = FIXTURES / "kineto" / f"{name}.json.gz"
+    path = recorded(f"kineto/{name}")
     text = json.dumps([f["evidence"] for f in program.report(path).document["findings"]])
     tables = program.report(path, *program.COMPARED).document["tables"]
     rows = {table["handle_prefix"]: len(table["rows"]) for table in tables if table["handle_prefix"]}

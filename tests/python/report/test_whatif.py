@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, recorded, short_name
 
 ROOT = FIXTURES.parents[1]
 KINETO = FIXTURES / "kineto"
@@ -17,7 +17,7 @@ spec.loader.exec_module(pairs)
 
 
 def whatif(program, name, *arguments):
-    outcome = program.run("whatif", str(KINETO / f"{name}.json.gz"), *arguments, "--format", "json")
+    outcome = program.run("whatif", str(recorded(f"kineto/{name}")), *arguments, "--format", "json")
     assert outcome.status == 0, outcome.errors
     (table,) = json.loads(outcome.stdout)["tables"]
     columns = [column["name"] for column in table["columns"]]
@@ -34,7 +34,7 @@ QUESTIONS = json.loads((FIXTURES / "whatif_truth.json").read_text())["questions"
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question["question"])
 def test_predictions_and_truth(program, question):
     """The range holds a step that was timed without a profiler; a changed program takes the predicted time under the same profiler."""
-    name = Path(question["recording"]).name.removesuffix(".json.gz")
+    name = short_name(Path(question["recording"]))
     rows, _ = whatif(program, name, *(word for change in question["changes"] for word in ("--change", change)))
     if "step_ms" in question:
         predicted = row(rows, "baseline")
@@ -42,7 +42,7 @@ def test_predictions_and_truth(program, question):
         assert held == ("outside" not in question)
         assert predicted["step_ns"] == pytest.approx(question["step_ms"] * 1e6, rel=0.06)
         return
-    changed, _ = whatif(program, Path(question["truth_recording"]).name.removesuffix(".json.gz"))
+    changed, _ = whatif(program, short_name(Path(question["truth_recording"])))
     assert row(rows, "together")["profiled_step_ns"] == pytest.approx(row(changed, "recorded")["step_ns"], rel=0.05)
 
 

@@ -12,9 +12,9 @@ from view_document import Document
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
-    "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.gz",
+    "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.zst",
     "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
-    "public/nccl_parser_config__nccl_data.json.gz",
+    "public/nccl_parser_config__nccl_data.json.zst",
 ]
 SLICES = ["kernel", "memcpy", "memset", "api_call", "os_call", "op", "range", "python_call", "overhead", "device_range"]
 

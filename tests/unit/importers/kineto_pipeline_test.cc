@@ -29,13 +29,13 @@ void expect_same_in_pieces(std::string_view bytes) {
             EXPECT_TRUE(dump_in_pieces(bytes, workers, piece_bytes) == whole) << piece_bytes << " " << workers;
 }
 
-void expect_same_of(const std::string& name) { expect_same_in_pieces(fixture(name + ".json.gz")); }
+void expect_same_of(const std::string& name) { expect_same_in_pieces(fixture(name)); }
 
-TEST(KinetoPipeline, LargeTraceWithStacks) { expect_same_of("kineto/transformer-stacks-shapes-memory"); }
-TEST(KinetoPipeline, LargeTraceOfInput) { expect_same_of("kineto/input_bound"); }
-TEST(KinetoPipeline, LargeTraceOfCollectives) { expect_same_of("public/nccl_parser_config__nccl_data"); }
-TEST(KinetoPipeline, TraceOfAMD) { expect_same_of("public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto"); }
-TEST(KinetoPipeline, FilteredTrace) { expect_same_of("public/trace_filter__sampled_rank-0"); }
+TEST(KinetoPipeline, LargeTraceWithStacks) { expect_same_of("kineto/transformer-stacks-shapes-memory.json.zst"); }
+TEST(KinetoPipeline, LargeTraceOfInput) { expect_same_of("kineto/input_bound.json.gz"); }
+TEST(KinetoPipeline, LargeTraceOfCollectives) { expect_same_of("public/nccl_parser_config__nccl_data.json.zst"); }
+TEST(KinetoPipeline, TraceOfAMD) { expect_same_of("public/amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz"); }
+TEST(KinetoPipeline, FilteredTrace) { expect_same_of("public/trace_filter__sampled_rank-0.json.zst"); }
 
 TEST(KinetoPipeline, SmallTraceInEveryPieceSize) {
     std::string text = fixture("public/triton_example__triton_example.json.gz");
@@ -75,7 +75,7 @@ TEST(KinetoPipeline, CutFiles) {
 
 // Counts that inspection of the files gives.
 TEST(KinetoPipeline, CountsOfRealTraces) {
-    Trace trace = import_text(fixture("kineto/transformer-stacks-shapes-memory.json.gz"));
+    Trace trace = import_text(fixture("kineto/transformer-stacks-shapes-memory.json.zst"));
     EXPECT_EQ(trace.op().rows, 6794u);
     EXPECT_EQ(trace.kernel().rows, 1014u);
     EXPECT_EQ(trace.memset().rows, 168u);

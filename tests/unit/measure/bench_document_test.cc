@@ -16,7 +16,7 @@ std::string json_of(const BenchDocument& document) {
 BenchDocument example() {
     BenchDocument document;
     document.version = "1", document.created = "now", document.command_line = "bench \"x\"";
-    document.machine = {"h", "p", 4};
+    document.machine = {"h", "p", 4, 1.5};
     Benchmark& function = document.benchmarks.emplace_back();
     Measurement& m = function.measurement;
     m.name = "kernel", m.timer = "cuda events", m.device = 1, m.device_name = "GPU", m.cold = true, m.batch = 3;

@@ -50,12 +50,12 @@ void expect_ordered(const Recorded& recorded, Apply apply) {
 }
 
 TEST(KernelSpeed, IsBetweenItsEstimates) {
-    expect_ordered(Recorded("transformer-stacks-shapes-memory.json.gz"), reach_peaks);
+    expect_ordered(Recorded("transformer-stacks-shapes-memory.json.zst"), reach_peaks);
     expect_ordered(Recorded("overlap.json.gz"), use_tensor_cores);
 }
 
 TEST(KernelSpeed, StaysBelowThePeaks) {
-    Recorded recorded("transformer-stacks-shapes-memory.json.gz");
+    Recorded recorded("transformer-stacks-shapes-memory.json.zst");
     const OpRates& rates = recorded.facts->get<OpRates>();
     Scenario best = with(recorded, reach_peaks, Estimate::high);
     std::vector<double> time(rates.rates.size(), 0), before(rates.rates.size(), 0);
