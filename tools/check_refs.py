@@ -20,7 +20,7 @@ MACHINE_PATH = re.compile(r"(?<![\w.>$}/*-])/(?:home|root|work|Users|mnt|workspa
 TODO = re.compile(r"(?<!`)\b(?:TODO|FIXME|XXX)\b(?!.{0,3}#\d)")
 UPWARDS = re.compile(r"(?<![\w/.])(?:\.\./)+\w[\w./-]*")
 TREE_FILE = re.compile(
-    r"(?<![\w/.-])(?:(?:core|io|analyze|present|measure|compare|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|json|svg)"
+    r"(?<![\w/.-])(?:(?:core|io|analyze|present|measure|compare|cli|capi|collect|bench|python|tests|tools|docs|examples)/[\w/.-]*\w\.(?:h|cc|cu|def|py|sh|md|gz|zst|json|svg)"
     r"|ranks/[\w/.-]*\w\.(?:h|cc|def))\b"  # examples have recordings below ranks/
 )
 TEST = re.compile(r"`((?:tests|web/test)/[\w/.-]+)::([^`]+)`")

@@ -19,7 +19,9 @@ Ruling look_for_exposed_communication(const Facts& facts) {
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
     finding.title =
-        fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(gain.idle_ns)));
+        gain.predicted
+            ? fmt::format("Exposed communication costs {} % of a step", readable_percent(gain.pct))
+            : fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(gain.ns)));
     DurNs waits = facts.get<PeerWaits>().exposed_wait;
     finding.evidence.push_back(
         fmt::format("collectives run for {} while no other kernel runs{} (`devices`: exposed_comm_ns; `collectives`)",

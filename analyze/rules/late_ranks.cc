@@ -13,11 +13,9 @@ namespace {
 
 constexpr double kWideRange = 1.25;  // of the gain, to its upper end
 constexpr std::string_view kFindTheRank =
-    "Find the rank that comes late, and fix what delays it: record all ranks, then run `gpu-profile ranks` on "
-    "the "
+    "Find the rank that comes late, and fix what delays it: record all ranks, then run `gpu-profile ranks` on the "
     "recordings (it names ranks that compute, load or launch longer, uneven expert loads, and pipeline bubbles). "
-    "Larger "
-    "buckets and overlap save only the transfers.";
+    "Larger buckets and overlap save only the transfers.";
 
 Ruling look_for_late_ranks(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
@@ -29,8 +27,10 @@ Ruling look_for_late_ranks(const Facts& facts) {
     finding.would_change_if = "recordings of all ranks show that they arrive at the same time";
     if (gain.pct >= kMinFindingPct) {
         set_cost(finding, gain);
-        finding.title = fmt::format("Collectives wait for a rank that comes late {} % of the time",
-                                    readable_percent(shares.pct(gain.idle_ns)));
+        finding.title = gain.predicted
+                            ? fmt::format("Waiting for a late rank costs {} % of a step", readable_percent(gain.pct))
+                            : fmt::format("Collectives wait for a late rank {} % of the time",
+                                          readable_percent(shares.pct(gain.ns)));
         finding.evidence.push_back(fmt::format(
             "{} of {} took much longer than others of the same kind and size, or than larger ones: up to {} more",
             readable_count(peers.late), readable_count(peers.collectives.size(), "collective"),
@@ -46,8 +46,7 @@ Ruling look_for_late_ranks(const Facts& facts) {
                                 readable_percent(shares.pct(peers.exposed_doubtful)));
     finding.evidence.push_back(
         "all collectives of these sizes take far longer than such GPUs, or a network of 50 Gbit/s, need for the "
-        "transfer; "
-        "none shows what it takes (`collectives`)");
+        "transfer; none shows what it takes (`collectives`)");
     finding.confidence = Rating::low;
     return Ruling::fires(std::move(finding));
 }
