@@ -158,6 +158,8 @@ private:
             table.compute_ns.set(row, work[k]);
             bool first = step == 0 && place == 0;
             if (!first) table.follows.set(row, 1);
+            if (!first) table.wait_before.set(row, 1);
+            table.overlapped_compute_ns.set(row, work[k]);
             table.to_time.set(row, now + clock_of(rank));
         }
     }

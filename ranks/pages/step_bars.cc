@@ -66,6 +66,16 @@ OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
     return from;
 }
 
+// Takes `some` from what is left of a step. Work before two collectives may be the same, where both follow an earlier one.
+OwnTime take_from(OwnTime& left, OwnTime some) {
+    for (DurNs OwnTime::*part :
+         {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
+        some.*part = std::min(some.*part, left.*part);
+        left.*part -= some.*part;
+    }
+    return some;
+}
+
 // What is left of a step's sums after those before its collectives: where the step before was not read, what came before
 // the first one is not in its row.
 OwnTime without(OwnTime step, const Job& job, const std::vector<std::uint32_t>& chain) {
@@ -156,10 +166,12 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     if (recorded == nullptr) return bar;
     BarBuilder builder(recorded->window);
     std::vector<std::uint32_t> chain = waited_for(job, owner, step);
+    OwnTime left = recorded->own;
     for (std::uint32_t i : chain) {
         const Job::Collective& collective = job.collectives[i];
         if (collective.span.end <= builder.at()) continue;
-        builder.own(collective.span.start, is_unread(collective) ? without(recorded->own, job, chain) : collective.own);
+        builder.own(collective.span.start,
+                    take_from(left, is_unread(collective) ? without(recorded->own, job, chain) : collective.own));
         builder.add(collective.span.start + waits.wait[i] - builder.at(), BarPart::wait);
         builder.add(collective.span.end - builder.at(), BarPart::transfer);
     }

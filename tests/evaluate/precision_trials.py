@@ -16,7 +16,7 @@ from gpu_profile.evaluation.accuracy import Tolerance
 from gpu_profile.evaluation.arrays import Arrays
 from gpu_profile.evaluation.compare import compare
 from gpu_profile.evaluation.precision import MAX_ERROR_RATIO, Errors
-from tests.evaluate.functions import draw
+from .functions import draw
 
 __all__ = ["rejected"]
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import gpu_profile
-from tests.evaluate.cheats import CHOICES, RUBBISH, cheat
-from tests.evaluate.functions import draw
+from .cheats import CHOICES, RUBBISH, cheat
+from .functions import draw
 
 __all__ = ["evaluated"]
 

@@ -48,7 +48,7 @@ def subscribers_jax(case):
     case.expect(profiles, "JAX wrote no profile")
     for path in profiles:
         case.evidence(path)
-        done = case.run([case.machine.program, "report", path, "kernels", "--format", "json", "--limit", "0"])
+        done = case.run([case.machine.program, "report", path, "kernels", "--whole", "--format", "json", "--limit", "0"])
         case.expect(done.ok and '"kernels"' in done.out, f"JAX's profile has no kernels: {done.why()}")
 
 

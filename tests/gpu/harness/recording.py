@@ -15,7 +15,7 @@ class Capture:
 
     def report(self, *analyses):
         """The answer of `report`; {} and a failure of the check when there is none."""
-        done = self.case.run([self.case.machine.program, "report", self.path, *analyses, "--format", "json", "--limit", "0"])
+        done = self.case.run([self.case.machine.program, "report", self.path, *analyses, "--whole", "--format", "json", "--limit", "0"])
         self.case.expect(done.ok, f"report {self.path.name}: {done.why()}")
         return json.loads(done.out) if done.ok else {}
 

@@ -11,8 +11,8 @@ from gpu_profile.evaluation.arrays import Arrays
 from gpu_profile.evaluation.compare import compare
 from gpu_profile.evaluation.precision import MAX_ERROR_RATIO, Errors
 from gpu_profile.evaluation.sketch import disagreement, sketch_of
-from tests.evaluate.functions import draw
-from tests.evaluate.precision_trials import rejected
+from evaluate.functions import draw
+from evaluate.precision_trials import rejected
 
 DRAWN = numpy.random.default_rng(7).standard_normal((64, 256))
 

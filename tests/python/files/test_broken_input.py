@@ -192,7 +192,7 @@ def assert_nothing_captured(text, outcome):
 def ask(program, source, stdin=b""):
     """All analyses as JSON, and the first answer as text; returns the report or None when refused."""
     text = program.run("report", source, stdin=stdin)
-    outcome = program.run("report", source, *program.COMPARED, "--gap-min-ns", "0", "--format", "json", "--limit", "0", stdin=stdin)
+    outcome = program.run("report", source, *program.COMPARED, "--whole", "--gap-min-ns", "0", "--format", "json", "--limit", "0", stdin=stdin)
     assert_answer_or_refusal(outcome)
     if text.status == 4:
         assert_nothing_captured(text, outcome)

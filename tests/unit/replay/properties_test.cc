@@ -180,6 +180,8 @@ void expect_room_for_kernels(const ReplayGraph& graph, const Scenario& scenario,
 
 TEST_P(ReplayOfRecording, LeavesRoomForTheKernels) {
     if (graph_->steps.size() < 2) GTEST_SKIP() << "no steps";
+    for (const auto& step : graph_->steps)
+        if (step.ops.empty()) GTEST_SKIP() << "a step without work";
     std::vector<Edit> edits = edits_of(*facts_, *graph_);
     for (std::size_t i = 0; i < edits.size(); ++i)
         for (std::size_t j = i; j < edits.size(); ++j)
