@@ -10,25 +10,40 @@
 namespace gpuprof::inline ranks {
 namespace {
 
+DurNs* own_part(OwnTime& time, BarPart part) {
+    switch (part) {
+        case BarPart::input: return &time.input;
+        case BarPart::host: return &time.host;
+        case BarPart::unknown: return &time.unknown;
+        case BarPart::copy: return &time.copy;
+        case BarPart::compute: return &time.compute;
+        default: return nullptr;
+    }
+}
+
 // Builds a bar by the rank's own clock, from left to right.
 class BarBuilder {
 public:
     explicit BarBuilder(Interval window) : at_(window.start), end_(window.end) {}
 
-    // A stretch that ends at `until`, with these sums. Sums that do not fit are scaled; the rest is communication.
-    void own(TimeNs until, const OwnTime& own) {
+    // A stretch that ends at `until`, with these sums, at most what is left of the step's: work before two collectives is the
+    // same where both follow an earlier one. Sums that do not fit are scaled; the rest is communication.
+    void own(TimeNs until, OwnTime own, OwnTime& left) {
         DurNs room = std::clamp(until, at_, end_) - at_;
-        const std::pair<DurNs, BarPart> parts[] = {{own.input, BarPart::input},
-                                                   {own.host, BarPart::host},
-                                                   {own.unknown, BarPart::unknown},
-                                                   {own.copy, BarPart::copy},
-                                                   {own.compute, BarPart::compute}};
+        constexpr BarPart kParts[] = {BarPart::input, BarPart::host, BarPart::unknown, BarPart::copy, BarPart::compute};
         double sum = 0;
-        for (auto [dur, part] : parts) sum += static_cast<double>(dur);
+        for (BarPart part : kParts) {
+            DurNs& dur = *own_part(own, part);
+            dur = std::min(dur, *own_part(left, part));
+            sum += static_cast<double>(dur);
+        }
         double scale = sum > static_cast<double>(room) ? static_cast<double>(room) / sum : 1;
         TimeNs end = at_ + room;
-        for (auto [dur, part] : parts)
-            add(std::min<DurNs>(std::llround(scale * static_cast<double>(dur)), end - at_), part);
+        for (BarPart part : kParts) {
+            DurNs dur = std::min<DurNs>(std::llround(scale * static_cast<double>(*own_part(own, part))), end - at_);
+            add(dur, part);
+            *own_part(left, part) -= dur;
+        }
         add(end - at_, BarPart::transfer);
     }
     void add(DurNs dur, BarPart part) {
@@ -47,34 +62,6 @@ private:
     TimeNs at_, end_;
     std::vector<BarSpan> spans_;
 };
-
-DurNs* own_part(OwnTime& time, BarPart part) {
-    switch (part) {
-        case BarPart::input: return &time.input;
-        case BarPart::host: return &time.host;
-        case BarPart::unknown: return &time.unknown;
-        case BarPart::copy: return &time.copy;
-        case BarPart::compute: return &time.compute;
-        default: return nullptr;
-    }
-}
-
-OwnTime minus(OwnTime from, const std::vector<BarSpan>& spans) {
-    for (const BarSpan& span : spans) {
-        if (DurNs* part = own_part(from, span.part)) *part = std::max<DurNs>(*part - span.dur, 0);
-    }
-    return from;
-}
-
-// Takes `some` from what is left of a step. Work before two collectives may be the same, where both follow an earlier one.
-OwnTime take_from(OwnTime& left, OwnTime some) {
-    for (DurNs OwnTime::*part :
-         {&OwnTime::compute, &OwnTime::copy, &OwnTime::input, &OwnTime::host, &OwnTime::unknown}) {
-        some.*part = std::min(some.*part, left.*part);
-        left.*part -= some.*part;
-    }
-    return some;
-}
 
 // What is left of a step's sums after those before its collectives: where the step before was not read, what came before
 // the first one is not in its row.
@@ -170,17 +157,13 @@ StepBar step_bar(const Facts& facts, std::uint32_t rank, std::int64_t step, std:
     for (std::uint32_t i : chain) {
         const Job::Collective& collective = job.collectives[i];
         if (collective.span.end <= builder.at()) continue;
-        builder.own(collective.span.start,
-                    take_from(left, is_unread(collective) ? without(recorded->own, job, chain) : collective.own));
+        builder.own(collective.span.start, is_unread(collective) ? without(recorded->own, job, chain) : collective.own,
+                    left);
         builder.add(collective.span.start + waits.wait[i] - builder.at(), BarPart::wait);
         builder.add(collective.span.end - builder.at(), BarPart::transfer);
     }
+    builder.own(recorded->window.end, left, left);
     std::vector<BarSpan> before = builder.take();
-    OwnTime rest = minus(recorded->own, before);
-    BarBuilder tail({builder.at(), recorded->window.end});
-    tail.own(recorded->window.end, rest);
-    std::vector<BarSpan> after = tail.take();
-    before.insert(before.end(), after.begin(), after.end());
     for (const BarSpan& span : before) bar.sums[static_cast<std::size_t>(span.part)] += span.dur;
     bar.spans = before.size() > most ? in_slots(before, recorded->window.length(), most) : std::move(before);
     bar.window = {clocks.common(owner.clock, recorded->window.start), clocks.common(owner.clock, recorded->window.end)};

@@ -59,7 +59,7 @@ def test_predictions_with_changes(trace):
 
 
 def test_a_recording_without_a_prediction_says_why():
-    none = gpu_profile.open(ROOT / "tests" / "fixtures" / "public" / "triton_example__triton_example.json.gz").whatif()
+    none = gpu_profile.open(ROOT / "tests" / "fixtures" / "public" / "amd_trace__mi250_minitoy_train_ROCm6_2_kineto.json.gz").whatif()
     assert none.rows == []
     assert none.notes
 
