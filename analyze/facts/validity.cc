@@ -13,7 +13,7 @@
 namespace gpuprof::inline facts {
 namespace {
 
-// At least so many waits whose quartiles are this close, as a share of their median, are turns. Measured on a Tesla T4 that two processes
+// At least this many waits, whose quartiles are this close, as a share of their median, are turns. Measured on a Tesla T4 that two processes
 // shared: 50 waits, quartiles within 1 % of 4.41 ms.
 constexpr std::size_t kMinTurns = 10;
 constexpr double kMaxTurnSpread = 0.1;

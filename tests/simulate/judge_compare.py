@@ -24,7 +24,7 @@ import compared  # noqa: E402  (needs the path above)
 from kineto import trace_of  # noqa: E402
 
 FALSE_PCT = 3.0  # goal: at most so many verdicts on equal programs
-FOUND_PCT = 90.0  # goal: at least so many changes of 5 % found under lognormal noise of 3 %, with three or five recordings
+FOUND_PCT = 90.0  # goal: at least this part of changes of 5 % is found under lognormal noise of 3 %, with three or five recordings
 EQUAL_PCT, CHANGED_PCT = 1.0, 4.0  # a true change below the first is none; above the second, "same" is wrong
 
 
