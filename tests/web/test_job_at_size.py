@@ -24,6 +24,7 @@ def page(page_of):
 def go_to(page, rank, step):
     page.evaluate(f"location.hash = 'page=job&rank={rank}&jobstep={step}'")
     reaches(lambda: readout(page), lambda text: re.match(rf"rank {rank}\b.*step {step}\b", text))
+    page.locator(".heat-cursor").scroll_into_view_if_needed()  # the mouse reaches only what is in the window
     return cell_box(page)
 
 
