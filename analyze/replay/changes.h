@@ -9,6 +9,7 @@
 #include "analyze/replay/graph.h"
 #include "analyze/replay/kernel_speed.h"
 #include "core/base/result.h"
+#include "core/model/answer.h"
 
 namespace gpuprof::inline replay {
 
@@ -56,6 +57,7 @@ Result<std::vector<Edit>> parse_edits(std::string_view text);
 struct ChangeRule {
     std::string_view name;  // on the command line and in JSON
     std::string_view assumes;
+    Effort effort;
     bool scales;     // by any factor; otherwise it is made or not
     bool estimated;  // how much it saves has a low and a high estimate
     bool limit;      // shows how far a change could go, and is no advice: never part of a plan

@@ -185,7 +185,8 @@ PredictedGain predicted_gain(const Prediction& prediction) {
             .gain_low_pct = 100 * prediction.gain_low,
             .gain_high_pct = 100 * prediction.gain_high,
             .certainty = std::string(name_of(prediction.certainty)),
-            .assumes = std::string(rule_of(last.change).assumes)};
+            .assumes = std::string(rule_of(last.change).assumes),
+            .effort = rule_of(last.change).effort};
 }
 
 const Gain& gain_without(const Facts& facts, Waste waste) {

@@ -325,27 +325,37 @@ CriticalPath critical_path_of(const Facts& facts, Estimate recorder, const std::
     return critical_path(graph, found.scenario, found.times);
 }
 
+namespace {
+
+// A gain as it competes with others.
+DurNs weighted(DurNs gain, Change change) {
+    return static_cast<DurNs>(weight_of(rule_of(change).effort) * static_cast<double>(gain));
+}
+
+}  // namespace
+
 std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
     const Variants& variants = facts.get<Variants>();
     std::vector<Edit> chosen;
     DurNs now = variants.unchanged.front();
     auto margin = static_cast<DurNs>(kWorthChanging * static_cast<double>(now));
-    constexpr DurNs kNone = std::numeric_limits<DurNs>::max();
     while (!useful.empty()) {
         std::size_t best = 0;
-        DurNs least = kNone;
+        DurNs best_gain = 0, best_worth = 0;
         for (std::size_t i = 0; i < useful.size(); ++i) {
             std::vector<Edit> with = chosen;
             with.push_back(useful[i]);
             std::optional<DurNs> step = step_with(facts, with, variants.all.front());
-            // Of two that gain nearly the same, the earlier one asks less of the program.
-            if (step && (least == kNone || *step + margin < least)) {
-                best = i;
-                least = *step;
-            }
+            if (!step || now - *step < margin) continue;
+            // Of two that are worth nearly the same, the earlier one asks less of the program.
+            DurNs worth = weighted(now - *step, useful[i].change);
+            if (best_gain > 0 && worth <= best_worth + margin) continue;
+            best = i;
+            best_gain = now - *step;
+            best_worth = worth;
         }
-        if (least == kNone || now - least < margin) break;
-        now = least;
+        if (best_gain == 0) break;
+        now -= best_gain;
         chosen.push_back(useful[best]);
         useful.erase(useful.begin() + static_cast<std::ptrdiff_t>(best));
     }
@@ -377,8 +387,10 @@ WhatIf WhatIf::make(const Facts& facts) {
         if (singles.worth[i]) found.single.push_back(*singles.worth[i]);
         if (singles.possible[i] && !singles.worth[i]) found.small.push_back(static_cast<Change>(i));
     }
-    std::stable_sort(found.single.begin(), found.single.end(),
-                     [](const Prediction& a, const Prediction& b) { return a.gain > b.gain; });
+    std::stable_sort(found.single.begin(), found.single.end(), [](const Prediction& a, const Prediction& b) {
+        return weighted(a.unchanged - a.step.central, a.edits.front().change) >
+               weighted(b.unchanged - b.step.central, b.edits.front().change);
+    });
     std::vector<Edit> useful, plan;
     for (std::size_t i = 0; i < kUsualChanges; ++i)
         if (singles.possible[i] && !rule_of(static_cast<Change>(i)).limit)

@@ -65,8 +65,8 @@ struct WhatIf {
     DurNs recorded_step = 0;
     Prediction baseline;             // without the recorder's cost
     DurNs floor = 0;                 // the least floor of the predictions below
-    std::vector<Prediction> single;  // each change alone that gains enough, largest gain first
-    std::vector<Prediction> plan;    // the best change, then the best on top of it, and so on
+    std::vector<Prediction> single;  // each change alone that gains enough, by gain and effort
+    std::vector<Prediction> plan;    // the best change for its effort, then the best on top of it, and so on
     std::vector<Change> small;       // changes that gain less than is worth naming
     static WhatIf make(const Facts& facts);
 };

@@ -11,6 +11,24 @@ std::string_view name_of(Rating rating) {
     return "";
 }
 
+std::string_view name_of(Effort effort) {
+    switch (effort) {
+        case Effort::option: return "option";
+        case Effort::edit: return "edit";
+        case Effort::rewrite: return "rewrite";
+    }
+    return "";
+}
+
+double weight_of(Effort effort) {
+    switch (effort) {
+        case Effort::option: return 1;
+        case Effort::edit: return 0.75;
+        case Effort::rewrite: break;
+    }
+    return 0.5;
+}
+
 std::string_view name_of(Limit limit) {
     switch (limit) {
         case Limit::compute: return "compute-bound";

@@ -94,6 +94,14 @@ struct Verdict {
     std::vector<Candidate> alternatives;
 };
 
+// What a change asks of the program: a setting, an edit of some lines, or other code.
+enum class Effort : std::uint8_t { option, edit, rewrite };
+
+std::string_view name_of(Effort effort);
+
+// The part of its gain with which a change competes with others: an option comes before a rewrite that gains less than twice as much.
+double weight_of(Effort effort);
+
 // What a change would give, from a replay of the recording. Steps without the recorder's cost.
 struct PredictedGain {
     std::string change;               // as `whatif --change` takes it
@@ -102,6 +110,7 @@ struct PredictedGain {
     double gain_pct = 0, gain_low_pct = 0, gain_high_pct = 0;  // of step_before
     std::string certainty;                                     // "good" or "rough"
     std::string assumes;
+    Effort effort = Effort::edit;
 };
 
 struct Finding {

@@ -38,6 +38,8 @@ namespace {
 constexpr double kMixed = 0.85;
 // A runner-up of at least this part of the winner lowers the confidence.
 constexpr double kCloseSecondRatio = 0.7;
+// Of two limits near each other on the path, the idle time of one is this many times that of the other.
+constexpr DurNs kTellingIdle = 3;
 // A winner below this share of the effective window explains too little to be the verdict.
 constexpr double kMinVerdictPct = 20;
 // Compute-bound with this share of the effective window, at this share of the device's peak or more, is near the limit.
@@ -205,6 +207,37 @@ std::optional<Candidate> recorder_cost(const Facts& facts, ShareOf whole) {
                      fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))};
 }
 
+// The cause of idle time behind a limit of the host; absent for others.
+std::optional<IdleCause> idle_cause_of(Limit limit) {
+    switch (limit) {
+        case Limit::input: return IdleCause::input_pipeline;
+        case Limit::launch: return IdleCause::launch;
+        case Limit::synchronisation: return IdleCause::synchronisation;
+        case Limit::allocation: return IdleCause::allocation;
+        case Limit::host: return IdleCause::host_compute;
+        default: return std::nullopt;
+    }
+}
+
+// Of two limits of the host that take nearly the same part of the path, the one for which the device waits: it explains most idle time,
+// and several times that of the other. Returns what the idle time says; "" if it says nothing.
+std::string decide_by_idle_time(const Facts& facts, Explanations& found) {
+    const Shares& shares = facts.get<Shares>();
+    auto idle = [&](const Explanation& each) -> DurNs {
+        std::optional<IdleCause> cause = idle_cause_of(each.limit);
+        return cause ? shares.idle_of(*cause) : -1;
+    };
+    DurNs all = 0;
+    for (DurNs each : shares.idle) all += each;
+    DurNs first = idle(found.all[0]), second = idle(found.all[1]), most = std::max(first, second);
+    if (first < 0 || second < 0 || 2 * most < all || most < kTellingIdle * std::min(first, second)) return "";
+    if (second > first) std::swap(found.all[0], found.all[1]);
+    return fmt::format("; {} takes about as long ({} %), mostly while the GPU is busy: {} % of its idle time is {}",
+                       name_of(found.all[1].limit), readable_percent(found.pct(found.all[1].time)),
+                       readable_percent(100 * static_cast<double>(most) / static_cast<double>(all)),
+                       name_of(*idle_cause_of(found.all[0].limit)));
+}
+
 Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
@@ -213,6 +246,9 @@ Verdict judge(const Facts& facts) {
     bool of_path = verdict.share_of == ShareOf::critical_path;
     Explanations found = order_by_lower_bound(of_path ? explain_path(facts, Estimate::central) : explain_window(facts));
     if (!of_path) explain_pauses(facts, found);
+    // Idle time that tells two limits apart is looked at only where the path does not.
+    bool close = static_cast<double>(found.all[1].time) > kMixed * static_cast<double>(found.all[0].time);
+    const std::string told = of_path && close ? decide_by_idle_time(facts, found) : "";
     const Explanation &first = found.all[0], &second = found.all[1];
     // A device that looks idle while it has work to do says nothing about the host.
     DurNs unrecorded = shares.idle_of(IdleCause::unrecorded_work);
@@ -221,7 +257,8 @@ Verdict judge(const Facts& facts) {
         return cannot_tell(unrecorded_because(unrecorded));
     double effective = found.effective_pct(first.time);
     bool busy_with_both = first.limit == Limit::compute && second.limit == Limit::memory_bandwidth;
-    bool mixed = (!busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
+    bool mixed = (!busy_with_both && told.empty() &&
+                  static_cast<double>(second.time) > kMixed * static_cast<double>(first.time)) ||
                  effective < kMinVerdictPct;
     mixed = mixed && (first.limit != Limit::paced || effective < kMinPacedPct);
     if (mixed) {
@@ -231,7 +268,7 @@ Verdict judge(const Facts& facts) {
                                       readable_percent(found.pct(second.time)));
     } else {
         verdict.conclude(first.limit);
-        verdict.because = first.because;
+        verdict.because = first.because + told;
         verdict.share_pct = found.pct(first.time);
         if (first.gives_back) verdict.gives_back_pct = found.pct(*first.gives_back);
         std::optional<double> rate = first.limit == Limit::compute ? nearness(facts) : std::nullopt;
@@ -275,6 +312,12 @@ void rate(const Shares& shares, Finding& finding) {
     if (finding.share_pct >= kHighSeverityPct) finding.severity = Rating::high;
 }
 
+// The cost of a finding as it competes with others: part of it where the remedy asks more of the program.
+double weighted_cost(const Finding& finding) {
+    Effort effort = finding.predicted ? finding.predicted->effort : Effort::edit;
+    return weight_of(effort) * static_cast<double>(finding.cost_ns);
+}
+
 void consult(const Facts& facts, Diagnosis& diagnosis) {
     const Shares& shares = facts.get<Shares>();
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
@@ -301,7 +344,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
     for (const auto& [rules, reason] : reasons)
         diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rules, reason));
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
-                     [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+                     [](const Finding& a, const Finding& b) { return weighted_cost(a) > weighted_cost(b); });
 }
 
 }  // namespace
@@ -323,7 +366,7 @@ Diagnosis Diagnosis::make(const Facts& facts) {
     return diagnosis;
 }
 
-// `findings`: what to change, most expensive first, each with its cost, evidence, remedy, confidence, and what would
+// `findings`: what to change, in the order of cost and effort, each with its cost, evidence, remedy, confidence, and what would
 // change it. Rules that abstain give their reasons in the notes of the table.
 namespace {
 

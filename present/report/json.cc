@@ -122,6 +122,7 @@ void write_predicted(JsonWriter& json, const PredictedGain& predicted) {
     json.real(predicted.gain_high_pct);
     json.member("confidence", predicted.certainty);
     json.member("assumes", predicted.assumes);
+    json.member("effort", name_of(predicted.effort));
     json.end_object();
 }
 

@@ -5,7 +5,7 @@ As in families.py, each family is a function of Case. A share of the critical pa
 
 from dataclasses import replace
 
-from families import ALLOCATION, COMMUNICATION, INPUT, MS, TRANSFER, US, collective, gemm, layers, op
+from families import ALLOCATION, COMMUNICATION, INPUT, LAUNCH, MS, TRANSFER, US, collective, gemm, layers, op
 
 
 def kernels_of(case, total):
@@ -46,6 +46,28 @@ def loads_ahead(case):
     return step
 
 
+def loads_then_launches(case):
+    """A loader in the main thread before launching that keeps the device half busy: what a graph saves is not idle time alone."""
+    load, count, cost = case.between(3 * MS, 20 * MS), case.count(150, 400), case.between(20 * US, 50 * US)
+    kernels = [replace(kernel, alone=round(cost * case.between(0.4, 0.95))) for kernel in [gemm(case)] * count]
+
+    def step(host, _):
+        def loading():
+            yield from host.work(load if case.has("loader", INPUT) else 0)
+
+        yield from host.span("range", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", loading())
+        if not case.has("launching", LAUNCH):
+            yield from host.graph(kernels)
+            return
+        for kernel in kernels:
+            def body(kernel=kernel):
+                yield from host.work(cost)
+                yield from host.launch(kernel)
+            yield from host.span("op", "aten::mm", body())
+
+    return step
+
+
 def copies_ahead(case):
     """Copies on a stream of their own, for which the kernels of the next step wait."""
     size = round(case.between(1e8, 6e8))
@@ -79,4 +101,4 @@ def reduces_beside(case):
     return step
 
 
-NEAR_TIES = {each.__name__: each for each in (allocates_ahead, loads_ahead, copies_ahead, reduces_beside)}
+NEAR_TIES = {each.__name__: each for each in (allocates_ahead, loads_ahead, loads_then_launches, copies_ahead, reduces_beside)}

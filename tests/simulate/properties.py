@@ -6,7 +6,8 @@
 1. No prediction is below its floor: the kernels of the busiest stream, as fast as the change makes them.
 2. No plan is against its verdict. A cause that takes a part of the critical path can be removed by a change that gains at least half of it, or the
    verdict has low confidence. Above a verdict that the GPU is near its limit, no plan gains more than 35 %.
-3. Ranges hold the truth as often as the documentation says: 90 % of all, and of those called good. Only for simulated programs, which are run again with
+3. Changes come in the order of gain and effort: an option before a rewrite that gains less than twice as much; so do findings.
+4. Ranges hold the truth as often as the documentation says: 90 % of all, and of those called good. Only for simulated programs, which are run again with
    the change made; programs of few steps, of several GPUs, and with late ranks are among them.
 
 Prints what was looked at, and each recording that breaks the first two. Ends with status 1 if there is one, or if too few ranges hold.
@@ -51,6 +52,22 @@ def rows_of(document):
     return [dict(zip(names, cells)) for cells in table["rows"]]
 
 
+WEIGHTS = {"option": 1, "edit": 0.75, "rewrite": 0.5}
+MARGIN = 2  # percent of a step; of changes that gain nearly the same, the one that asks less comes first
+
+
+def out_of_order(rows, findings):
+    """What comes before something that is worth more for its effort."""
+    worth = [row["gain_pct"] * WEIGHTS[row["effort"]] for row in rows if row["kind"] == "single"]
+    wrong = ["single changes are not in the order of gain and effort"] if worth != sorted(worth, reverse=True) else []
+    plan = next((row for row in rows if row["kind"] == "plan"), None)
+    options = [row["gain_pct"] for row in rows if row["kind"] == "single" and row["effort"] == "option"]
+    if plan and options and max(options) > plan["gain_pct"] * WEIGHTS[plan["effort"]] + MARGIN:
+        wrong.append(f"the plan starts with {plan['change']}, and an option gains {max(options):.0f} %")
+    costs = [each["cost_ns"] * WEIGHTS[(each.get("predicted") or {}).get("effort", "edit")] for each in findings]
+    return wrong + (["findings are not in the order of cost and effort"] if costs != sorted(costs, reverse=True) else [])
+
+
 def broken(binary, file):
     """What is wrong with the answer about this file, and the number of predictions."""
     report, whatif = asked(binary, "report", file), asked(binary, "whatif", file)
@@ -73,7 +90,7 @@ def broken(binary, file):
         plan = max((row["gain_pct"] for row in rows if row["kind"] == "plan"), default=0)
         if verdict["name"] == "healthy/near limit" and plan > 35:
             wrong.append(f"{verdict['name']} above a plan of {plan:.1f} %")
-    return wrong, len(made)
+    return wrong + out_of_order(rows, report["findings"] if report else []), len(made)
 
 
 def drawn(binary, seed, number):

@@ -20,7 +20,7 @@ struct WhatIfRow {
     DurNs step = 0;
     std::optional<DurNs> low = {}, high = {}, profiled_step = {};
     std::optional<double> gain = {}, gain_low = {}, gain_high = {};  // as a part
-    std::optional<std::string_view> confidence = {}, assumes = {};
+    std::optional<std::string_view> confidence = {}, assumes = {}, effort = {};
     std::optional<DurNs> floor = {};
 };
 
@@ -50,6 +50,11 @@ constexpr auto kWhatifColumns = columns_of<WhatIfRow>({
     {"floor_ns", CellType::integer, Unit::ns,
      "Time of the kernels of the busiest stream in such a step, at least: no step is shorter.",
      [](auto& r) { return r.floor; }},
+    {"effort", CellType::text, Unit::none,
+     "What the change asks of the program: option (a setting), edit (some lines) or rewrite. Changes are ordered by "
+     "gain and "
+     "effort: an option comes before a rewrite that gains less than twice as much.",
+     [](auto& r) { return r.effort; }},
 });
 
 void add(ResultTable& table, std::string_view kind, const Prediction& prediction) {
@@ -65,12 +70,14 @@ void add(ResultTable& table, std::string_view kind, const Prediction& prediction
     if (!prediction.edits.empty()) {
         row.change = text_of(prediction.edits.back());
         row.assumes = rule_of(prediction.edits.back().change).assumes;
+        row.effort = name_of(rule_of(prediction.edits.back().change).effort);
         row.gain = prediction.gain;
         row.gain_low = prediction.gain_low;
         row.gain_high = prediction.gain_high;
     }
     if (kind == "together") {
         row.change.clear();
+        row.effort.reset();
         for (const Edit& edit : prediction.edits) row.change += (row.change.empty() ? "" : "; ") + text_of(edit);
     }
     table.add(kWhatifColumns, row);

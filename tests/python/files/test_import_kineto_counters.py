@@ -6,12 +6,13 @@ import subprocess
 
 from conftest import FIXTURES
 from exported import tables_of
+from oracle.trace import unpacked
 
-FILE = FIXTURES / "public/cupti_profiler__benchmark_result_924719_1679055439_trace.json.gz"
+FILE = FIXTURES / "public/cupti_profiler__benchmark_result_924719_1679055439_trace.json.zst"
 
 
 def ranges(file=FILE):
-    return [event for event in json.load(gzip.open(file))["traceEvents"] if event.get("cat") == "cuda_profiler_range"]
+    return [event for event in json.loads(unpacked(file))["traceEvents"] if event.get("cat") == "cuda_profiler_range"]
 
 
 def test_every_launch_and_value(program):
