@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from families import MS, US, Case, op  # noqa: E402
+from families import MS, US, op  # noqa: E402
 from kineto import trace_of  # noqa: E402
 from machine import Kernel, Machine, Recorder  # noqa: E402
 

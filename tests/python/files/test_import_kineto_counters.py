@@ -1,6 +1,5 @@
 """Counters that the PyTorch profiler collects with CUPTI's range profiler: every value against Python's json, their order, what the first answer says."""
 
-import gzip
 import json
 import subprocess
 
