@@ -23,7 +23,7 @@ std::string_view name_of(Effort effort) {
 double weight_of(Effort effort) {
     switch (effort) {
         case Effort::option: return 1;
-        case Effort::edit: return 0.75;
+        case Effort::edit: return 0.6;
         case Effort::rewrite: break;
     }
     return 0.5;

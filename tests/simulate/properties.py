@@ -52,7 +52,7 @@ def rows_of(document):
     return [dict(zip(names, cells)) for cells in table["rows"]]
 
 
-WEIGHTS = {"option": 1, "edit": 0.75, "rewrite": 0.5}
+WEIGHTS = {"option": 1, "edit": 0.6, "rewrite": 0.5}
 MARGIN = 2  # percent of a step; of changes that gain nearly the same, the one that asks less comes first
 
 
