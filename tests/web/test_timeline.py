@@ -9,7 +9,7 @@ import re
 
 import pytest
 from drawn_sample import US, timeline
-from waiting import reaches, settled, window
+from waiting import reaches, settled, wait_for_details, window
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -96,10 +96,11 @@ def test_a_click_selects_and_links_lead_to_the_launch_and_back(visit, sample_pag
 def test_absent_fields_are_not_shown_as_0(visit, sample_page):
     page = timeline(visit, sample_page, "sel=kernel:1")
     page.wait_for_selector("dl.related")
+    wait_for_details(page)
     assert "grid x" not in rows(page, "details")
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("section.details td:text('90.000 us')")
-    assert rows(page, "details")["grid x"] == ["64"]
+    reaches(lambda: rows(page, "details")["grid x"], ["64"])
 
 
 def test_arrows_go_from_event_to_event(visit, sample_page):
