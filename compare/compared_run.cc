@@ -108,10 +108,8 @@ void add_durations(const Trace& trace, const Table& table, const PodVector<Row>&
         TimeNs start = table.start[row], at = start;
         if (start >= run.span.start && start < run.span.end) all.add(table.dur[row]);
         if (of_host && launches[row] != kNoRow) at = trace.api_call().start[launches[row]];
-        auto after = std::upper_bound(steps.begin(), steps.end(), at,
-                                      [](TimeNs time, const Step& step) { return time < step.start; });
-        if (after != steps.begin() && at < (after - 1)->end)
-            to.samples[static_cast<std::size_t>(after - steps.begin()) - 1] += static_cast<double>(table.dur[row]);
+        if (std::optional<std::size_t> step = step_at(steps, at))
+            to.samples[*step] += static_cast<double>(table.dur[row]);
     }
     to.value = all.real();
 }

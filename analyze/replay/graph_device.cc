@@ -127,13 +127,12 @@ void GraphBuilder::note_step(Point op, TimeNs issued, TimeNs start, LastInStep& 
     const std::vector<Step>& steps = host_.steps;
     if (steps.empty()) return;
     if (step_ >= steps.size() || time < steps[step_].start || time >= steps[step_].end) {
-        auto after = std::upper_bound(steps.begin(), steps.end(), time,
-                                      [](TimeNs t, const Step& step) { return t < step.start; });
-        if (after == steps.begin() || time >= after[-1].end) {
-            graph_.info[op].between = after != steps.begin() && after != steps.end();
+        std::optional<std::size_t> step = step_at(steps, time);
+        if (!step) {
+            graph_.info[op].between = time >= steps.front().start && time < steps.back().start;
             return;
         }
-        step_ = static_cast<std::size_t>(after - steps.begin()) - 1;
+        step_ = *step;
     }
     graph_.info[op].in_step = true;
     std::vector<Point>& ops = graph_.steps[step_].ops;

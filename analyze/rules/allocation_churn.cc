@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <set>
 
 #include "analyze/facts/context.h"
@@ -46,15 +46,6 @@ std::string remedy_for_allocation_churn(const Context& context, bool grows) {
            "waits for the GPU.";
 }
 
-constexpr std::size_t kNoStep = SIZE_MAX;
-
-std::size_t step_at(const Steps& steps, TimeNs time) {
-    auto after = std::upper_bound(steps.steps.begin(), steps.steps.end(), time,
-                                  [](TimeNs at, const Step& step) { return at < step.start; });
-    if (after == steps.steps.begin() || time >= std::prev(after)->end) return kNoStep;
-    return static_cast<std::size_t>(std::prev(after) - steps.steps.begin());
-}
-
 Ruling look_for_allocation_churn(const Facts& facts) {
     const ApiCallTable& calls = facts.trace().api_call();
     if (calls.rows == 0) return Ruling::abstain("CUDA calls were not recorded");
@@ -79,8 +70,8 @@ Ruling look_for_allocation_churn(const Facts& facts) {
         freed = freeing;
         spent += calls.dur[row];
         ++count;
-        if (std::size_t step = step_at(facts.get<Steps>(), calls.start[row]); !freeing && step != kNoStep)
-            steps.insert(step);
+        if (std::optional<std::size_t> step = step_at(facts.get<Steps>().steps, calls.start[row]); !freeing && step)
+            steps.insert(*step);
         if (calls.dur[row] > most) {
             most = calls.dur[row];
             longest = calls.name[row];

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/context.h"
@@ -46,11 +48,10 @@ void add_compilations(const Trace& trace, const Table& table, Compilations& foun
 
 // Steps in which a compilation begins.
 std::size_t steps_with(const Steps& steps, const Intervals& spans) {
-    std::size_t count = 0;
-    for (const Step& step : steps.steps)
-        count += std::any_of(spans.begin(), spans.end(),
-                             [&](const Interval& span) { return span.start >= step.start && span.start < step.end; });
-    return count;
+    std::set<std::size_t> found;
+    for (const Interval& span : spans)
+        if (std::optional<std::size_t> step = step_at(steps.steps, span.start)) found.insert(*step);
+    return found.size();
 }
 
 DurNs idle_during(const Facts& facts, const Intervals& spans) {

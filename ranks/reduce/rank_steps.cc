@@ -15,13 +15,10 @@ std::optional<std::int64_t> number_of_step(std::string_view name) {
     return error == std::errc() ? std::optional(number) : std::nullopt;
 }
 
-// The last step that began before `time`: what runs between two steps belongs to the first.
+// The number of steps before the first one.
 std::size_t RankSteps::at(TimeNs time) const {
     if (whole_) return 0;
-    const std::vector<Step>& steps = found_.steps;
-    auto after =
-        std::upper_bound(steps.begin(), steps.end(), time, [](TimeNs t, const Step& step) { return t < step.start; });
-    return after == steps.begin() ? steps.size() : static_cast<std::size_t>(after - steps.begin()) - 1;
+    return last_step_before(found_.steps, time).value_or(found_.steps.size());
 }
 
 // When the host submitted an op, if steps are ranges of the host; else when it ran.

@@ -126,19 +126,24 @@ def decode(case):
     return step
 
 
+def launches_one_by_one(case, host, kernels, cost, name):
+    """Each kernel in an operator of its own that takes `cost` ns; without LAUNCH, all in a graph."""
+    if not case.has("small kernels", LAUNCH):
+        yield from host.graph(kernels)
+        return
+    for kernel in kernels:
+        def body(kernel=kernel):
+            yield from host.work(cost)
+            yield from host.launch(kernel)
+        yield from host.span("op", name, body())
+
+
 def launch_bound(case):
     count, cost = case.count(100, 300), case.between(4 * US, 12 * US)
     kernels = [tiny(case) for _ in range(count)]
 
     def step(host, _):
-        if not case.has("small kernels", LAUNCH):
-            yield from host.graph(kernels)
-            return
-        for kernel in kernels:
-            def body(kernel=kernel):
-                yield from host.work(cost)
-                yield from host.launch(kernel)
-            yield from host.span("op", "aten::add", body())
+        yield from launches_one_by_one(case, host, kernels, cost, "aten::add")
 
     return step
 

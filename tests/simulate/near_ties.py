@@ -5,7 +5,7 @@ As in families.py, each family is a function of Case. A share of the critical pa
 
 from dataclasses import replace
 
-from families import ALLOCATION, COMMUNICATION, INPUT, LAUNCH, MS, TRANSFER, US, collective, gemm, layers, op
+from families import ALLOCATION, COMMUNICATION, INPUT, MS, TRANSFER, US, collective, gemm, launches_one_by_one, layers, op
 
 
 def kernels_of(case, total):
@@ -56,14 +56,7 @@ def loads_then_launches(case):
             yield from host.work(load if case.has("loader", INPUT) else 0)
 
         yield from host.span("range", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", loading())
-        if not case.has("launching", LAUNCH):
-            yield from host.graph(kernels)
-            return
-        for kernel in kernels:
-            def body(kernel=kernel):
-                yield from host.work(cost)
-                yield from host.launch(kernel)
-            yield from host.span("op", "aten::mm", body())
+        yield from launches_one_by_one(case, host, kernels, cost, "aten::mm")
 
     return step
 

@@ -20,7 +20,7 @@ struct HostLink {
     LinkBasis basis = LinkBasis::unknown;
     double low = 0, central = 0, high = 0;  // bytes per ns
     std::string name;                       // "PCIe 4 x16"; "" if from copies or unknown
-    // "25.0 GB/s (12.5 to 26.5), of PCIe 4 x16, from the name of the GPU".
+    // "25.0 GB/s (11.2 to 26.5), as PCIe 4 x16 of such a GPU delivers".
     std::string text() const;
     static HostLink make(const Facts& facts);
 };

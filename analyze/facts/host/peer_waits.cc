@@ -98,12 +98,10 @@ private:
     }
     // Collectives outside steps have a place of their own, so that they have no siblings.
     std::int64_t place_in_step(const SameLink& link, TimeNs start) {
-        const std::vector<Step>& steps = facts_.get<Steps>().steps;
-        auto after =
-            std::upper_bound(steps.begin(), steps.end(), start, [](TimeNs t, const Step& s) { return t < s.start; });
-        if (after == steps.begin() || start >= after[-1].end) return --alone_;
+        std::optional<std::size_t> step = step_at(facts_.get<Steps>().steps, start);
+        if (!step) return --alone_;
         Place& place = places_[link];
-        if (place.step != after - steps.begin()) place = {after - steps.begin(), 0};
+        if (place.step != step) place = {step, 0};
         return place.count++;
     }
     DurNs shortest(const Siblings& siblings) const {
@@ -187,7 +185,7 @@ private:
     }
 
     struct Place {
-        std::ptrdiff_t step = -1;
+        std::optional<std::size_t> step;
         std::int64_t count = 0;
     };
     const Facts& facts_;

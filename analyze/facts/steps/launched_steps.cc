@@ -16,14 +16,6 @@ namespace {
 
 constexpr double kLinked = 0.9;  // minimum share of kernels with a known launch
 
-// The step in which something happened, or the number of steps.
-std::size_t step_at(const std::vector<Step>& steps, TimeNs time) {
-    auto after =
-        std::upper_bound(steps.begin(), steps.end(), time, [](TimeNs at, const Step& step) { return at < step.start; });
-    if (after == steps.begin() || (after == steps.end() && time >= steps.back().end)) return steps.size();
-    return static_cast<std::size_t>(after - steps.begin()) - 1;
-}
-
 // The busy time of a device before any time.
 class BusyUntil {
 public:
@@ -119,8 +111,10 @@ Steps find_launched_steps(const Facts& facts, const Steps& ranges) {
         Row call = trace.links().kernel_launch[row];
         if (call == kNoRow) continue;
         ++linked;
-        std::size_t step = step_at(host, trace.api_call().start[call]);
-        if (step != host.size() && !begins[step]) begins[step] = kernels.start[row];
+        TimeNs launched = trace.api_call().start[call];
+        if (launched >= host.back().end) continue;
+        if (std::optional<std::size_t> step = last_step_before(host, launched); step && !begins[*step])
+            begins[*step] = kernels.start[row];
     }
     if (static_cast<double>(linked) < kLinked * static_cast<double>(stream.size())) return {};
     std::size_t first = 0, end = host.size();

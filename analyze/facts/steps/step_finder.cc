@@ -153,6 +153,18 @@ bool names_a_step(std::string_view name) {
                        [&](std::string_view end) { return words.back().ends_with(end); });
 }
 
+std::optional<std::size_t> last_step_before(const std::vector<Step>& steps, TimeNs time) {
+    auto after =
+        std::upper_bound(steps.begin(), steps.end(), time, [](TimeNs at, const Step& step) { return at < step.start; });
+    if (after == steps.begin()) return std::nullopt;
+    return static_cast<std::size_t>(after - steps.begin()) - 1;
+}
+
+std::optional<std::size_t> step_at(const std::vector<Step>& steps, TimeNs time) {
+    std::optional<std::size_t> last = last_step_before(steps, time);
+    return last && time < steps[*last].end ? last : std::nullopt;
+}
+
 Steps Steps::make(const Facts& facts) { return find_steps(facts); }
 
 Steps find_range_steps(const Facts& facts) {

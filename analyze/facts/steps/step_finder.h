@@ -21,6 +21,12 @@ struct Step {
     TimeNs end = 0;
 };
 
+// The last step that began by then: what happens between two steps belongs to the first. Absent before the first step.
+std::optional<std::size_t> last_step_before(const std::vector<Step>& steps, TimeNs time);
+
+// The step in which something happened; absent between steps.
+std::optional<std::size_t> step_at(const std::vector<Step>& steps, TimeNs time);
+
 // ranges: host ranges. launched: device time of the work launched by the ranges. kernels: the kernel sequence alone.
 enum class StepMethod : std::uint8_t { none, ranges, launched, kernels };
 
