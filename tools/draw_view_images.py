@@ -92,7 +92,7 @@ ALL = [
     Image("view-charts", TRANSFORMER, "page=charts", until="#steps"),
     Image("view-kernel", COUNTERS, "page=kernels", until="section[aria-label=Memory]"),
     Image("view-job", RANKS, "page=job", until="main .job-columns"),
-    Image("view-comparison", TRANSFORMER, "page=comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.gz"),
+    Image("view-comparison", TRANSFORMER, "page=comparison", until=".timelines .side >> nth=1", base=KINETO / "transformer.json.zst"),
 ]
 
 

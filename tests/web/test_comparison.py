@@ -10,9 +10,9 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 PAIRS = {
-    "same": ("kineto/transformer.json.gz", "kineto/transformer.json.gz"),
-    "shapes": ("kineto/transformer.json.gz", "kineto/transformer-stacks-shapes-memory.json.zst"),
-    "hardware": ("kineto/transformer.json.gz", "public/trace_diff__control__control.json.zst"),
+    "same": ("kineto/transformer.json.zst", "kineto/transformer.json.zst"),
+    "shapes": ("kineto/transformer.json.zst", "kineto/transformer-stacks-shapes-memory.json.zst"),
+    "hardware": ("kineto/transformer.json.zst", "public/trace_diff__control__control.json.zst"),
     "no steps": ("nsys/h100_2gpu_1s.sqlite.zst", "jax/mlp.xplane.pb.gz"),
 }
 

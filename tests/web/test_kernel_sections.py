@@ -12,7 +12,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
-TIMELINE = FIXTURES / "kineto" / "small_kernels.json.gz"
+TIMELINE = FIXTURES / "kineto" / "small_kernels.json.zst"
 PHONE = {"width": 360, "height": 740}
 LOW = 6  # a launch with low occupancy
 TRANSPOSE = 2

@@ -10,7 +10,7 @@ from waiting import reaches, settled, wait_for_details
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
-TIMELINE = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "small_kernels.json.gz"
+TIMELINE = Path(__file__).resolve().parents[1] / "fixtures" / "kineto" / "small_kernels.json.zst"
 FLAWED = "k-2"  # several counters are notable: uncoalesced loads and stores, L2-bound
 
 

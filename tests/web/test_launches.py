@@ -7,7 +7,7 @@ from sql_answers import length_of, sql
 expect = pytest.importorskip("playwright.sync_api").expect
 
 EXAMPLE = ROOT / "examples" / "input_bound.json.gz"
-SMALL = ROOT / "tests" / "fixtures" / "kineto" / "small_kernels.json.gz"
+SMALL = ROOT / "tests" / "fixtures" / "kineto" / "small_kernels.json.zst"
 PYTHON = ROOT / "tests" / "fixtures" / "kineto" / "transformer-stacks-shapes-memory.json.zst"
 
 LAUNCHED = """with work as (select start_ns, correlation from kernel union all select start_ns, correlation from memcpy

@@ -18,7 +18,7 @@ SAMPLES = FIXTURES / "nvidia-smi/h200-580.csv"
 SEVERAL = [
     INPUT_BOUND,
     FIXTURES / "kineto/transformer-stacks-shapes-memory.json.zst",
-    FIXTURES / "kineto/small_kernels.json.gz",
+    FIXTURES / "kineto/small_kernels.json.zst",
     TWO_DEVICES,
     SAMPLES,
 ]

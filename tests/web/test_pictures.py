@@ -126,9 +126,9 @@ def test_pictures_of_the_overview_are_saved_as_shown(visit, exported, title):
 
 
 def test_each_timeline_of_a_comparison_is_saved(visit, exported):
-    page = visit(exported(TRANSFORMER, "--base", FIXTURES / "kineto/transformer.json.gz"), "page=comparison")
+    page = visit(exported(TRANSFORMER, "--base", FIXTURES / "kineto/transformer.json.zst"), "page=comparison")
     page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
-    for side, (name, file) in enumerate({"BASE": "transformer.json.gz", "NEW": "transformer-stacks-shapes-memory.json.zst"}.items()):
+    for side, (name, file) in enumerate({"BASE": "transformer.json.zst", "NEW": "transformer-stacks-shapes-memory.json.zst"}.items()):
         svg = both(page, f".timelines .side:nth-of-type({side + 1})", f"Timeline of {name}")
         said = texts(svg)
         assert said[1].startswith(f"{file} · ") and said[1].endswith("times from the start of the recording")
@@ -136,7 +136,7 @@ def test_each_timeline_of_a_comparison_is_saved(visit, exported):
         names = [name for name in page.locator(".side").nth(side).locator(".names .text").all_text_contents() if name]
         assert len(set(names) & set(said)) > 1  # those that are not scrolled away
     svg = both(page, "section.attribution", "Attribution of the difference")
-    assert texts(svg)[1] == "BASE transformer.json.gz, NEW transformer-stacks-shapes-memory.json.zst · NEW − BASE, time per step and device"
+    assert texts(svg)[1] == "BASE transformer.json.zst, NEW transformer-stacks-shapes-memory.json.zst · NEW − BASE, time per step and device"
     assert {text for text in page.locator(".attribution .amount").all_inner_texts()} <= set(texts(svg))
 
 

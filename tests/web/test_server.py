@@ -66,9 +66,9 @@ def test_a_served_comparison(new_page, served):
     page = new_page()
     wrong = []
     page.on("console", lambda line: line.type == "error" and wrong.append(line.text))
-    page.goto(served(RECORDINGS / "overlap.json.gz", "--base", RECORDINGS / "transformer.json.gz"))
+    page.goto(served(RECORDINGS / "overlap.json.gz", "--base", RECORDINGS / "transformer.json.zst"))
     page.locator(".timelines canvas[data-complete]").nth(1).wait_for()
-    assert [each.inner_text().split()[1] for each in page.locator(".timelines h3").all()] == ["transformer.json.gz", "overlap.json.gz"]
+    assert [each.inner_text().split()[1] for each in page.locator(".timelines h3").all()] == ["transformer.json.zst", "overlap.json.gz"]
     page.get_by_role("button", name="Next step").click()
     settled(page)
     page.reload()

@@ -10,7 +10,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 INPUT_BOUND = FIXTURES / "kineto/input_bound.json.gz"
-SMALL = FIXTURES / "kineto/small_kernels.json.gz"
+SMALL = FIXTURES / "kineto/small_kernels.json.zst"
 BEFORE, AFTER = FIXTURES / "nsys/mfu_2gpu_before.sqlite.zst", FIXTURES / "nsys/mfu_2gpu_after.sqlite.zst"
 
 

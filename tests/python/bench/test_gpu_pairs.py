@@ -147,4 +147,4 @@ def test_every_pair_has_its_program():
 
 @pytest.mark.parametrize("change", sorted({change.replace("?", "0.5") for pair in DECLARED for change in pair.changes}))
 def test_every_change_is_known(program, change):
-    assert program.run("whatif", str(FIXTURES / "kineto" / "graph.json.gz"), "--change", change).status == 0
+    assert program.run("whatif", str(FIXTURES / "kineto" / "graph.json.zst"), "--change", change).status == 0

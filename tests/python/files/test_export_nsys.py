@@ -71,9 +71,9 @@ def test_round_trip(program, recording, tmp_path):
     assert rows(ranges, "range", kept) == rows({**before, "range": before.get("range", [])}, "range", kept)
 
 
-@pytest.fixture(scope="module", params=["transformer", "overlap"])
+@pytest.fixture(scope="module", params=["transformer.json.zst", "overlap.json.gz"])
 def recorded(request, program, tmp_path_factory):
-    recording = FIXTURES / f"kineto/{request.param}.json.gz"
+    recording = FIXTURES / f"kineto/{request.param}"
     return exported(program, recording, tmp_path_factory.mktemp("nsys")), program.report(recording, "kernels", "api", "memcpy", "memset", "steps")
 
 
@@ -120,7 +120,7 @@ def test_from_a_range_to_its_kernels(recorded):
 
 
 def test_short_names(program, tmp_path):
-    file = exported(program, FIXTURES / "kineto/transformer.json.gz", tmp_path)
+    file = exported(program, FIXTURES / "kineto/transformer.json.zst", tmp_path)
     names = dict(query(file, "SELECT d.value, s.value FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds d ON d.id = k.demangledName JOIN StringIds s ON s.id = k.shortName"))
     assert all(short in name and not set(short) & set("<>(): ") for name, short in names.items())
     assert {"multi_tensor_apply_kernel", "unrolled_elementwise_kernel", "CatArrayBatchedCopy"} <= {short.split("_contig")[0] for short in names.values()}
@@ -135,7 +135,7 @@ def test_the_file_says_who_wrote_it(recorded):
 
 
 def test_through_a_pipe_and_to_a_full_disk(program, monkeypatch):
-    recording = FIXTURES / "kineto/graph.json.gz"
+    recording = FIXTURES / "kineto/graph.json.zst"
     assert program.run("export", "nsys", recording, "-o", "-").stdout.startswith(b"SQLite format 3\0")
     outcome = program.run("export", "nsys", recording, "-o", "/dev/full")
     assert outcome.status != 0 and len(outcome.errors) == 1 and "No space left" in outcome.errors[0]

@@ -113,7 +113,7 @@ def test_nothing_on_a_track_overlaps(program):
 
 
 def test_arrows_lead_from_calls_to_their_kernels(program):
-    recording = FIXTURES / "kineto/transformer.json.gz"
+    recording = FIXTURES / "kineto/transformer.json.zst"
     read = Read(exported(program, recording))
     for slices in read.flows.values():
         calls = [s for s in slices if s[3] == "api"]
@@ -124,7 +124,7 @@ def test_arrows_lead_from_calls_to_their_kernels(program):
 
 
 def test_what_is_told_of_a_kernel(program):
-    recording = FIXTURES / "kineto/transformer.json.gz"
+    recording = FIXTURES / "kineto/transformer.json.zst"
     kernels = {(int(r["start"]), r["name"]): r for r in tables_of(program, recording)["kernel"]}
     for start, _, _, _, name, notes in Read(exported(program, recording)).of("kernel"):
         row = kernels[start, name]

@@ -52,7 +52,7 @@ def test_folded(program, recording):
 
 def test_what_stands_around_a_kernel(program):
     """The matrix products of the backward pass stand below its operators, those of the forward pass below the step."""
-    stacks = folded(program, FIXTURES / "kineto/transformer.json.gz")
+    stacks = folded(program, FIXTURES / "kineto/transformer.json.zst")
     gemm = [stack for stack in stacks if stack.split(";")[-1].startswith("nvjet")]
     assert any(stack.startswith("ProfilerStep#") and ";aten::linear;aten::addmm;" in stack for stack in gemm)
     assert any(stack.startswith("autograd::engine::evaluate_function: AddmmBackward0;AddmmBackward0;aten::mm;") for stack in gemm)
@@ -176,7 +176,7 @@ def test_a_recording_without_anything(program, tmp_path, form):
     empty.write_text('{"schemaVersion": 1, "traceEvents": []}')
     assert program.run("export", form, empty, "-o", tmp_path / "out").status == 4
     assert not (tmp_path / "out").exists()
-    outcome = program.run("export", form, FIXTURES / "kineto/graph.json.gz", "-o", "/dev/full")
+    outcome = program.run("export", form, FIXTURES / "kineto/graph.json.zst", "-o", "/dev/full")
     assert form == "folded-python" or (outcome.status != 0 and len(outcome.errors) == 1)
 
 

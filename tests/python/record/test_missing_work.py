@@ -178,7 +178,7 @@ def test_answers_to_sql_have_it_too(program, damaged):
 
 
 def test_a_comparison_says_what_was_not_recorded(program, made):
-    whole = FIXTURES / "kineto/small_kernels.json.gz"
+    whole = FIXTURES / "kineto/small_kernels.json.zst"
     kernels = [e for e in events_of("kineto/small_kernels")["traceEvents"] if e.get("cat") == "kernel"]
     left = {id(None)} | {e["args"]["correlation"] for e in kernels[::10]}
     path = made("kineto/small_kernels", lambda e: e.get("cat") != "kernel" or e["args"]["correlation"] in left)

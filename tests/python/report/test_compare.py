@@ -7,9 +7,9 @@ import pytest
 
 from conftest import FIXTURES
 
-TRANSFORMER = str(FIXTURES / "kineto/transformer.json.gz")
+TRANSFORMER = str(FIXTURES / "kineto/transformer.json.zst")
 CONTROL = str(FIXTURES / "public/trace_diff__control__control.json.zst")
-REAL = [TRANSFORMER, CONTROL, *(str(FIXTURES / "kineto" / f"{name}.json.gz") for name in ("small_kernels", "overlap"))]
+REAL = [TRANSFORMER, CONTROL, *(str(FIXTURES / "kineto" / name) for name in ("small_kernels.json.zst", "overlap.json.gz"))]
 
 
 def compare(program, *arguments):

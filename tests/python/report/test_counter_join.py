@@ -2,11 +2,11 @@
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, recorded
 
 
 def joined(program, name, *analyses):
-    return program.report(FIXTURES / f"kineto/{name}.json.gz", FIXTURES / f"ncu/{name}.raw.csv.gz", *analyses)
+    return program.report(recorded(f"kineto/{name}"), FIXTURES / f"ncu/{name}.raw.csv.gz", *analyses)
 
 
 @pytest.mark.parametrize("name,kernels", [("triton", 1), ("memory_bound", 6), ("transformer", 10)])
@@ -41,7 +41,7 @@ def test_measured_beats_modelled(program):
 
 
 def test_other_programs_do_not_match(program):
-    report = program.report(FIXTURES / "kineto/small_kernels.json.gz", FIXTURES / "ncu/kernels.raw.csv.gz", "limits", "kernels")
+    report = program.report(FIXTURES / "kineto/small_kernels.json.zst", FIXTURES / "ncu/kernels.raw.csv.gz", "limits", "kernels")
     count = len(report["kernels"].rows)
     assert {row["kernel"] for row in report["limits"].rows} == {f"k-{count + i}" for i in range(1, 10)}
     notes = next(table["notes"] for table in report.document["tables"] if table["name"] == "limits")

@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = json.loads((ROOT / "core/schema/documents.schema.json").read_text())
 KINETO = "tests/fixtures/kineto"
-TRANSFORMER, SMALL = f"{KINETO}/transformer.json.gz", f"{KINETO}/small_kernels.json.gz"
+TRANSFORMER, SMALL = f"{KINETO}/transformer.json.zst", f"{KINETO}/small_kernels.json.zst"
 REPLAY = "replay:tests/fixtures/nvml/bursty.csv@max"
 RECORDINGS = (
     TRANSFORMER,

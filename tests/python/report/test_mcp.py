@@ -132,7 +132,7 @@ def test_documentation_and_files(mcp):
     assert any(row["line"].split()[:1] == ["concepts"] for row in rows(mcp.ask("help"), "lines"))
     assert "input-bound" in str(mcp.ask("help", topic="concepts"))
     listed = rows(mcp.ask("files", folder="kineto"), "files")
-    small = "kineto/small_kernels.json.gz"
+    small = "kineto/small_kernels.json.zst"
     assert {"path": small, "kind": "file", "bytes": (FIXTURES / small).stat().st_size} in listed
 
 

@@ -113,7 +113,7 @@ def test_pinned_copies_are_as_fast_as_the_link_of_the_gpu(program, tmp_path, nam
 @pytest.mark.parametrize("change, named", [("inputs", "inputs"), ("waits=0.5", "waits"), ("input=-1", "-1"), ("kernel:gemm", "kernel:gemm=0.5"),
                                            ("kernel:(=0.5", "("), ("k-1", "k-1=0.5"), ("k-0=0.5", "k-0"), ("input=fast", "fast")])
 def test_a_wrong_change_is_refused(program, change, named):
-    outcome = program.run("whatif", str(KINETO / "graph.json.gz"), "--change", change)
+    outcome = program.run("whatif", str(KINETO / "graph.json.zst"), "--change", change)
     assert outcome.status == 2
     assert len(outcome.errors) == 1 and named in outcome.errors[0]
 

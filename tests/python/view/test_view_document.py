@@ -12,8 +12,8 @@ from view_document import Document
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SAMPLES = FIXTURES / "instructions" / "samples.gpuprof"
 RECORDINGS = [
-    "kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/transformer-stacks-shapes-memory.json.zst",
-    "kineto/small_kernels.json.gz", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
+    "kineto/input_bound.json.gz", "kineto/graph.json.zst", "kineto/transformer-stacks-shapes-memory.json.zst",
+    "kineto/small_kernels.json.zst", "nsys/h100_2gpu_1s.sqlite.zst", "nsys/mock.sqlite.gz", "jax/mlp.xplane.pb.gz",
     "public/nccl_parser_config__nccl_data.json.zst",
 ]
 SLICES = ["kernel", "memcpy", "memset", "api_call", "os_call", "op", "range", "python_call", "overhead", "device_range"]
@@ -152,7 +152,7 @@ def extents(document, lanes):
 
 
 # Of the fourth, the report covers a part; of the last, the replay abstains.
-@pytest.mark.parametrize("source", ["kineto/input_bound.json.gz", "kineto/graph.json.gz", "kineto/small_kernels.json.gz",
+@pytest.mark.parametrize("source", ["kineto/input_bound.json.gz", "kineto/graph.json.zst", "kineto/small_kernels.json.zst",
                                     "kineto/triton.json.gz", "nsys/mfu_2gpu_before.sqlite.zst", "nsys/h100_2gpu_1s.sqlite.zst"])
 def test_the_critical_path_is_that_of_the_report_over_recorded_events(program, tmp_path, source):
     document = Document.of_html(html_of(program, FIXTURES / source, tmp_path))
@@ -265,7 +265,7 @@ def test_source_folders_are_for_pages(program, tmp_path):
 
 
 def test_counters_of_kernels_have_no_times_to_compare(program, tmp_path):
-    timeline = FIXTURES / "kineto/small_kernels.json.gz"
+    timeline = FIXTURES / "kineto/small_kernels.json.zst"
     for new, base in [(KERNELS, timeline), (timeline, KERNELS), (KERNELS, KERNELS)]:
         outcome = program.run("export", "html", new, "--base", base, "-o", tmp_path / "x.html")
         assert outcome.status == 4

@@ -95,7 +95,7 @@ TEST(KernelSpeed, OfAProductIsThatOfTheTwoPeaks) {
 }
 
 TEST(KernelSpeed, OfKernelsThatArithmeticDoesNotLimitStays) {
-    Recorded recorded("graph.json.gz");  // FP32 products too small to fill the device
+    Recorded recorded("graph.json.zst");  // FP32 products too small to fill the device
     Scenario scenario(recorded.graph());
     EXPECT_FALSE(use_tensor_cores(*recorded.facts, recorded.graph(), scenario, Estimate::high));
     EXPECT_FALSE(reach_peaks(*recorded.facts, recorded.graph(), scenario, Estimate::high)) << "no shapes";
