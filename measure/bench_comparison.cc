@@ -161,6 +161,26 @@ std::string reason_of(const Comparison& found) {
                                              : "both directions are possible; take more samples or reduce the noise");
 }
 
+// In percent; 0 if no run stalled.
+double longest_stall(std::span<const SampledRun> baseline, std::span<const SampledRun> candidate) {
+    double longest = 0;
+    for (std::span<const SampledRun> side : {baseline, candidate})
+        for (const SampledRun& run : side) longest = std::max(longest, run.stalled.value_or(0));
+    return longest;
+}
+
+// The medians of such runs differ by three orders of magnitude, and nothing within a run tells.
+Comparison undecided(Comparison found, double stalled) {
+    found.interval.reset();
+    found.strict_interval.reset();
+    found.verdict = SpeedVerdict::cannot_tell;
+    found.reason = fmt::format(
+        "its threads wait for each other, and waited {:.0f} % of the time for a CPU: the times are those of other "
+        "programs; measure on a quieter machine, or several runs per side",
+        stalled);
+    return found;
+}
+
 }  // namespace
 
 std::string_view name_of(SpeedVerdict verdict) {
@@ -201,6 +221,7 @@ Comparison compare_runs(std::span<const SampledRun> baseline, std::span<const Sa
     found.min_runs = std::min(base.logs.size(), next.logs.size());
     // With several runs, the differences between their medians contain the uncertainty within them.
     bool single = found.min_runs == 1;
+    if (double stalled = longest_stall(baseline, candidate); single && stalled > 0) return undecided(found, stalled);
     if (found.min_runs == 0 || (single && !found.strict_interval)) return found;
     auto bases = static_cast<double>(base.logs.size()), nexts = static_cast<double>(next.logs.size());
     std::size_t measured = base.logs.size() + next.logs.size() - 2, degrees = single ? kAssumedDegrees : measured;

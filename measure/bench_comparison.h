@@ -51,10 +51,12 @@ struct ComparisonOptions {
     double min_effect = 0.01;    // smaller changes count as the same
 };
 
-// The samples of one process. `busy`: the relative error of its times that the load of the machine may cause.
+// The samples of one process. `busy`: the relative error of its times that the load of the machine may cause; `stalled`, in
+// percent: how long threads that wait for each other waited for a CPU, if that decided the times.
 struct SampledRun {
     std::span<const double> samples;
     double busy = 0;
+    std::optional<double> stalled = {};
 };
 
 // Neither side is empty.

@@ -49,6 +49,7 @@ private:
     std::int64_t batch_for(const RunSide& side, double one_ns) const;
     Status find_batch(RunSide& side);
     Status sample();
+    void count_threads(const std::map<std::int32_t, ThreadTime>& before);
     Status take_group(TimeNs begun);
     Status take_round(bool backwards);
     Status take_sample(RunSide& side);
@@ -70,6 +71,8 @@ private:
     bool keep_throttled_;
     int held_down_groups_ = 0;
     DurNs pause_ = kFirstPause, sampling_time_ = 0;
+    std::optional<std::int64_t> threads_;
+    std::optional<double> waiting_;
     bool backwards_ = false;
 };
 
@@ -210,7 +213,27 @@ bool Run::over(DurNs elapsed) {
     return all;
 }
 
+// The threads that took part in the sampling, and how long they waited; absent if that is unknown. A helper that looks
+// around now and then does not count.
+void Run::count_threads(const std::map<std::int32_t, ThreadTime>& before) {
+    constexpr DurNs kLeastPart = 10;  // a tenth
+    std::int64_t threads = 0;
+    double run = 0, ready = 0;
+    for (const auto& [thread, time] : thread_times()) {
+        auto found = before.find(thread);
+        ThreadTime begun = found != before.end() ? found->second : ThreadTime{};
+        DurNs ran = time.run - begun.run, waited = time.ready - begun.ready;
+        if (ran + waited <= sampling_time_ / kLeastPart) continue;
+        ++threads;
+        run += static_cast<double>(ran), ready += static_cast<double>(waited);
+    }
+    if (threads == 0 || timer_.device() >= 0) return;
+    threads_ = threads;
+    waiting_ = ready / (run + ready);
+}
+
 Status Run::sample() {
+    std::map<std::int32_t, ThreadTime> before = thread_times();
     watch_.begin();
     TimeNs begun = now();
     do {
@@ -219,6 +242,7 @@ Status Run::sample() {
         sampling_time_ = now() - begun;
     } while (!over(sampling_time_));
     watch_.end();
+    count_threads(before);
     return {};
 }
 
@@ -300,6 +324,8 @@ Measurement Run::result_of(RunSide& side) {
     if (options_.flops && median > 0) found.flop_per_s = *options_.flops / (median / 1e9);
     found.stopped = *side.stopped;
     found.sampling_time = sampling_time_;
+    found.threads = threads_;
+    found.waiting = waiting_;
     found.notes = timer_.notes();
     found.notes.insert(found.notes.end(), notes_.begin(), notes_.end());
     add_peak(found);

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+
 #include "core/base/clock.h"
 
 namespace gpuprof::measure {
@@ -69,6 +73,19 @@ Status call(const Work& work, Work::Function function) {
         return Error{ExitCode::empty, fmt::format("'{}' ended the benchmark: its {} returned {}", work.name,
                                                   function == work.call ? "call" : "preparation", answer)};
     return {};
+}
+
+std::map<std::int32_t, ThreadTime> thread_times() {
+    std::map<std::int32_t, ThreadTime> times;
+    std::error_code none;
+    for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
+        std::string number = thread.path().filename().string();
+        std::int32_t id = 0;
+        std::from_chars(number.data(), number.data() + number.size(), id);
+        ThreadTime time;
+        if (std::ifstream(thread.path() / "schedstat") >> time.run >> time.ready && time.run > 0) times[id] = time;
+    }
+    return times;
 }
 
 std::unique_ptr<Timer> make_host_timer(const HostClock& clock) { return std::make_unique<HostTimer>(clock); }

@@ -29,6 +29,9 @@ struct Measurement {
     std::vector<double> samples;  // ns per call, in order of time
     Statistics statistics;
     WarmupResult warmup;
+    // With the host timer: threads that ran or waited for a CPU for a tenth of the sampling, and their share of waiting.
+    std::optional<std::int64_t> threads;
+    std::optional<double> waiting;
     std::optional<double> host_ns;   // median host time of one call; absent with the host timer
     std::optional<double> stray_ns;  // work beyond the stream's last event, median of the warm-up
     std::size_t throttled_left_out = 0, throttled_kept = 0;  // samples

@@ -49,6 +49,8 @@ void visit_measurement(M& m, Visitor& visitor) {
     visitor.member("calls", m.calls);
     visitor.statistics("statistics", m.statistics);
     visitor.object("warmup", [&](auto& inner) { visit_warmup(m.warmup, inner); });
+    visitor.member("threads", m.threads);
+    visitor.member("waiting", m.waiting);
     visitor.member("host_ns", m.host_ns);
     visitor.member("stray_ns", m.stray_ns);
     visitor.member("throttled_left_out", m.throttled_left_out);

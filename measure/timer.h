@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,5 +85,12 @@ public:
 // Times with the host clock (CLOCK_MONOTONIC), for CPU functions and for machines without a GPU. Always labelled
 // `host`: for GPU work it would time the enqueueing (docs/how-it-works/benchmarking-method.md).
 std::unique_ptr<Timer> make_host_timer(const HostClock& clock = real_clock());
+
+// How long each thread of this process has run and has waited for a CPU, by its number; empty if the kernel does not
+// count it (/proc/self/task/*/schedstat).
+struct ThreadTime {
+    DurNs run = 0, ready = 0;
+};
+std::map<std::int32_t, ThreadTime> thread_times();
 
 }  // namespace gpuprof::measure

@@ -88,18 +88,28 @@ std::vector<std::string> names_of(const measure::BenchDocument& document) {
 }
 
 // A call or program that takes longer than a turn on a CPU waits for others if there is more work than CPUs. Then its time is
-// that of the moment: the share of time that a thread waits, as the relative error.
+// that of the moment: the share of time that a thread waits, as the relative error. It is measured in this process's own
+// threads; for programs the load tells it.
 double busy_of(const measure::Measurement& m, const measure::Machine& machine) {
     constexpr double kTurnNs = 3e6;
     auto cpus = static_cast<double>(machine.cpus);
-    bool waits = m.timer == "host" && m.statistics.median > kTurnNs && machine.load && *machine.load > cpus && cpus > 0;
-    return waits ? 1 - cpus / *machine.load : 0;
+    if (m.timer != "host" || m.statistics.median <= kTurnNs) return 0;
+    if (m.waiting) return *m.waiting;
+    return machine.load && *machine.load > cpus && cpus > 0 ? 1 - cpus / *machine.load : 0;
+}
+
+// Threads of one call that wait for each other are all held up when one of them is. Below a quarter of the time, the median
+// is that of calls that were not.
+std::optional<double> stall_of(const measure::Measurement& m) {
+    constexpr double kLeastStall = 0.25;
+    bool stalled = m.threads.value_or(1) > 1 && m.waiting.value_or(0) > kLeastStall;
+    return stalled ? std::optional(100 * *m.waiting) : std::nullopt;
 }
 
 std::vector<measure::SampledRun> runs_of(const RunsOfOne& side, const measure::Machine& machine) {
     std::vector<measure::SampledRun> runs;
     for (const measure::Benchmark* each : side)
-        runs.push_back({each->measurement.samples, busy_of(each->measurement, machine)});
+        runs.push_back({each->measurement.samples, busy_of(each->measurement, machine), stall_of(each->measurement)});
     return runs;
 }
 

@@ -131,6 +131,8 @@ class Measurement:
     notes: tuple[str, ...] = ()
     energy_per_call_uncertainty_j: float | None = None  # plus or minus
     energy_basis: str | None = None  # "counter", "power"
+    threads: int | None = None  # that ran or waited for a CPU for a tenth of the sampling; host timer only
+    waiting: float | None = None  # their share of waiting
 
     @classmethod
     def of(cls, values: dict[str, Any], samples: array[float]) -> Measurement:
