@@ -51,6 +51,7 @@ struct ReportArguments {
     std::string output = "-";
     double from = 0, to = 0;  // seconds since the beginning; to 0: the end
     bool watch = false;
+    bool verbose = false;
     bool whole = false;
     std::vector<std::string> fail_on;
     Options options;
@@ -63,6 +64,7 @@ struct Plan {
     std::vector<const Analysis*> analyses;
     bool first_answer = false;
     bool all_findings = false;
+    bool verbose = false;
     bool about_kernel = false;  // the answer is about the selected kernel
 };
 
@@ -79,6 +81,9 @@ Result<Plan> plan_of(const ReportArguments& arguments) {
         plan.about_kernel |= analysis->name == "kernel";
     }
     plan.first_answer |= plan.analyses.empty();
+    plan.verbose = arguments.verbose;
+    if (plan.verbose && !plan.first_answer)
+        return Error{ExitCode::usage, "--verbose shows more of the first answer; leave it out when you name analyses"};
     if (plan.format->one_table && plan.analyses.size() != 1)
         return Error{
             ExitCode::usage,
@@ -127,6 +132,7 @@ Report report_of(const Plan& plan, const Trace& trace, const ReportContent& foun
             .trust = found.trust,
             .answer = found.answer ? &*found.answer : nullptr,
             .first_answer = plan.first_answer || (plan.about_kernel && !plan.all_findings),
+            .verbose = plan.verbose,
             .all_findings = plan.all_findings,
             .tables = found.tables};
 }
@@ -297,6 +303,8 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
         .one_value_per_use()
         .suggest(kConditions)
         .value("validity");
+    line.flag("--verbose", arguments->verbose,
+              "Show all of the first answer: every warning, cause, kernel and finding, and the plan.");
     line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);

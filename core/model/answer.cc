@@ -51,6 +51,28 @@ std::string_view name_of(Limit limit) {
     return "";
 }
 
+std::string_view spoken_of(Limit limit) {
+    switch (limit) {
+        case Limit::compute: return "kernels limited by arithmetic";
+        case Limit::memory_bandwidth: return "kernels limited by memory";
+        case Limit::underfilled: return "kernels too small for the GPU";
+        case Limit::input: return "fetching input";
+        case Limit::launch: return "launching kernels";
+        case Limit::synchronisation: return "waiting for the GPU";
+        case Limit::transfer: return "copies between host and GPU";
+        case Limit::communication: return "communication between GPUs";
+        case Limit::allocation: return "allocating and freeing memory";
+        case Limit::host: return "other host code";
+        case Limit::paced: return "waiting for the next start";
+        case Limit::no_load: return "waiting for requests";
+        case Limit::healthy:
+        case Limit::mixed:
+        case Limit::unknown: return "cause unknown";
+        case Limit::profiler: return "the profiler";
+    }
+    return "";
+}
+
 std::string_view name_of(ShareOf whole) { return whole == ShareOf::window ? "the window" : "the critical path"; }
 
 std::string_view name_of(Basis basis) {

@@ -46,6 +46,8 @@ enum class Limit : std::uint8_t {
 };
 // "compute-bound", "cannot tell", "the profiler", ...
 std::string_view name_of(Limit limit);
+// What takes the time of a limit, as a first screen says it: "fetching input", "launching kernels", ...
+std::string_view spoken_of(Limit limit);
 
 // The evidence for a verdict or a finding, strongest first.
 enum class Basis : std::uint8_t {
@@ -79,6 +81,13 @@ struct Candidate {
     std::string because;
 };
 
+// One part of the whole that a verdict divides.
+struct VerdictPart {
+    Limit limit = Limit::unknown;
+    DurNs time = 0;
+    double share_pct = 0;
+};
+
 struct Verdict {
     std::string name;    // name_of(limit), or the word of a comparison
     std::string metric;  // of a comparison: the one that decides, as in --fail-on
@@ -92,6 +101,10 @@ struct Verdict {
     std::optional<Rating> confidence;
     std::optional<Basis> basis;
     std::vector<Candidate> alternatives;
+    // What shares are of: a step without the recorder's cost, or the window of one device. Its parts, the largest first;
+    // those below 1 % are left out. `recorder`: what recording added to it. 0 and empty without a timeline.
+    DurNs whole = 0, recorder = 0;
+    std::vector<VerdictPart> parts;
 };
 
 // What a change asks of the program: a setting, an edit of some lines, or other code.
@@ -116,8 +129,9 @@ struct PredictedGain {
 struct Finding {
     std::string id;  // stable kebab-case name of the rule, e.g. "input-pipeline"
     Rating severity = Rating::low;
-    DurNs cost_ns = 0;
-    double share_pct = 0;  // of the window; of a step, if predicted
+    DurNs cost_ns = 0;        // of all devices
+    std::size_t devices = 1;  // that cost_ns adds up
+    double share_pct = 0;     // of the window; of a step, if predicted
     std::optional<PredictedGain> predicted;
     std::string title;
     std::vector<std::string> evidence;  // facts with row handles

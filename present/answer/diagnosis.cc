@@ -191,20 +191,24 @@ Limit other_limit(const Facts& facts, Limit limit) {
     return limit;
 }
 
-// What the recorder itself takes, for the list of alternatives.
-std::optional<Candidate> recorder_cost(const Facts& facts, ShareOf whole) {
-    if (whole == ShareOf::critical_path) {
-        DurNs recorded = facts.get<WhatIf>().recorded_step, cost = recorded - facts.get<WhatIf>().baseline.step.central;
-        if (recorded <= 0) return std::nullopt;
-        return Candidate{std::string(name_of(Limit::profiler)),
-                         100 * static_cast<double>(cost) / static_cast<double>(recorded), std::nullopt,
-                         fmt::format("recording takes about {} of a recorded step of {}", readable_duration(cost),
-                                     readable_duration(recorded))};
-    }
+// The whole that the verdict divides, its parts, and what the recorder adds to it. Of the window, the recorder's idle time is a part; a step
+// is without it.
+void divide(const Facts& facts, const Explanations& found, Verdict& verdict) {
     const Shares& shares = facts.get<Shares>();
-    DurNs recorder = shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful;
-    return Candidate{std::string(name_of(Limit::profiler)), shares.pct(recorder), std::nullopt,
-                     fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder))};
+    bool of_path = verdict.share_of == ShareOf::critical_path;
+    DurNs pieces = of_path ? static_cast<DurNs>(facts.get<ReplayGraph>().steps.size()) - 1
+                           : static_cast<DurNs>(std::max<std::size_t>(shares.devices, 1));
+    verdict.whole = found.whole / pieces;
+    DurNs recorder = of_path ? facts.get<WhatIf>().recorded_step - facts.get<WhatIf>().baseline.step.central
+                             : (shares.idle_of(IdleCause::profiler) + shares.host_idle_doubtful) / pieces;
+    verdict.recorder = std::max<DurNs>(recorder, 0);
+    for (const Explanation& each : found.all)
+        if (double pct = found.pct(each.time); pct >= kMinAlternativePct)
+            verdict.parts.push_back({each.limit, each.time / pieces, pct});
+    if (double pct = shares.pct(recorder * pieces); !of_path && pct >= kMinAlternativePct)
+        verdict.alternatives.push_back(
+            {std::string(name_of(Limit::profiler)), pct, std::nullopt,
+             fmt::format("{} of idle time may be profiler overhead", readable_duration(recorder * pieces))});
 }
 
 // The cause of idle time behind a limit of the host; absent for others.
@@ -298,15 +302,14 @@ Verdict judge(const Facts& facts) {
     for (std::size_t i = mixed ? 2 : 1; i < found.all.size(); ++i)
         if (found.pct(found.all[i].time) >= kMinAlternativePct)
             verdict.alternatives.push_back(candidate(found.all[i], found));
-    if (std::optional<Candidate> recorder = recorder_cost(facts, verdict.share_of);
-        recorder && recorder->share_pct >= kMinAlternativePct)
-        verdict.alternatives.push_back(std::move(*recorder));
+    divide(facts, found, verdict);
     return verdict;
 }
 
 constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window, or of a step
 
 void rate(const Shares& shares, Finding& finding) {
+    finding.devices = std::max<std::size_t>(shares.devices, 1);
     finding.share_pct = finding.predicted ? finding.predicted->gain_pct : shares.pct(finding.cost_ns);
     finding.severity = finding.share_pct >= kMediumSeverityPct ? Rating::medium : Rating::low;
     if (finding.share_pct >= kHighSeverityPct) finding.severity = Rating::high;

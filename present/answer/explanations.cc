@@ -20,14 +20,21 @@
 namespace gpuprof::inline answer {
 namespace {
 
-std::string untold_because(DurNs kernels, DurNs idle, DurNs unrecorded) {
+// A time of all devices as that of one.
+std::string each_gpu(const Facts& facts, DurNs time) {
+    std::size_t devices = facts.get<Shares>().devices;
+    if (devices < 2) return readable_duration(time);
+    return readable_duration(time / static_cast<DurNs>(devices)) + " per GPU";
+}
+
+std::string untold_because(const Facts& facts, DurNs kernels, DurNs idle, DurNs unrecorded) {
     std::string text;
     if (kernels > 0)
         text = fmt::format("the limiter of kernels that take {} is unknown (no shapes, no counters)",
-                           readable_duration(kernels));
+                           each_gpu(facts, kernels));
     if (idle > 0)
         text +=
-            fmt::format("{}{} of idle time has no known cause", text.empty() ? "" : ", and ", readable_duration(idle));
+            fmt::format("{}{} of idle time has no known cause", text.empty() ? "" : ", and ", each_gpu(facts, idle));
     if (unrecorded > 0) text += fmt::format("{}{}", text.empty() ? "" : ", and ", unrecorded_because(unrecorded));
     // Where the work had been submitted, recording more calls would not help.
     if (2 * unrecorded > kernels + idle + unrecorded) return text;
@@ -42,11 +49,11 @@ DurNs recoverable_paging(const Facts& facts) {
 }
 
 std::string transfers_because(const Facts& facts, DurNs copies, DurNs paging) {
-    std::string text = fmt::format("copies not overlapped by kernels take {}", readable_duration(copies));
+    std::string text = fmt::format("copies not overlapped by kernels take {}", each_gpu(facts, copies));
     if (paging == 0) return text;
     const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
     std::string pages = fmt::format("pages of managed memory migrate while kernels run: {} in kernels that take {}",
-                                    readable_count(migrations.in_kernels, "migration"), readable_duration(paging));
+                                    readable_count(migrations.in_kernels, "migration"), each_gpu(facts, paging));
     return copies == 0 ? pages : pages + "; " + text;
 }
 
@@ -94,8 +101,7 @@ Explanations explain_window(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     auto idle = [&](IdleCause cause) { return shares.idle_of(cause); };
     auto busy_with = [&](Bound bound, std::string_view what) {
-        return fmt::format("{} {} run {}", what, main_classes(facts, bound),
-                           readable_duration(shares.kernel_of(bound)));
+        return fmt::format("{} {} run {}", what, main_classes(facts, bound), each_gpu(facts, shares.kernel_of(bound)));
     };
     auto gives_back = [&](Waste waste) { return gain_without(facts, waste).idle_ns; };
     DurNs launch = gives_back(Waste::launching), sync = gives_back(Waste::waits), other = gives_back(Waste::host_code);
@@ -117,27 +123,27 @@ Explanations explain_window(const Facts& facts) {
          {},
          shares.kernel_of(Bound::memory) > 0 || memory == 0
              ? busy_with(Bound::memory, "data-moving")
-             : fmt::format("copies within the GPU take {}", readable_duration(memory))},
+             : fmt::format("copies within the GPU take {}", each_gpu(facts, memory))},
         {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors",
                      busy_with(Bound::underfilled, "small"))},
         {Limit::unknown,
          untold,
          {},
-         untold_because(shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), unrecorded)},
-        {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", readable_duration(input))},
+         untold_because(facts, shares.kernel_of(Bound::unknown), idle(IdleCause::unknown), unrecorded)},
+        {Limit::input, input, input, fmt::format("the GPU waits {} for the input pipeline", each_gpu(facts, input))},
         {Limit::launch, launch, launch,
-         fmt::format("the GPU is idle for {} between kernels, waiting for launches", readable_duration(launch))},
+         fmt::format("the GPU is idle for {} between kernels, waiting for launches", each_gpu(facts, launch))},
         {Limit::synchronisation, sync, sync,
-         fmt::format("the GPU is idle for {} after the host waited for it", readable_duration(sync))},
+         fmt::format("the GPU is idle for {} after the host waited for it", each_gpu(facts, sync))},
         {Limit::transfer, copies + paging, gives_back(Waste::copies) + recoverable_paging(facts),
          transfers_because(facts, copies, paging)},
         {Limit::communication, comm, hideable,
-         fmt::format("collectives that no kernel hides{} take {}", late_ranks_text(facts), readable_duration(comm))},
+         fmt::format("collectives that no kernel hides{} take {}", late_ranks_text(facts), each_gpu(facts, comm))},
         {Limit::allocation, allocation, allocation,
-         fmt::format("the GPU waits {} for memory allocations and frees", readable_duration(allocation))},
+         fmt::format("the GPU waits {} for memory allocations and frees", each_gpu(facts, allocation))},
         {Limit::host, other, other,
-         fmt::format("the GPU waits {} while the host runs other code", readable_duration(other))},
+         fmt::format("the GPU waits {} while the host runs other code", each_gpu(facts, other))},
     };
     if (known) all.push_back({pattern == ArrivalPattern::paced ? Limit::paced : Limit::no_load, waiting, {}, ""});
     std::stable_sort(all.begin(), all.end(),

@@ -11,10 +11,11 @@ namespace {
 
 constexpr int kIndent = 4;
 
-// `text` under a heading word, wrapped with a hanging indent.
-void add_wrapped(std::vector<std::string>& lines, std::string_view head, std::string_view text, const Style& style) {
+// `text` under a heading word with a hanging indent, in at most `most` lines.
+void add_wrapped(std::vector<std::string>& lines, std::string_view head, std::string_view text, const Style& style,
+                 std::size_t most = SIZE_MAX) {
     int hang = kIndent + (head.empty() ? 0 : display_width(head) + 1);
-    std::vector<std::string> wrapped = wrap(printable(text), style.width - hang);
+    std::vector<std::string> wrapped = cut_lines(printable(text), style.width - hang, most, style.unicode);
     Paint paint(style.colour);
     for (std::size_t i = 0; i < wrapped.size(); ++i) {
         std::string indent(static_cast<std::size_t>(i == 0 ? kIndent : hang), ' ');
@@ -35,9 +36,10 @@ void add_title(std::vector<std::string>& lines, const Finding& finding, const St
     Paint paint(style.colour);
     std::string cost;
     if (finding.predicted)
-        cost = fmt::format("predicted gain {} %", readable_percent(finding.share_pct));
+        cost = fmt::format("{} per step", readable_duration(finding.predicted->step - finding.predicted->step_before));
     else if (finding.cost_ns > 0)
-        cost = fmt::format("{}, {} %", readable_duration(finding.cost_ns), readable_percent(finding.share_pct));
+        cost = fmt::format("{}{}", readable_duration(finding.cost_ns / static_cast<DurNs>(finding.devices)),
+                           finding.devices > 1 ? " per GPU" : "");
     int room = style.width - kIndent - display_width(cost) - 2;
     std::vector<std::string> title = wrap(printable(finding.title), room);
     std::string sign(mark(finding.severity, style.unicode));
@@ -56,31 +58,20 @@ std::string joined_evidence(const Finding& finding) {
     return text;
 }
 
-// At most `most` lines; the last one is filled to the width and says by an ellipsis that there is more.
-void add_brief(std::vector<std::string>& lines, std::string_view head, std::string_view text, std::size_t most,
-               const Style& style) {
-    Style plain = style;
-    plain.colour = false;  // until the lines have their length
-    std::vector<std::string> part;
-    add_wrapped(part, head, text, plain);
-    if (part.size() > most) {
-        std::string_view mark = style.unicode ? "…" : "...";
-        std::string last = part[most - 1];
-        for (std::size_t i = most; i < part.size(); ++i) last += part[i].substr(part[i].find_first_not_of(' ') - 1);
-        part.resize(most);
-        part.back() = cut_end(last, style.width - display_width(mark)) + std::string(mark);
-    }
-    if (!part.empty() && !head.empty()) part[0].replace(kIndent, head.size(), Paint(style.colour).dim(head));
-    lines.insert(lines.end(), part.begin(), part.end());
-}
-
 }  // namespace
 
 std::vector<std::string> finding_in_brief(const Finding& finding, std::size_t most, const Style& style) {
     std::vector<std::string> lines;
     add_title(lines, finding, style);
-    if (!finding.evidence.empty()) add_brief(lines, "", joined_evidence(finding), most, style);
-    add_brief(lines, style.unicode ? "→" : "->", finding.remedy, most, style);
+    if (!finding.evidence.empty()) add_wrapped(lines, "", joined_evidence(finding), style, most);
+    add_wrapped(lines, style.unicode ? "→" : "->", finding.remedy, style, most);
+    return lines;
+}
+
+std::vector<std::string> finding_in_lines(const Finding& finding, const Style& style) {
+    std::vector<std::string> lines;
+    add_title(lines, finding, style);
+    add_wrapped(lines, style.unicode ? "→" : "->", finding.remedy, style, 1);
     return lines;
 }
 

@@ -16,133 +16,217 @@
 namespace gpuprof::inline report {
 namespace {
 
-constexpr int kLines = 45;  // of the whole screen; findings take what the rest leaves
-constexpr std::size_t kMaxDevices = 8;
-constexpr std::size_t kMaxCauses = 5;
+// What a section may take on one screen of a terminal, and with --verbose.
+struct Room {
+    int lines;
+    std::size_t warnings, lines_of_warning, lines_of_because, lines_of_remedy, lines_of_origin;
+    std::size_t parts, devices, kernels;
+    std::int64_t rows;  // of a table of a recording without a timeline
+    std::size_t next_steps;
+};
+constexpr Room kScreen{24, 2, 2, 3, 3, 2, 4, 2, 3, 5, 1};
+constexpr Room kVerbose{1000, 100, 100, 100, 100, 100, 100, 8, 5, 8, 100};
 constexpr double kMinCauseShare = 0.01;  // of the idle time, to get its own line
-constexpr std::size_t kMaxKernels = 5;
-constexpr std::int64_t kMaxRows = 8;  // of any other table
-constexpr std::size_t kMinFindings = 3, kMaxFindings = 5;
 
 class Screen {
 public:
     Screen(const Report& report, const Style& style)
-        : report_(report), answer_(*report.answer), style_(style), paint_(style.colour) {}
+        : report_(report),
+          answer_(*report.answer),
+          style_(style),
+          paint_(style.colour),
+          room_(report.verbose ? kVerbose : kScreen) {}
 
     void write(Sink& sink) {
-        trust();
+        warnings();
         verdict();
-        predictions();
+        first_remedy();
+        if (report_.verbose) predictions();
+        parts();
         busy_profiles();
-        idle();
-        kernels();
+        std::vector<std::string> last = origin();
+        left_ = room_.lines - static_cast<int>(lines_.size() + last.size());
+        if (report_.verbose) idle();
+        if (report_.verbose || !limited_by_host()) kernels();
         limits();
         others();
-        std::vector<std::string> last = next_steps();
-        findings(kLines - static_cast<int>(lines_.size() + last.size()));
+        findings();
         lines_.insert(lines_.end(), last.begin(), last.end());
         for (const std::string& line : lines_) sink.write(line + "\n");
     }
 
 private:
     void add(std::string line = {}) { lines_.push_back(std::move(line)); }
-    void paragraph(std::string_view text, int indent) {
-        for (const std::string& line : wrap(printable(text), style_.width - indent))
-            add(std::string(static_cast<std::size_t>(indent), ' ') + line);
+    // The beginning of a text after a mark of one cell, in at most `most` lines.
+    void add_cut(std::string_view mark, std::string_view text, std::size_t most, std::size_t indent = 0) {
+        const std::string before(indent, ' ');
+        int width = style_.width - 2 - static_cast<int>(indent);
+        std::vector<std::string> lines = cut_lines(printable(text), width, most, style_.unicode);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            add(fmt::format("{}{} {}", before, i == 0 ? mark : std::string_view(" "), lines[i]));
+    }
+    // Whether `more` lines and a blank one before them fit, besides `kept` for what follows.
+    bool take(std::size_t more, int kept = 0) {
+        if (left_ < static_cast<int>(more) + 1 + kept) return false;
+        left_ -= static_cast<int>(more) + 1;
+        return true;
     }
     std::string file() const { return printable(report_.origin.file); }
     std::string_view dot() const { return style_.unicode ? " · " : " - "; }
+    std::string_view arrow() const { return style_.unicode ? "→" : ">"; }
     std::string share(double percent) const { return readable_percent(percent) + " %"; }
-
-    // The file and the quiet statements run together, each warning starts on a new line.
-    void trust() {
-        for (const std::string& line : damage_lines(report_, style_)) add(line);
-        std::string quiet = report_.origin.file + ": ";
-        std::size_t name = quiet.size();
-        for (const Trust::Statement& statement : report_.trust.statements)
-            if (!statement.warning) quiet += fmt::format("{}{}", quiet.size() == name ? "" : "; ", statement.text);
-        for (const std::string& line : wrap(printable(quiet), style_.width)) add(paint_.dim(line));
-        for (const Trust::Statement& statement : report_.trust.statements) {
-            if (!statement.warning || statement.damage) continue;
-            std::vector<std::string> lines = wrap(printable(statement.text), style_.width - 2);
-            for (std::size_t i = 0; i < lines.size(); ++i) add((i == 0 ? paint_.warning("!") + " " : "  ") + lines[i]);
+    bool limited_by_host() const {
+        switch (answer_.verdict.limit) {
+            case Limit::input:
+            case Limit::launch:
+            case Limit::synchronisation:
+            case Limit::transfer:
+            case Limit::allocation:
+            case Limit::host:
+            case Limit::paced:
+            case Limit::no_load: return true;
+            default: return false;
         }
-        add();
+    }
+
+    // Only what makes the answer doubtful comes before it.
+    void warnings() {
+        std::vector<std::string_view> all;
+        std::size_t damages = 0;
+        for (bool damage : {true, false})
+            for (const Trust::Statement& statement : report_.trust.statements)
+                if (statement.warning && statement.damage == damage) {
+                    all.push_back(statement.text);
+                    damages += damage;
+                }
+        std::size_t shown = std::min(all.size(), std::max(room_.warnings, damages));
+        for (std::size_t i = 0; i < shown; ++i) add_cut(paint_.warning("!"), all[i], room_.lines_of_warning);
+        if (shown < all.size())
+            add(paint_.dim(fmt::format("  {}: --verbose", readable_count(all.size() - shown, "more warning"))));
+        doubtful_ = !all.empty();
+        if (doubtful_) add();
+    }
+
+    // "a step", or "the window": what all shares of the screen are of.
+    std::string_view whole() const {
+        return answer_.verdict.share_of == ShareOf::critical_path ? "a step" : name_of(ShareOf::window);
     }
 
     void verdict() {
         const Verdict& verdict = answer_.verdict;
-        std::string head = paint_.bold(verdict.name);
-        if (verdict.share_pct) head += fmt::format("   {} of {}", share(*verdict.share_pct), name_of(verdict.share_of));
-        if (verdict.share_of == ShareOf::window && verdict.gives_back_pct &&
-            *verdict.gives_back_pct != verdict.share_pct)
-            head += fmt::format(", {} recoverable", share(*verdict.gives_back_pct));
+        std::string name = verdict.name;
+        if (verdict.limit == Limit::underfilled && name == name_of(verdict.limit)) name = "too little work at a time";
+        if (verdict.limit == Limit::host) name = "host-bound";
+        std::string head = paint_.bold(name);
+        if (verdict.share_pct) head += fmt::format("   {} of {}", share(*verdict.share_pct), whole());
         if (verdict.confidence && verdict.basis)
             head += fmt::format("   {} confidence, from {}", name_of(*verdict.confidence), name_of(*verdict.basis));
         add(head);
-        paragraph(verdict.because, 2);
-        std::string others;
-        for (const Candidate& candidate : answer_.verdict.alternatives)
-            others +=
-                fmt::format("{}{} {}", others.empty() ? "also: " : ", ", candidate.name, share(candidate.share_pct));
-        if (!others.empty()) paragraph(others, 2);
+        add_cut(" ", verdict.because, room_.lines_of_because);
+    }
+
+    // What to do first, and why: what it would give, or what it is about.
+    void first_remedy() {
+        if (answer_.findings.empty()) return;
+        const Finding& first = answer_.findings.front();
+        add_cut(paint_.bold(arrow()), first.remedy, room_.lines_of_remedy - (room_.lines_of_remedy > 2 && doubtful_));
+        std::string why = first.title;
+        if (const auto& predicted = first.predicted)
+            why += fmt::format(": {} instead of {} ({} to {})", readable_duration(predicted->step),
+                               readable_duration(predicted->step_before), readable_duration(predicted->step_low),
+                               readable_duration(predicted->step_high));
+        add_cut(" ", why, room_.lines_of_remedy);
+    }
+
+    // Where the whole went. The only shares of the screen, besides those of the same whole.
+    void parts() {
+        const Verdict& verdict = answer_.verdict;
+        if (verdict.parts.empty()) return;
+        bool step = verdict.share_of == ShareOf::critical_path;
+        std::string head =
+            paint_.bold(fmt::format("{} of {}", step ? "A step" : "The window", readable_duration(verdict.whole)));
+        if (verdict.recorder > 0)
+            head += paint_.dim(fmt::format("{}{} {} of recording", dot(), step ? "without" : "with up to",
+                                           readable_duration(verdict.recorder)));
         add();
+        add(head);
+        std::size_t shown = std::min(verdict.parts.size(), room_.parts);
+        if (shown + 1 == verdict.parts.size()) ++shown;  // a line for one other part is better spent on its name
+        VerdictPart rest;
+        for (std::size_t i = 0; i < verdict.parts.size(); ++i) {
+            const VerdictPart& part = verdict.parts[i];
+            if (i < shown)
+                share_line(spoken_of(part.limit), part.time, part.share_pct);
+            else
+                rest.time += part.time, rest.share_pct += part.share_pct;
+        }
+        if (shown < verdict.parts.size())
+            share_line(fmt::format("{} others", verdict.parts.size() - shown), rest.time, rest.share_pct);
+    }
+
+    void share_line(std::string_view name, DurNs time, double percent) {
+        std::string bar = share_bar(percent / 100, std::max(style_.width - 55, 8), style_.unicode);
+        add(fmt::format("  {:<30}{:>9}  {:>7}  {}", name, readable_duration(time), share(percent), paint_.dim(bar)));
     }
 
     // What to change first, each on top of the one before.
     void predictions() {
         if (answer_.predictions.empty()) return;
-        add(paint_.bold("Predicted step") + paint_.dim(dot()) +
-            fmt::format("{} without the profiler", readable_duration(answer_.predictions[0].step_before)));
+        add();
+        add(paint_.bold("Plan") + paint_.dim(dot()) + "each on top of the one before");
         std::size_t width = 0;
         for (const PredictedGain& each : answer_.predictions) width = std::max(width, each.change.size() + 2);
         for (std::size_t i = 0; i < answer_.predictions.size(); ++i) {
             const PredictedGain& each = answer_.predictions[i];
             std::string line = fmt::format(
-                "  {:<{}}  {:>9} {:>23}  {:>8}  {}", (i == 0 ? "" : "+ ") + each.change, width,
+                "  {:<{}}  {:>9} {:>23}  {:>8}", (i == 0 ? "" : "+ ") + each.change, width,
                 readable_duration(each.step),
                 fmt::format("({} to {})", readable_duration(each.step_low), readable_duration(each.step_high)),
-                fmt::format("-{} %", readable_percent(each.gain_pct)), each.certainty);
-            std::string assumes = ": if " + each.assumes;
+                fmt::format("-{} %", readable_percent(each.gain_pct)));
+            std::string assumes = each.assumes.empty() ? "" : "  if " + each.assumes;
             bool fits = display_width(line) + display_width(assumes) <= style_.width;
             add(line + (fits ? paint_.dim(assumes) : ""));
         }
-        add();
     }
 
-    // One line of bars per device between two rules, and the time axis under the last.
+    // One line of bars per device between two rules, and under it what the device did, and the length of the window.
     void busy_profiles() {
-        std::size_t shown = std::min(answer_.busy_profiles.size(), kMaxDevices);
+        std::size_t shown = std::min(answer_.busy_profiles.size(), room_.devices);
         if (shown == 0) return;
-        const int left = 8, right = 14;
-        int width = std::max(style_.width - left - right, 10);
+        const int left = 7;
+        int width = std::max(style_.width - left - 2, 10);
         std::string_view rule = style_.unicode ? "│" : "|";
         for (std::size_t i = 0; i < shown; ++i) {
             const BusyProfile& profile = answer_.busy_profiles[i];
             std::string bars = paint_.busy(busy_bars(profile.busy, width, style_.unicode));
-            add(fmt::format("{:<7}{}{}{} {}", fmt::format("GPU {}", profile.device), rule, bars, rule,
-                            busy_share(profile.device)));
+            add(fmt::format("{:<7}{}{}{}", fmt::format("GPU {}", profile.device), rule, bars, rule));
+            std::string end = readable_duration(report_.window.length()), did = what_it_did(profile.device);
+            int gap = width - display_width(did) - display_width(end);
+            add(paint_.dim(fmt::format("{}{}{}{}", std::string(8, ' '), did,
+                                       std::string(static_cast<std::size_t>(std::max(gap, 1)), ' '), end)));
         }
-        std::string end = readable_duration(report_.window.length());
-        add(paint_.dim(fmt::format("{}0{}", std::string(8, ' '), pad_left(end, width - 1))));
         if (shown < answer_.busy_profiles.size())
             add(paint_.dim(fmt::format("{} more GPUs: gpu-profile report {} devices",
                                        answer_.busy_profiles.size() - shown, file())));
-        add();
     }
 
-    std::string busy_share(std::int32_t device) const {
+    // Times that add up to the window.
+    std::string what_it_did(std::int32_t device) const {
         const ResultTable* devices = table_named(answer_, "devices");
-        if (devices == nullptr) return {};
-        std::size_t number = devices->column("device"), busy = devices->column("busy_pct");
-        for (std::size_t row = 0; row < devices->rows(); ++row) {
-            Cell cell = devices->cell(row, number);
-            const auto* found = std::get_if<std::int64_t>(&cell);
-            if (found == nullptr || *found != device) continue;
-            return pad_left(format_cell(devices->cell(row, busy), devices->columns()[busy], style_.unicode) + " % busy",
-                            12);
+        for (std::size_t row = 0; devices != nullptr && row < devices->rows(); ++row) {
+            if (integer_of(*devices, row, "device") != device) continue;
+            DurNs kernels = integer_of(*devices, row, "kernel_busy_ns"), busy = integer_of(*devices, row, "busy_ns");
+            std::string text = fmt::format("kernels {}", readable_duration(kernels));
+            if (busy > kernels) text += fmt::format(", only copies {}", readable_duration(busy - kernels));
+            return text + fmt::format(", idle {}", readable_duration(integer_of(*devices, row, "idle_ns")));
         }
         return {};
+    }
+
+    static std::int64_t integer_of(const ResultTable& table, std::size_t row, std::string_view column) {
+        Cell cell = table.cell(row, table.column(column));
+        const auto* found = std::get_if<std::int64_t>(&cell);
+        return found == nullptr ? 0 : *found;
     }
 
     // Idle time of all devices by cause, with bars.
@@ -164,11 +248,12 @@ private:
                          [](const auto& a, const auto& b) { return a.second > b.second; });
         causes.erase(std::find_if(causes.begin(), causes.end(), [](const auto& cause) { return cause.second == 0; }),
                      causes.end());
+        add();
         add(paint_.bold("Idle time by cause") + paint_.dim(dot()) + readable_duration(all));
         auto small = std::find_if(causes.begin(), causes.end(), [all](const auto& cause) {
             return static_cast<double>(cause.second) < kMinCauseShare * static_cast<double>(all);
         });
-        std::size_t shown = std::min<std::size_t>(static_cast<std::size_t>(small - causes.begin()), kMaxCauses);
+        std::size_t shown = std::min<std::size_t>(static_cast<std::size_t>(small - causes.begin()), room_.parts);
         if (shown + 1 == causes.size()) ++shown;  // a line for one other cause is better spent on its name
         std::int64_t rest = all;
         for (std::size_t i = 0; i < shown; ++i) {
@@ -176,69 +261,76 @@ private:
             rest -= causes[i].second;
         }
         if (shown < causes.size()) cause_line(fmt::format("{} others", causes.size() - shown), rest, all);
-        add();
     }
 
+    // A time alone: shares are of something else here.
     void cause_line(std::string_view cause, std::int64_t total, std::int64_t all) {
         double part = static_cast<double>(total) / static_cast<double>(all);
-        std::string bar = share_bar(part, std::max(style_.width - 44, 8), style_.unicode);
-        add(fmt::format("  {:<20}{:>9}  {:>7}  {}", cause, readable_duration(total), share(100 * part),
-                        paint_.dim(bar)));
+        std::string bar = share_bar(part, std::max(style_.width - 55, 8), style_.unicode);
+        add(fmt::format("  {:<30}{:>9}           {}", cause, readable_duration(total), paint_.dim(bar)));
     }
 
     void kernels() {
         const ResultTable* kernels = table_named(answer_, "kernels");
         if (kernels == nullptr || kernels->rows() == 0) return;
-        std::string count = readable_count(static_cast<std::int64_t>(kernels->rows()));
-        std::string_view word = kernels->rows() == 1 ? "kernel" : "kernels";
-        add(fmt::format("{}{}{} {}", paint_.bold("Top kernels"), paint_.dim(dot()), count, word));
-        static constexpr std::string_view kColumns[] = {"share_pct", "total_ns", "count", "mean_ns"};
+        std::size_t shown = std::min(kernels->rows(), room_.kernels);
+        const int kept = answer_.findings.size() > 1 ? 3 : 0;  // for the next finding
+        while (shown > 0 && !take(1 + shown, kept)) --shown;
+        if (shown == 0) return;
+        static constexpr std::string_view kColumns[] = {"total_ns", "count", "mean_ns"};
         std::string head = " ";
-        std::vector<std::string> lines(std::min(kernels->rows(), kMaxKernels), " ");
+        std::vector<std::string> lines(shown, " ");
         for (std::string_view name : kColumns) add_column(*kernels, name, head, lines);
-        std::string blank(static_cast<std::size_t>(display_width(handle_of(*kernels, lines.size() - 1))), ' ');
-        add(paint_.dim(fmt::format("{}  {} name", head, blank)));
+        add();
+        add(fmt::format(
+            "{}  {}{}", head, paint_.bold("Top kernels"),
+            paint_.dim(fmt::format("{}{} in all", dot(), readable_count(static_cast<std::int64_t>(kernels->rows()))))));
         for (std::size_t row = 0; row < lines.size(); ++row) {
             std::string line = fmt::format("{}  {} ", lines[row], handle_of(*kernels, row));
             add(line + shorten_name(figure(*kernels, row, "name"), style_.width - display_width(line), style_.unicode));
         }
-        add();
     }
 
     // What holds each measured kernel back, in a sentence.
     void limits() {
         const ResultTable* limits = table_named(answer_, "limits");
         if (limits == nullptr || limits->rows() == 0) return;
-        add(paint_.bold("Kernels with counters") + paint_.dim(dot()) + "share of their time");
-        std::size_t shown = std::min(limits->rows(), kMaxKernels);
+        std::size_t shown = std::min(limits->rows(), room_.kernels);
+        add();
+        std::string_view more = shown < limits->rows() ? ": gpu-profile report FILE limits" : "";
+        add(paint_.bold("Kernels with counters") +
+            paint_.dim(
+                fmt::format("{}{} in all{}", dot(), readable_count(static_cast<std::int64_t>(limits->rows())), more)));
+        std::size_t before = lines_.size() - 2;
         for (std::size_t row = 0; row < shown; ++row) {
             std::string line =
-                fmt::format("  {:<5} {:>5} %  ", figure(*limits, row, "kernel"), figure(*limits, row, "share_pct"));
+                fmt::format("  {:<5} {:>9}  ", figure(*limits, row, "kernel"), figure(*limits, row, "total_ns"));
             add(line + shorten_name(figure(*limits, row, "name"), style_.width - display_width(line), style_.unicode));
-            paragraph(figure(*limits, row, "because"), 8);
+            add_cut(" ", figure(*limits, row, "because"), room_.lines_of_warning, 6);
         }
-        if (shown < limits->rows())
-            add(paint_.dim(fmt::format("  {} more: gpu-profile report {} limits", limits->rows() - shown, file())));
-        add();
+        left_ -= static_cast<int>(lines_.size() - before);
     }
 
-    // Of a recording without a timeline: what it has, with its first rows.
+    // Of a recording without a timeline: the tables of what it has that fit.
     void others() {
         Style style = style_;
-        style.limit = kMaxRows;
+        style.limit = room_.rows;
         for (const ResultTable& table : answer_.tables) {
             if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels" ||
                 table.name() == "limits")
                 continue;
             StringSink sink;
             write_text_table(table, style, sink);
+            std::vector<std::string> lines;
             std::string_view text = sink.text();
             while (!text.empty()) {
                 std::size_t end = std::min(text.find('\n'), text.size());
-                add(std::string(text.substr(0, end)));
+                lines.emplace_back(text.substr(0, end));
                 text.remove_prefix(std::min(end + 1, text.size()));
             }
+            if (!take(lines.size())) continue;
             add();
+            lines_.insert(lines_.end(), lines.begin(), lines.end());
         }
     }
 
@@ -261,28 +353,42 @@ private:
         return format_cell(table.cell(row, column), table.columns()[column], style_.unicode);
     }
 
-    // As many as fit into `room` lines, at least three when there are three.
-    void findings(int room) {
+    // Those after the first, whose remedy is above, as many as fit; all of them, in full, with --verbose.
+    void findings() {
         const std::vector<Finding>& findings = answer_.findings;
-        if (findings.empty()) return;
-        add(paint_.bold("Findings"));
-        room -= 3;  // the heading, the line that counts the rest, the blank line
-        std::size_t shown = 0;
-        for (; shown < std::min(findings.size(), kMaxFindings); ++shown) {
-            std::vector<std::string> lines = finding_in_brief(findings[shown], shown == 0 ? 2 : 1, style_);
-            if (shown >= kMinFindings && room < static_cast<int>(lines.size())) break;
-            room -= static_cast<int>(lines.size());
-            lines_.insert(lines_.end(), lines.begin(), lines.end());
-        }
-        if (shown < findings.size())
-            add(paint_.dim(fmt::format("  {} more: gpu-profile report {} findings", findings.size() - shown, file())));
+        std::size_t first = report_.verbose ? 0 : 1;
+        if (findings.size() <= first || !take(2)) return;
         add();
+        std::size_t heading = lines_.size(), shown = first;
+        add();
+        for (; shown < findings.size(); ++shown) {
+            std::vector<std::string> found = report_.verbose
+                                                 ? finding_in_brief(findings[shown], room_.lines_of_remedy, style_)
+                                                 : finding_in_lines(findings[shown], style_);
+            int room = shown == first ? left_ + 1 : left_;
+            if (room < static_cast<int>(found.size())) found.resize(static_cast<std::size_t>(std::max(room, 0)));
+            if (found.empty()) break;
+            left_ = room - static_cast<int>(found.size());
+            lines_.insert(lines_.end(), found.begin(), found.end());
+        }
+        lines_[heading] = paint_.bold(report_.verbose ? "Findings" : "Also found");
+        if (shown < findings.size())
+            lines_[heading] += paint_.dim(
+                fmt::format("{}{} more: gpu-profile report {} findings", dot(), findings.size() - shown, file()));
     }
 
-    std::vector<std::string> next_steps() {
-        std::vector<std::string> lines;
-        for (const std::string& step : answer_.next_steps)
-            lines.push_back(fmt::format("{} {}", paint_.dim(lines.empty() ? "next" : "    "), printable(step)));
+    // What was recorded and what was not, and what to run next.
+    std::vector<std::string> origin() {
+        std::string text = report_.origin.file + ": ";
+        std::size_t name = text.size();
+        for (const Trust::Statement& statement : report_.trust.statements)
+            if (!statement.warning) text += fmt::format("{}{}", text.size() == name ? "" : "; ", statement.text);
+        std::vector<std::string> lines{""};
+        for (const std::string& line : cut_lines(printable(text), style_.width, room_.lines_of_origin, style_.unicode))
+            lines.push_back(paint_.dim(line));
+        for (std::size_t i = 0; i < std::min(answer_.next_steps.size(), room_.next_steps); ++i)
+            lines.push_back(
+                fmt::format("{} {}", paint_.dim(i == 0 ? "next" : "    "), printable(answer_.next_steps[i])));
         return lines;
     }
 
@@ -290,6 +396,9 @@ private:
     const Answer& answer_;
     const Style& style_;
     Paint paint_;
+    const Room& room_;
+    bool doubtful_ = false;  // there are warnings
+    int left_ = 0;           // lines of the screen that no section has taken
     std::vector<std::string> lines_;
 };
 

@@ -1,6 +1,6 @@
-// The first answer as text: verdict, a picture of busy and idle time, where the time went, top kernels, top findings,
-// what to run next. Made to fit one screen of 80 x 45 for one device; what does not fit is counted and the command that
-// shows it is named.
+// The first answer as text: what limits the run, what it costs and what to do first; then where the time went, a picture,
+// and further findings; what was recorded comes last. It fits a terminal of 80 x 24 for one device; what does not fit is
+// counted and the command that shows it is named. All shares are of one thing. `verbose` shows everything.
 #pragma once
 
 #include <string>

@@ -172,6 +172,20 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
         json.end_object();
     }
     json.end_array();
+    json.member("whole_ns", verdict.whole);
+    json.member("recorder_ns", verdict.recorder);
+    json.key("parts");
+    json.begin_array();
+    for (const VerdictPart& part : verdict.parts) {
+        json.begin_object();
+        json.member("name", name_of(part.limit));
+        json.member("text", spoken_of(part.limit));
+        json.member("time_ns", part.time);
+        json.key("share_pct");
+        json.real(part.share_pct);
+        json.end_object();
+    }
+    json.end_array();
     json.end_object();
 }
 

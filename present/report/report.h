@@ -26,7 +26,8 @@ struct Report {
     TimeNs base_zero = 0;
     Trust trust;
     const Answer* answer = nullptr;          // its verdict and findings are shown when it is there
-    bool first_answer = false;               // text and md open with the whole first answer
+    bool first_answer = false;               // text and md open with the first answer
+    bool verbose = false;                    // text shows all of the first answer, not one screen
     bool all_findings = false;               // text and md show every finding in full
     std::span<const std::string> lead = {};  // shown first: text and md show it above the tables
     std::span<const ResultTable> tables;     // the requested analyses, in that order

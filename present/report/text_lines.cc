@@ -113,11 +113,25 @@ std::vector<std::string> wrap(std::string_view text, int width) {
     while (!text.empty()) {
         std::size_t fits = std::max<std::size_t>(bytes_of_cells(text, width), decode_utf8(text).bytes);
         std::size_t space = fits < text.size() ? text.rfind(' ', fits) : std::string_view::npos;
+        // A number keeps its percent sign.
+        if (space != std::string_view::npos && space > 0 && text.substr(space, 2) == " %")
+            space = text.rfind(' ', space - 1);
         std::size_t end = space != std::string_view::npos && space > 0 ? space : fits;
         lines.emplace_back(text.substr(0, end));
         text.remove_prefix(end);
         text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
     }
+    return lines;
+}
+
+std::vector<std::string> cut_lines(std::string_view text, int width, std::size_t most, bool unicode) {
+    std::vector<std::string> lines = wrap(text, width);
+    if (lines.size() <= most || most == 0) return lines;
+    std::string last = lines[most - 1];
+    for (std::size_t i = most; i < lines.size() && display_width(last) <= width; ++i) last += " " + lines[i];
+    lines.resize(most);
+    std::string_view mark = unicode ? "…" : "...";
+    lines.back() = cut_end(last, width - display_width(mark)) + std::string(mark);
     return lines;
 }
 

@@ -25,6 +25,8 @@ std::string pad_right(std::string_view text, int width);
 std::string pad_left(std::string_view text, int width);
 // A printable text in lines of at most `width` cells, broken at spaces; a longer word is broken where it must be.
 std::vector<std::string> wrap(std::string_view text, int width);
+// The same, at most `most` of them: the last is filled to the width and says by an ellipsis that there is more.
+std::vector<std::string> cut_lines(std::string_view text, int width, std::size_t most, bool unicode);
 
 // A device's busy time over the window as one line of bars: `busy` (equal slices of the window, each 0..1) in `width` cells. A blank is exactly idle and a full block means full:
 // a little work never looks like none, a little idle time never like none.
