@@ -6,6 +6,7 @@
 
 #include "collect/device/summary.h"
 #include "core/base/text/readable.h"
+#include "core/schema/utilisation.h"
 
 namespace gpuprof::inline device {
 namespace {
@@ -76,13 +77,9 @@ std::string readable_energy(const GpuSummary& summary) {
 
 std::string_view pattern_of(const GpuSummary& summary) {
     if (!summary.util_gpu_mean || summary.n_samples < 3) return "unknown";
-    double mean = *summary.util_gpu_mean;
-    if (mean < 5 && summary.active_pct.value_or(0) < 5) return "idle";
-    if (*summary.idle_pct < 5 && mean >= 50 && summary.throttle_pct.value_or(0) >= 20) return "throttled";
-    if (*summary.util_gpu_p5 >= 50 && *summary.idle_pct < 5 && mean >= 80) return "steady";
-    if (*summary.idle_pct >= 5 && *summary.active_pct >= 5) return "bursty";
-    if (mean < 80) return "starved";
-    return "steady";
+    return pattern_of(Utilisation{static_cast<std::size_t>(summary.n_samples), *summary.util_gpu_mean,
+                                  summary.util_gpu_p5.value_or(0), summary.idle_pct.value_or(0),
+                                  summary.active_pct.value_or(0), summary.throttle_pct.value_or(0)});
 }
 
 std::string advice_for(const GpuSummary& summary) {

@@ -102,7 +102,7 @@ struct Verdict {
     std::optional<Basis> basis;
     std::vector<Candidate> alternatives;
     // What shares are of: a step without the recorder's cost, or the window of one device. Its parts, the largest first;
-    // those below 1 % are left out. `recorder`: what recording added to it. 0 and empty without a timeline.
+    // those below 1 % are omitted. `recorder`: what recording added to it. 0 and empty without a timeline.
     DurNs whole = 0, recorder = 0;
     std::vector<VerdictPart> parts;
 };

@@ -24,6 +24,7 @@
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 #include "core/model/answer.h"
+#include "core/model/build/damage.h"
 #include "present/answer/analyses.h"
 #include "present/answer/explanations.h"
 #include "present/answer/pauses.h"
@@ -244,7 +245,11 @@ std::string decide_by_idle_time(const Facts& facts, Explanations& found) {
 
 Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
-    if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) return cannot_tell(why);
+    if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) {
+        Verdict without = cannot_tell(why);
+        if (shares.busy == 0 && damage_of(facts.trace()).empty()) without.name = "no GPU work";
+        return without;
+    }
     Verdict verdict;
     verdict.share_of = facts.get<Replayed>().holds ? ShareOf::critical_path : ShareOf::window;
     bool of_path = verdict.share_of == ShareOf::critical_path;

@@ -9,5 +9,7 @@ namespace gpuprof::inline answer {
 
 // ExitCode::empty when the trace holds no event at all; a trace without device work has an answer that says so.
 Result<Answer> make_answer(const Facts& facts);
+// Of a recording without a timeline: what it has. make_answer() asks it where that is so.
+Result<Answer> answer_without_timeline(const Facts& facts);
 
 }  // namespace gpuprof::answer

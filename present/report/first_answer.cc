@@ -297,10 +297,11 @@ private:
         if (limits == nullptr || limits->rows() == 0) return;
         std::size_t shown = std::min(limits->rows(), room_.kernels);
         add();
-        std::string_view more = shown < limits->rows() ? ": gpu-profile report FILE limits" : "";
-        add(paint_.bold("Kernels with counters") +
-            paint_.dim(
-                fmt::format("{}{} in all{}", dot(), readable_count(static_cast<std::int64_t>(limits->rows())), more)));
+        std::string all = fmt::format("{}{} in all", dot(), readable_count(static_cast<std::int64_t>(limits->rows())));
+        if (shown < limits->rows()) all += fmt::format(": gpu-profile report {} limits", file());
+        constexpr std::string_view kTitle = "Kernels with counters";
+        all = cut_lines(all, style_.width - display_width(kTitle), 1, style_.unicode).front();
+        add(paint_.bold(kTitle) + paint_.dim(all));
         std::size_t before = lines_.size() - 2;
         for (std::size_t row = 0; row < shown; ++row) {
             std::string line =

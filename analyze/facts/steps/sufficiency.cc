@@ -75,6 +75,34 @@ std::string main_call(const Trace& trace) {
     return fmt::format(" ({} took {})", trace.text(most->first), readable_duration(most->second));
 }
 
+// What the host's annotated spans, operators or Python calls say about a window without device work: the outermost ones that
+// take most time on one thread; "" if there are none.
+template <class Table>
+std::string main_span(const Trace& trace, const Table& spans) {
+    std::map<StringId, TimeNs> end;                         // of each thread's outermost span so far
+    std::map<std::pair<StringId, StringId>, DurNs> totals;  // by thread and name
+    for (Row row = 0; row < spans.rows; ++row) {            // by start
+        StringId thread = spans.thread.value_or(row, kNoString), name = spans.name.value_or(row, kNoString);
+        auto [outer, first] = end.try_emplace(thread, INT64_MIN);
+        if (name == kNoString || (!first && spans.start[row] < outer->second)) continue;
+        outer->second = spans.start[row] + spans.dur[row];
+        totals[{thread, name}] += spans.dur[row];
+    }
+    auto most = std::max_element(totals.begin(), totals.end(), [](auto& a, auto& b) { return a.second < b.second; });
+    if (most == totals.end() || most->second <= 0) return "";
+    DurNs window = trace.window().length();
+    return fmt::format("; on the host, {} takes {} of {} ({} %)", trace.text(most->first.second),
+                       readable_duration(most->second), readable_duration(window),
+                       readable_percent(100 * static_cast<double>(most->second) / static_cast<double>(window)));
+}
+
+std::string without_device_work(const Trace& trace) {
+    std::string host = main_span(trace, trace.range());
+    if (host.empty()) host = main_span(trace, trace.op());
+    if (host.empty()) host = main_span(trace, trace.tables().python_call);
+    return why_no_device_work(trace) + host;
+}
+
 std::string too_little(const Facts& facts) {
     WorkDone work = work_of(facts);
     std::vector<std::string> ran;
@@ -112,7 +140,8 @@ bool too_little_work(const Facts& facts) {
 Sufficiency Sufficiency::make(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     const Trace& trace = facts.trace();
-    if (shares.busy == 0 || shares.effective <= 0) return {why_no_device_work(trace), "the trace contains no GPU work"};
+    if (shares.busy == 0 || shares.effective <= 0)
+        return {without_device_work(trace), "the trace contains no GPU work"};
     if (std::string why = facts.get<Validity>().contradiction(); !why.empty() && !work_missing(trace))
         return {why, "the recording contradicts itself"};
     if (work_missing(trace))
