@@ -51,17 +51,22 @@ std::string_view name_of(Limit limit) {
     return "";
 }
 
+std::string_view shown_name_of(Limit limit) {
+    if (limit == Limit::underfilled) return "too little work at a time";
+    return limit == Limit::host ? "host-bound" : name_of(limit);
+}
+
 std::string_view spoken_of(Limit limit) {
     switch (limit) {
-        case Limit::compute: return "kernels limited by arithmetic";
-        case Limit::memory_bandwidth: return "kernels limited by memory";
-        case Limit::underfilled: return "kernels too small for the GPU";
+        case Limit::compute: return "kernels: arithmetic";
+        case Limit::memory_bandwidth: return "kernels: memory traffic";
+        case Limit::underfilled: return "kernels: too little work";
         case Limit::input: return "fetching input";
         case Limit::launch: return "launching kernels";
         case Limit::synchronisation: return "waiting for the GPU";
-        case Limit::transfer: return "copies between host and GPU";
-        case Limit::communication: return "communication between GPUs";
-        case Limit::allocation: return "allocating and freeing memory";
+        case Limit::transfer: return "copies to or from the GPU";
+        case Limit::communication: return "communication";
+        case Limit::allocation: return "allocating memory";
         case Limit::host: return "other host code";
         case Limit::paced: return "waiting for the next start";
         case Limit::no_load: return "waiting for requests";

@@ -238,7 +238,7 @@ std::string decide_by_idle_time(const Facts& facts, Explanations& found) {
     if (first < 0 || second < 0 || 2 * most < all || most < kTellingIdle * std::min(first, second)) return "";
     if (second > first) std::swap(found.all[0], found.all[1]);
     return fmt::format("; {} takes about as long ({} %), mostly while the GPU is busy: {} % of its idle time is {}",
-                       name_of(found.all[1].limit), readable_percent(found.pct(found.all[1].time)),
+                       spoken_of(found.all[1].limit), readable_percent(found.pct(found.all[1].time)),
                        readable_percent(100 * static_cast<double>(most) / static_cast<double>(all)),
                        name_of(*idle_cause_of(found.all[0].limit)));
 }
@@ -272,8 +272,8 @@ Verdict judge(const Facts& facts) {
     mixed = mixed && (first.limit != Limit::paced || effective < kMinPacedPct);
     if (mixed) {
         verdict.conclude(Limit::mixed);
-        verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", name_of(first.limit),
-                                      readable_percent(found.pct(first.time)), name_of(second.limit),
+        verdict.because = fmt::format("no single cause stands out: {} ({} %), {} ({} %)", spoken_of(first.limit),
+                                      readable_percent(found.pct(first.time)), spoken_of(second.limit),
                                       readable_percent(found.pct(second.time)));
     } else {
         verdict.conclude(first.limit);
@@ -286,9 +286,9 @@ Verdict judge(const Facts& facts) {
                 fmt::format("; operators with recorded shapes reach {:.0f} % of the GPU's peak FLOP/s{} (`arithmetic`)",
                             *rate, part_of_tensor_peak(facts) < 1 ? " with tensor cores" : "");
         if (busy_with_both && static_cast<double>(second.time) > kMixed * static_cast<double>(first.time))
-            verdict.because +=
-                fmt::format("; data-moving kernels run about as long ({} %) and could partly be fused away",
-                            readable_percent(found.pct(second.time)));
+            verdict.because += fmt::format("; data-moving kernels run {} ({} %) and could partly be fused away",
+                                           second.time > first.time ? "even longer" : "about as long",
+                                           readable_percent(found.pct(second.time)));
         if (rate.value_or(0) >= kMinHealthyRatePct && effective >= kMinHealthyPct) verdict.conclude(Limit::healthy);
         verdict.because += praise(facts, shares);
     }
@@ -300,7 +300,7 @@ Verdict judge(const Facts& facts) {
         if (other != first.limit)
             verdict.because += fmt::format(
                 "; {} with another estimate of what recording costs, so a recording with less overhead would tell",
-                name_of(other));
+                shown_name_of(other));
         verdict.basis = basis_of(facts, first.limit);
         verdict.confidence = confidence_of(facts, verdict, first, second, other != first.limit);
     }
@@ -324,6 +324,13 @@ void rate(const Shares& shares, Finding& finding) {
 double weighted_cost(const Finding& finding) {
     Effort effort = finding.predicted ? finding.predicted->effort : Effort::edit;
     return weight_of(effort) * static_cast<double>(finding.cost_ns);
+}
+
+// Of a verdict that is not based on idle time, or is of steps without the recorder's cost, what the recorder took is no cause.
+bool verdict_excludes_recorder(const Verdict& verdict) {
+    return verdict.share_of == ShareOf::critical_path || verdict.limit == Limit::compute ||
+           verdict.limit == Limit::healthy || verdict.limit == Limit::memory_bandwidth ||
+           verdict.limit == Limit::underfilled;
 }
 
 void consult(const Facts& facts, Diagnosis& diagnosis) {
@@ -353,6 +360,9 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         diagnosis.abstentions.push_back(fmt::format("{}: cannot tell; {}.", rules, reason));
     std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(),
                      [](const Finding& a, const Finding& b) { return weighted_cost(a) > weighted_cost(b); });
+    if (verdict_excludes_recorder(diagnosis.verdict))
+        std::stable_partition(diagnosis.findings.begin(), diagnosis.findings.end(),
+                              [](const Finding& each) { return each.id != kProfilerCost.id; });
 }
 
 }  // namespace

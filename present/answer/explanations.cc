@@ -122,7 +122,9 @@ Explanations explain_window(const Facts& facts) {
          memory,
          {},
          shares.kernel_of(Bound::memory) > 0 || memory == 0
-             ? busy_with(Bound::memory, "data-moving")
+             ? fmt::format("data-moving {}{} run {}", main_classes(facts, Bound::memory),
+                           100 * shares.exposed_device_copies > memory ? ", and copies within the GPU," : "",
+                           each_gpu(facts, memory))
              : fmt::format("copies within the GPU take {}", each_gpu(facts, memory))},
         {Limit::underfilled, shares.kernel_of(Bound::underfilled), shares.unfilled,
          fmt::format("{}, with too few blocks or threads to fill the multiprocessors",

@@ -114,20 +114,29 @@ private:
 
     void verdict() {
         const Verdict& verdict = answer_.verdict;
-        std::string name = verdict.name;
-        if (verdict.limit == Limit::underfilled && name == name_of(verdict.limit)) name = "too little work at a time";
-        if (verdict.limit == Limit::host) name = "host-bound";
+        std::string name =
+            verdict.name == name_of(verdict.limit) ? std::string(shown_name_of(verdict.limit)) : verdict.name;
         std::string head = paint_.bold(name);
-        if (verdict.share_pct) head += fmt::format("   {} of {}", share(*verdict.share_pct), whole());
+        int width = display_width(name);
+        auto append = [&](const std::string& text) {
+            bool fits = width + 3 + display_width(text) <= style_.width;
+            if (!fits) add(std::exchange(head, " "));
+            head += fmt::format("{}{}", fits ? "   " : " ", text);
+            width = (fits ? width + 3 : 2) + display_width(text);
+        };
+        if (verdict.share_pct) append(fmt::format("{} of {}", share(*verdict.share_pct), whole()));
         if (verdict.confidence && verdict.basis)
-            head += fmt::format("   {} confidence, from {}", name_of(*verdict.confidence), name_of(*verdict.basis));
+            append(fmt::format("{} confidence, from {}", name_of(*verdict.confidence), name_of(*verdict.basis)));
         add(head);
         add_cut(" ", verdict.because, room_.lines_of_because);
     }
 
+    // Whether the first finding says what to do about the verdict.
+    bool leads() const { return !answer_.findings.empty() && answer_.verdict.limit != Limit::unknown; }
+
     // What to do first, and why: what it would give, or what it is about.
     void first_remedy() {
-        if (answer_.findings.empty()) return;
+        if (!leads()) return;
         const Finding& first = answer_.findings.front();
         add_cut(paint_.bold(arrow()), first.remedy, room_.lines_of_remedy - (room_.lines_of_remedy > 2 && doubtful_));
         std::string why = first.title;
@@ -135,7 +144,9 @@ private:
             why += fmt::format(": {} instead of {} ({} to {})", readable_duration(predicted->step),
                                readable_duration(predicted->step_before), readable_duration(predicted->step_low),
                                readable_duration(predicted->step_high));
-        add_cut(" ", why, room_.lines_of_remedy);
+        else if (!first.evidence.empty())
+            why += ": " + first.evidence.front();
+        add_cut(" ", why, 2);
     }
 
     // Where the whole went. The only shares of the screen, besides those of the same whole.
@@ -143,13 +154,13 @@ private:
         const Verdict& verdict = answer_.verdict;
         if (verdict.parts.empty()) return;
         bool step = verdict.share_of == ShareOf::critical_path;
-        std::string head =
-            paint_.bold(fmt::format("{} of {}", step ? "A step" : "The window", readable_duration(verdict.whole)));
+        std::string head = fmt::format("{} of {}", step ? "A step" : "The window", readable_duration(verdict.whole));
+        std::string recorder;
         if (verdict.recorder > 0)
-            head += paint_.dim(fmt::format("{}{} {} of recording", dot(), step ? "without" : "with up to",
-                                           readable_duration(verdict.recorder)));
+            recorder = fmt::format("{}{} {} of recording", dot(), step ? "without" : "with up to",
+                                   readable_duration(verdict.recorder));
         add();
-        add(head);
+        add(paint_.bold(head) + paint_.dim(rest_of_line(recorder, head)));
         std::size_t shown = std::min(verdict.parts.size(), room_.parts);
         if (shown + 1 == verdict.parts.size()) ++shown;  // a line for one other part is better spent on its name
         VerdictPart rest;
@@ -165,8 +176,11 @@ private:
     }
 
     void share_line(std::string_view name, DurNs time, double percent) {
-        std::string bar = share_bar(percent / 100, std::max(style_.width - 55, 8), style_.unicode);
-        add(fmt::format("  {:<30}{:>9}  {:>7}  {}", name, readable_duration(time), share(percent), paint_.dim(bar)));
+        int room = style_.width - 21;  // for the name, and for a bar on a wide screen
+        std::string bar = room < 40 ? "" : share_bar(percent / 100, room - 29, style_.unicode);
+        std::string text = pad_right(cut_end(std::string(name), room), std::min(room, 25));
+        add(fmt::format("  {}{:>9}  {:>7}{}", text, readable_duration(time), share(percent),
+                        bar.empty() ? "" : "  " + paint_.dim(bar)));
     }
 
     // What to change first, each on top of the one before.
@@ -192,6 +206,8 @@ private:
     // One line of bars per device between two rules, and under it what the device did, and the length of the window.
     void busy_profiles() {
         std::size_t shown = std::min(answer_.busy_profiles.size(), room_.devices);
+        const int fit = (room_.lines - static_cast<int>(lines_.size() + origin().size()) - 1) / 2;
+        if (shown > 1) shown = std::min(shown, static_cast<std::size_t>(std::max(fit, 1)));
         if (shown == 0) return;
         const int left = 7;
         int width = std::max(style_.width - left - 2, 10);
@@ -200,10 +216,12 @@ private:
             const BusyProfile& profile = answer_.busy_profiles[i];
             std::string bars = paint_.busy(busy_bars(profile.busy, width, style_.unicode));
             add(fmt::format("{:<7}{}{}{}", fmt::format("GPU {}", profile.device), rule, bars, rule));
-            std::string end = readable_duration(report_.window.length()), did = what_it_did(profile.device);
+            std::string end = readable_duration(report_.window.length());
+            std::string did = rest_of_line(what_it_did(profile.device), "GPU 0  |");
             int gap = width - display_width(did) - display_width(end);
-            add(paint_.dim(fmt::format("{}{}{}{}", std::string(8, ' '), did,
-                                       std::string(static_cast<std::size_t>(std::max(gap, 1)), ' '), end)));
+            std::string line = std::string(8, ' ') + did;
+            if (gap > 0) line += std::string(static_cast<std::size_t>(gap), ' ') + end;
+            add(paint_.dim(line));
         }
         if (shown < answer_.busy_profiles.size())
             add(paint_.dim(fmt::format("{} more GPUs: gpu-profile report {} devices",
@@ -266,8 +284,8 @@ private:
     // A time alone: shares are of something else here.
     void cause_line(std::string_view cause, std::int64_t total, std::int64_t all) {
         double part = static_cast<double>(total) / static_cast<double>(all);
-        std::string bar = share_bar(part, std::max(style_.width - 55, 8), style_.unicode);
-        add(fmt::format("  {:<30}{:>9}           {}", cause, readable_duration(total), paint_.dim(bar)));
+        std::string bar = share_bar(part, std::max(style_.width - 50, 8), style_.unicode);
+        add(fmt::format("  {:<25}{:>9}           {}", cause, readable_duration(total), paint_.dim(bar)));
     }
 
     void kernels() {
@@ -300,8 +318,7 @@ private:
         std::string all = fmt::format("{}{} in all", dot(), readable_count(static_cast<std::int64_t>(limits->rows())));
         if (shown < limits->rows()) all += fmt::format(": gpu-profile report {} limits", file());
         constexpr std::string_view kTitle = "Kernels with counters";
-        all = cut_lines(all, style_.width - display_width(kTitle), 1, style_.unicode).front();
-        add(paint_.bold(kTitle) + paint_.dim(all));
+        add(paint_.bold(kTitle) + paint_.dim(rest_of_line(all, kTitle)));
         std::size_t before = lines_.size() - 2;
         for (std::size_t row = 0; row < shown; ++row) {
             std::string line =
@@ -312,7 +329,19 @@ private:
         left_ -= static_cast<int>(lines_.size() - before);
     }
 
-    // Of a recording without a timeline: the tables of what it has that fit.
+    static std::vector<std::string> lines_of(const ResultTable& table, const Style& style) {
+        StringSink sink;
+        write_text_table(table, style, sink);
+        std::vector<std::string> lines;
+        for (std::string_view text = sink.text(); !text.empty();) {
+            std::size_t end = std::min(text.find('\n'), text.size());
+            lines.emplace_back(text.substr(0, end));
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+        return lines;
+    }
+
+    // Of a recording without a timeline: the tables of what it has, as many rows as fit.
     void others() {
         Style style = style_;
         style.limit = room_.rows;
@@ -320,16 +349,12 @@ private:
             if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels" ||
                 table.name() == "limits")
                 continue;
-            StringSink sink;
-            write_text_table(table, style, sink);
             std::vector<std::string> lines;
-            std::string_view text = sink.text();
-            while (!text.empty()) {
-                std::size_t end = std::min(text.find('\n'), text.size());
-                lines.emplace_back(text.substr(0, end));
-                text.remove_prefix(std::min(end + 1, text.size()));
+            for (style.limit = room_.rows; style.limit > 0; --style.limit) {
+                lines = lines_of(table, style);
+                if (take(lines.size())) break;
             }
-            if (!take(lines.size())) continue;
+            if (style.limit == 0) continue;
             add();
             lines_.insert(lines_.end(), lines.begin(), lines.end());
         }
@@ -354,10 +379,10 @@ private:
         return format_cell(table.cell(row, column), table.columns()[column], style_.unicode);
     }
 
-    // Those after the first, whose remedy is above, as many as fit; all of them, in full, with --verbose.
+    // Those whose remedy is not above, as many as fit; all of them, in full, with --verbose.
     void findings() {
         const std::vector<Finding>& findings = answer_.findings;
-        std::size_t first = report_.verbose ? 0 : 1;
+        std::size_t first = leads() && !report_.verbose ? 1 : 0;
         if (findings.size() <= first || !take(2)) return;
         add();
         std::size_t heading = lines_.size(), shown = first;
@@ -372,10 +397,17 @@ private:
             left_ = room - static_cast<int>(found.size());
             lines_.insert(lines_.end(), found.begin(), found.end());
         }
-        lines_[heading] = paint_.bold(report_.verbose ? "Findings" : "Also found");
+        std::string_view title = report_.verbose ? "Findings" : "Also found";
+        std::string more;
         if (shown < findings.size())
-            lines_[heading] += paint_.dim(
-                fmt::format("{}{} more: gpu-profile report {} findings", dot(), findings.size() - shown, file()));
+            more = fmt::format("{}{} more: gpu-profile report {} findings", dot(), findings.size() - shown, file());
+        lines_[heading] = paint_.bold(title) + paint_.dim(rest_of_line(more, title));
+    }
+
+    // As much of a text as fits behind a title.
+    std::string rest_of_line(const std::string& text, std::string_view title) const {
+        std::vector<std::string> lines = cut_lines(text, style_.width - display_width(title), 1, style_.unicode);
+        return lines.empty() ? "" : lines.front();
     }
 
     // What was recorded and what was not, and what to run next.
