@@ -231,6 +231,7 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
         .value("FORMAT");
     line.option("-o,--output", arguments->request.output, "Write to this file instead of standard output.")
         .value("FILE");
+    line.flag("--verbose", arguments->request.verbose, "Show all of the first answer: every warning and row.");
     line.option("--save", arguments->save, "Also write the job's summaries to this capture, which every command reads.")
         .value("FILE");
     declare_job(line, arguments->job);

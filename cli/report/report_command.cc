@@ -271,6 +271,7 @@ ReportArguments arguments_of(const AnalysisRequest& request) {
     arguments.file = request.file;
     arguments.format = request.format;
     arguments.output = request.output;
+    arguments.verbose = request.verbose;
     arguments.options = request.options;
     arguments.limits = request.limits;
     return arguments;

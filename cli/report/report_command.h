@@ -18,6 +18,7 @@ struct AnalysisRequest {
     std::vector<std::string> analyses;
     std::string format = "text";
     std::string output = "-";
+    bool verbose = false;  // all of the first answer
     Options options;
     ReadLimits limits;
 };

@@ -268,6 +268,7 @@ ResultTable json_values_table() {
     auto name = [](auto value) { return name_of(value); };
     add_values<Limit>(table, "verdict", "name", name);
     add_values<compare::Word>(table, "verdict", "name", compare::name_of_speed);
+    for (std::string_view other : kOtherVerdicts) table.add_row({"verdict", "name", other});
     add_values<Basis>(table, "finding", "basis", name);
     add_values<Rating>(table, "finding", "severity", name);
     add_values<Unit>(table, "column", "unit", name, Unit::ns);

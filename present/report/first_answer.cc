@@ -25,6 +25,7 @@ struct Room {
     std::size_t next_steps;
 };
 constexpr Room kScreen{24, 2, 2, 3, 3, 2, 4, 2, 3, 5, 1};
+constexpr Room kNoTimeline{24, 3, 3, 6, 3, 2, 4, 2, 3, 5, 1};  // no bars: more words
 constexpr Room kVerbose{1000, 100, 100, 100, 100, 100, 100, 8, 5, 8, 100};
 constexpr double kMinCauseShare = 0.01;  // of the idle time, to get its own line
 
@@ -35,7 +36,9 @@ public:
           answer_(*report.answer),
           style_(style),
           paint_(style.colour),
-          room_(report.verbose ? kVerbose : kScreen) {}
+          room_(report.verbose                         ? kVerbose
+                : report.answer->verdict.parts.empty() ? kNoTimeline
+                                                       : kScreen) {}
 
     void write(Sink& sink) {
         warnings();

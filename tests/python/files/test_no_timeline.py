@@ -13,10 +13,10 @@ DETAILS = {"compute_pct": "Compute (SM) Throughput", "memory_pct": "Memory Throu
 
 
 @pytest.mark.parametrize(("file", "has", "verdict", "because", "shows"), [
-    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "limits"),
-    ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "limits"),
-    ("nvidia-smi/h200-580.csv", "9 samples", "cannot tell", "GPU 0 was busy 0 % of the time (1 sample)", "samples"),
-    ("memory/growth.snapshot.pickle.gz", "390 memory events", "cannot tell", "what holds memory", "memory"),
+    ("ncu/kernels.raw.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "kernel k-1"),
+    ("ncu/kernels.details.csv.gz", "9 profiled kernels", "memory-bandwidth-bound", "79 %", "kernel k-1"),
+    ("nvidia-smi/h200-580.csv", "9 samples", "cannot tell", "GPU 0 was busy 0 % of the time (1 sample, ", "samples"),
+    ("memory/growth.snapshot.pickle.gz", "390 memory events", "memory", "step (workloads.py:116) grows from 64.0 MiB to 384 MiB", "memory"),
     ("proton/matmul.hatchet", "6 call nodes", "cannot tell", "100 % of the time is in matmul_kernel_0d1d2d", "export csv"),
 ])
 def test_the_first_answer(program, file, has, verdict, because, shows):
@@ -34,7 +34,7 @@ def test_what_counters_say_is_measured(program):
 
 def test_the_command_it_names_works(program):
     for file in ("ncu/kernels.raw.csv.gz", "nvidia-smi/h200-580.csv", "memory/growth.snapshot.pickle.gz"):
-        named = program.run("report", FIXTURES / file).stdout.decode().splitlines()[-1].split("gpu-profile report ")[1].split()
+        named = program.run("report", FIXTURES / file, "--verbose").stdout.decode().splitlines()[-1].split("gpu-profile report ")[1].split()
         assert all(table.rows for table in program.report(*named).tables.values())
 
 
