@@ -143,6 +143,18 @@ bool far_beyond(double difference, const DispersionPair& both) {
            std::abs(difference) >= kRangesOfFew * both.max_range();
 }
 
+// Whether all samples of one side are several times those of the other, where chance seldom orders so many. Values near 0, like idle
+// time that is gone, vary by as much as themselves, so that no interval of their spread says it.
+bool several_times(const DispersionPair& both) {
+    constexpr double kFactor = 2, kSeldom = 0.04;
+    double orders = 1;  // in which the samples of both sides can lie
+    for (double i = 1; i <= both.next.count(); ++i) orders *= (both.base.count() + i) / i;
+    auto [low, high] = std::minmax_element(both.base.values.begin(), both.base.values.end());
+    auto [least, most] = std::minmax_element(both.next.values.begin(), both.next.values.end());
+    double apart = std::max(*least - *high, *low - *most);  // of logarithms
+    return 2 / orders <= kSeldom && apart >= std::log(kFactor);
+}
+
 // Withdraws the verdict on a difference that the drift of one process explains.
 bool taken_back_by_drift(Change& change, const DispersionPair& both, std::string_view what) {
     if (!both.one_process || (change.word != Word::higher && change.word != Word::lower)) return false;
@@ -170,7 +182,7 @@ Change change_of_few(Change change, const DispersionPair& both, std::string_view
     if (strict) change.strict = around(difference, *strict, kStrict);
     bool large = std::abs(*change.pct) >= kMinChangeOfFew;
     bool beyond = fewer >= needed && strict && std::abs(difference) > *strict;
-    if (large && (beyond || far_beyond(difference, both)))
+    if (large && (beyond || far_beyond(difference, both) || several_times(both)))
         change.word = difference > 0 ? Word::higher : Word::lower;
     else if (word_of(change) == Word::same)
         change.word = Word::same;

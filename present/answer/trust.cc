@@ -9,6 +9,7 @@
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/idle/profiler_cost.h"
+#include "analyze/facts/shares.h"
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/validity.h"
 #include "core/base/text/readable.h"
@@ -130,11 +131,15 @@ void add_damage(const Trace& trace, Trust& trust) {
         trust.statements.push_back({.warning = true, .text = damage, .damage = true});
 }
 
-void add_distortion(const ProfilerCost& distortion, Trust& trust) {
-    if (distortion.idle_in_overhead > 0)
+// What the recorder itself caused, at least and at most: the same figures as in the idle time by cause and in the finding.
+void add_distortion(const Facts& facts, Trust& trust) {
+    const ProfilerCost& distortion = facts.get<ProfilerCost>();
+    DurNs least = distortion.idle_in_overhead, most = least + facts.get<Shares>().host_idle_doubtful;
+    if (least > 0)
         trust.statements.push_back(
-            {distortion.overhead_large, fmt::format("the profiler itself caused {} of idle time",
-                                                    readable_duration(distortion.idle_in_overhead))});
+            {distortion.overhead_large,
+             fmt::format("the profiler itself caused {}{} of idle time", readable_duration(least),
+                         readable_duration(most) == readable_duration(least) ? "" : " to " + readable_duration(most))});
     if (distortion.host_doubtful)
         trust.statements.push_back(
             {true,
@@ -320,7 +325,7 @@ Trust trust_of(const Facts& facts, bool about_idle) {
     trust.statements.push_back({false, what_was_recorded(facts)});
     if (about_idle) add_phases(facts, trust);
     add_losses(facts.trace(), about_idle ? idle_with_work(facts) : "", trust);
-    if (about_idle) add_distortion(facts.get<ProfilerCost>(), trust);
+    if (about_idle) add_distortion(facts, trust);
     add_debug_env(facts.trace(), trust);
     add_recorder(facts.trace(), trust);
     add_kept_steps(facts.trace(), trust);

@@ -55,23 +55,27 @@ struct SamplesRow {
     std::int32_t device;
     std::int64_t process;
     const std::vector<double>& sorted;
-    double mean = 0;
-    std::optional<double> std = {};
+    std::optional<double> mean = {}, std = {};  // absent for what has none
+    // Of values that are amounts at a time; absent for counters and masks.
+    Cell rank(std::size_t p) const { return mean ? Cell(rank_of(sorted, p)) : kAbsent; }
 };
+
+// A counter that only rises has no mean, and a mask of bits no order.
+bool is_amount(std::size_t place) { return place != index_of(Metric::energy) && place != index_of(Metric::throttle); }
 
 constexpr auto kSamplesColumns = columns_of<SamplesRow>({
     {"metric", CellType::text, Unit::none, "Sampled metric.", [](auto& r) { return text_cell(r.metric); }},
     {"unit", CellType::text, Unit::none, "Unit of the values; absent if they have none.",
      [](auto& r) { return text_cell(r.unit); }},
     {"count", CellType::integer, Unit::count, "Number of samples.", [](auto& r) { return r.sorted.size(); }},
-    {"mean", CellType::real, Unit::none, "Mean.", [](auto& r) { return r.mean; }},
+    {"mean", CellType::real, Unit::none, "Mean; absent for counters and bit masks, as are the deviation and percentiles.", [](auto& r) { return r.mean; }},
     {"std", CellType::real, Unit::none, "Sample standard deviation (n - 1); absent below two samples.",
      [](auto& r) { return r.std; }},
     {"min", CellType::real, Unit::none, "Minimum.", [](auto& r) { return r.sorted.front(); }},
-    {"p5", CellType::real, Unit::none, "5th percentile.", [](auto& r) { return rank_of(r.sorted, 5); }},
-    {"p50", CellType::real, Unit::none, "Median.", [](auto& r) { return rank_of(r.sorted, 50); }},
-    {"p95", CellType::real, Unit::none, "95th percentile.", [](auto& r) { return rank_of(r.sorted, 95); }},
-    {"p99", CellType::real, Unit::none, "99th percentile.", [](auto& r) { return rank_of(r.sorted, 99); }},
+    {"p5", CellType::real, Unit::none, "5th percentile.", [](auto& r) { return r.rank(5); }},
+    {"p50", CellType::real, Unit::none, "Median.", [](auto& r) { return r.rank(50); }},
+    {"p95", CellType::real, Unit::none, "95th percentile.", [](auto& r) { return r.rank(95); }},
+    {"p99", CellType::real, Unit::none, "99th percentile.", [](auto& r) { return r.rank(99); }},
     {"max", CellType::real, Unit::none, "Maximum.", [](auto& r) { return r.sorted.back(); }},
     {"device", CellType::integer, Unit::none, "Device ordinal.",
      [](auto& r) { return r.device >= 0 ? integer(r.device) : kAbsent; }},
@@ -86,8 +90,11 @@ SamplesRow row_of(const SeriesKey& key, Series& series) {
     SamplesRow row{metric, series.unit, device, process, values};
     auto count = static_cast<double>(values.size());
     double squares = 0;
-    for (double value : values) row.mean += value / count;
-    for (double value : values) squares += (value - row.mean) * (value - row.mean);
+    if (!is_amount(place)) return row;
+    double mean = 0;
+    for (double value : values) mean += value / count;
+    for (double value : values) squares += (value - mean) * (value - mean);
+    row.mean = mean;
     if (values.size() > 1) row.std = std::sqrt(squares / (count - 1));
     return row;
 }

@@ -23,7 +23,7 @@ def prediction_text(found: dict[str, Any]) -> str:
     if found["gain_pct"] is None:
         return f"{found['change']}: no gain predicted"
     interval = "" if found["gain_low_pct"] is None else f" ({found['gain_low_pct']:.1f} to {found['gain_high_pct']:.1f} %)"
-    return f"{found['change']}: predicted gain {found['gain_pct']:.1f} % of a step{interval}, {found['confidence']}; assumes {found['assumes']}"
+    return f"{found['change']}: predicted gain {found['gain_pct']:.1f} % of a recorded step{interval}, {found['confidence']}; assumes {found['assumes']}"
 
 
 def name_of(state: int) -> str:

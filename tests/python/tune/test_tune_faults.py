@@ -143,7 +143,7 @@ def test_half_of_what_belongs_together(tune, used):
         each["compared"]["change_pct"] = None
     (used / "investigation.json").write_text(json.dumps(changed))
     status, said, _ = tune("status")
-    assert status == 0 and any("predicted gain 8.0 % of a step (7.0 to 9.0 %)" in line for line in said) and not any("measured gain" in line for line in said)
+    assert status == 0 and any("predicted gain 8.0 % of a recorded step (7.0 to 9.0 %)" in line for line in said) and not any("measured gain" in line for line in said)
     trial["prediction"]["gain_high_pct"] = None
     (used / "investigation.json").write_text(json.dumps(changed))
     status, _, errors = tune("status")
