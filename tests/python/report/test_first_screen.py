@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import unicodedata
-from pathlib import Path
 
 import pytest
 from conftest import FIXTURES, find_program
