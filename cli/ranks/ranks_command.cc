@@ -259,7 +259,7 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
                 "With view: show the recordings of these ranks, at most 16, as one timeline on the job's common clock "
                 "(3,7 or 0-7).")
         .value("RANKS");
-    declare_options(line, arguments->request.options);
+    declare_options(line, arguments->request.options, {AnalysisOption::limit, AnalysisOption::step_range});
     declare_read_limits(line, arguments->request.limits);
     return [arguments] { return run_ranks(*arguments); };
 }

@@ -173,7 +173,11 @@ Result<ResultTable> whatif_table(const Facts& facts) {
 }  // namespace
 
 const Analysis kWhatIf{
-    "whatif",       "",           "Predicted step time with one thing changed, by replaying the recording.",
-    kWhatifColumns, whatif_table, {.about_idle = true, .replays = true}};
+    "whatif",
+    "",
+    "Predicted step time with one thing changed, by replaying the recording.",
+    kWhatifColumns,
+    whatif_table,
+    {.about_idle = true, .replays = true, .reads = {AnalysisOption::changes, AnalysisOption::input_range}}};
 
 }  // namespace gpuprof::tables
