@@ -36,6 +36,7 @@ DeclaredOption& check(DeclaredOption& option, const Other&) {
 
 // A description with the default: "... (default: 20)." for one sentence, else "... Default: 20."
 std::string with_default(const std::string& doc, const std::string& text) {
+    if (doc.find("(default") != doc.npos) return doc;
     bool one_sentence = doc.find(". ") == doc.npos;
     return one_sentence ? fmt::format("{} (default: {}).", doc.substr(0, doc.size() - 1), text)
                         : fmt::format("{} Default: {}.", doc, text);
@@ -90,7 +91,7 @@ void declare_read_limits(CommandLine& line, ReadLimits& limits) {
     {                                                                                                         \
         DeclaredOption option = line.option(flag_of(#name), limits.name, with_default(doc, limits.name, "")); \
         std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit);      \
-        option.value(value_name).group("Limits of reading");                                                  \
+        option.value(value_name).group(kReadLimitsGroup);                                                     \
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG

@@ -312,8 +312,7 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
     auto arguments = std::make_shared<ReportArguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
     line.option("ANALYSIS", arguments->words,
-                "Analyses to show (default: the first answer); `gpu-profile schema` lists them. Other arguments that "
-                "name existing "
+                "Analyses to show, of the list below (default: the first answer). Other arguments that name existing "
                 "files are further recordings of the job.")
         .suggest(names_of(analyses()))
         .value("");
@@ -341,7 +340,11 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
     line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
-    line.footer("Analyses: " + joined(names_of(analyses())));
+    std::string listed = "Analyses";
+    for (const ListedAnalysis& each : listed_analyses())
+        listed += each.analysis == nullptr ? fmt::format("\n\n{}: {}", each.heading, each.doc)
+                                           : fmt::format("\n{}\t{}", each.analysis->name, each.analysis->doc);
+    line.footer(listed);
     return [arguments] { return run_report(*arguments); };
 }
 

@@ -102,7 +102,7 @@ def test_options_of_every_analysis_are_accepted_by_all(program, analyses):
     (["query", INPUT, "SELECT 1", "--step-range", "nosuch"], "no range or operator"),
     (["query", INPUT, "SELECT count(*) FROM kernels", "--gap-min-ns", "5us"], "--gap-min-ns is not used by `kernels`"),
     (["compare", INPUT, INPUT, "--step-range", "nosuch"], "no range or operator"),
-    (["compare", INPUT, INPUT, "--gap-min-ns", "5us"], "an option of report, for gaps"),
+    (["compare", INPUT, INPUT, "--gap-min-ns", "5us"], "an option of report, for summary, findings, gaps"),
     (["ranks", FIXTURES / "ranks", "--device", "0"], "an option of report"),
     (["profile", "--backend", "replay:nofile", "--", "true"], "cannot read nofile"),
     (["top", "--once", "--backend", "replay:nofile"], "cannot read nofile"),
