@@ -42,6 +42,7 @@ constexpr auto kRooflineColumns = columns_of<RooflineRow>({
 Result<ResultTable> roofline_table(const Facts& facts) {
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     ResultTable table("roofline", kRooflineColumns);
+    table.wanted = {"level", "flop_per_byte", "flop_per_s", "of_roof_pct"};
     for (const MeasuredGroup& group : measured.groups) {
         if (!is_selected(facts, facts.trace().text(group.name))) continue;
         const MeasuredKernel& kernel = measured.launches[group.longest];
