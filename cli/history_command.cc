@@ -29,6 +29,7 @@ struct HistoryArguments {
     std::string action, file, label, machine;
     std::string database;
     std::size_t last = 10;
+    bool new_label = false;
     std::vector<std::string> fail_on;
     std::string format = "text";
     std::string output = "-";
@@ -64,7 +65,7 @@ Status write(const HistoryArguments& arguments, Report report) {
 Result<std::vector<compare::HistoryRun>> runs_of_label(const compare::History& history,
                                                        const HistoryArguments& arguments) {
     Result<std::vector<compare::HistoryRun>> runs = history.runs(arguments.label);
-    if (!runs.ok() || !runs->empty() || arguments.label.empty()) return runs;
+    if (!runs.ok() || !runs->empty() || arguments.label.empty() || arguments.new_label) return runs;
     Result<std::vector<compare::HistoryRun>> all = history.runs("");
     if (!all.ok()) return all;
     std::vector<std::string_view> labels;
@@ -180,6 +181,7 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
     line.option("--last", arguments->last, "check: number of most recent runs to compare with (default: 10).")
         .integer_range(1, 1'000'000)
         .value("N");
+    line.flag("--new-label", arguments->new_label, "check: Accept a label without runs, as of the first run.");
     declare_conditions(line, arguments->fail_on);
     line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")
         .suggest(names_of(report_formats()))
