@@ -102,3 +102,9 @@ def test_a_program_in_place_of_a_command(program, tmp_path):
     assert "to record a program, use gpu-profile record -- python3 train.py" in program.run("python3", "train.py").stderr.decode()
     (tmp_path / "report.json").write_text("{}")
     assert f"to read a file, use gpu-profile report {tmp_path}/report.json" in program.run(tmp_path / "report.json").stderr.decode()
+
+
+def test_titles_are_titles(program):
+    shown = program.run("help").stdout.decode()
+    assert "<!--" not in shown and "Your first job of many ranks" in shown
+    assert program.run("help", "torchrun").stdout.decode().startswith("Your first job of many ranks")
