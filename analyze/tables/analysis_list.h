@@ -54,8 +54,7 @@
     ANALYSIS(Fragmentation)
 
 #define GPUPROF_ANALYSES_OF_MEASUREMENTS(GROUP, ANALYSIS)                                                \
-    GROUP("Samples and energy",                                                                          \
-          "Of device metrics over time.")                                                                \
+    GROUP("Samples and energy", "Of device metrics over time.")                                          \
     ANALYSIS(Samples)                                                                                    \
     ANALYSIS(Energy)                                                                                     \
     ANALYSIS(StepEnergy)                                                                                 \
@@ -75,14 +74,12 @@
     ANALYSIS(OccupancyCurves)                                                                            \
     ANALYSIS(Source)                                                                                     \
     ANALYSIS(LineStalls)                                                                                 \
-    GROUP("Every event",                                                                                 \
-          "In start order.")                                                                             \
+    GROUP("Every event", "In start order.")                                                              \
     ANALYSIS(GpuTrace)                                                                                   \
     ANALYSIS(ApiTrace)                                                                                   \
     ANALYSIS(OsTrace)                                                                                    \
     ANALYSIS(RangeTrace)                                                                                 \
-    GROUP("The recording",                                                                               \
-          "What was lost, and what cannot be true.")                                                     \
+    GROUP("The recording", "What was lost, and what cannot be true.")                                    \
     ANALYSIS(LossRows)                                                                                   \
     ANALYSIS(Validity)
 

@@ -76,7 +76,7 @@ public:
     // Its rows belong together: row limits do not apply.
     bool whole = false;
 
-    // Names of the columns that people read it for: never the first ones to be left out where there is little room.
+    // Names of the columns that people read it for: the last ones to go where there is little room.
     std::vector<std::string_view> wanted;
 
     // Prefix of row handles such as k-12 (rows count from 1); empty if rows have no handle.

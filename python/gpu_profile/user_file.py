@@ -27,7 +27,7 @@ def load(path: str) -> Any:
 
 
 def missing(path: str) -> str:
-    """Say why a path is no file to load."""
+    """Say why a path cannot be loaded."""
     return "it is a folder; name a Python file in it" if os.path.isdir(path) else "no such file"
 
 
