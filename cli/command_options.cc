@@ -179,9 +179,9 @@ void CommandLine::flag(const std::string& name, const std::function<void()>& giv
     app_.add_flag_callback(name, given, doc);
 }
 void CommandLine::remove(const std::string& name) { app_.remove_option(app_.get_option(name)); }
-void CommandLine::removed(const std::string& name, const std::string& instead) {
-    app_.add_option_function<std::string>(
-            name, [=](const std::string&) { throw CLI::ValidationError(name, "removed; " + instead); })
+void CommandLine::removed(const std::string& name, const std::string& instead) { refused(name, "removed; " + instead); }
+void CommandLine::refused(const std::string& name, const std::string& why) {
+    app_.add_option_function<std::string>(name, [=](const std::string&) { throw CLI::ValidationError(name, why); })
         ->expected(0, 1)
         ->group("");
 }

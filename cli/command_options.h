@@ -91,6 +91,8 @@ public:
     void remove(const std::string& name);
     // An option of older versions, which help and completions omit. Using it is an error that says what to do instead.
     void removed(const std::string& name, const std::string& instead);
+    // The same of an option of other commands or analyses: `why` follows its name.
+    void refused(const std::string& name, const std::string& why);
     void footer(const std::string& text);
 
     // After parsing: whether an option was given, and the words that match no declaration.

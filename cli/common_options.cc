@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "cli/command_options.h"
+#include "core/base/text/close_match.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -33,6 +36,7 @@ DeclaredOption& check(DeclaredOption& option, const Other&) {
 
 // A description with the default: "... (default: 20)." for one sentence, else "... Default: 20."
 std::string with_default(const std::string& doc, const std::string& text) {
+    if (doc.find("(default") != doc.npos) return doc;
     bool one_sentence = doc.find(". ") == doc.npos;
     return one_sentence ? fmt::format("{} (default: {}).", doc.substr(0, doc.size() - 1), text)
                         : fmt::format("{} Default: {}.", doc, text);
@@ -48,16 +52,37 @@ std::string with_default(const std::string& doc, Number initial, std::string_vie
 
 }  // namespace
 
-void declare_options(CommandLine& line, Options& options) {
-#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)                                   \
-    {                                                                                               \
-        DeclaredOption option =                                                                     \
-            line.option(flag_of(#name), options.name, with_default(doc, options.name, value_name)); \
-        option.value(value_name).group("Options of analyses");                                      \
-        std::string_view(value_name) == "NS" ? option.nanoseconds() : check(option, options.name);  \
+std::string readers_of(AnalysisOption option) {
+    std::vector<std::string_view> names;
+    for (const Analysis* analysis : analyses())
+        if (analysis->reads(option)) names.push_back(analysis->name);
+    return joined(names);
+}
+
+void declare_options(CommandLine& line, Options& options, OptionSet read) {
+#define GPUPROF_OPTION_FLAG(name, type, initial, value_name, doc)                                                      \
+    if (!read.has(AnalysisOption::name))                                                                               \
+        line.refused(flag_of(#name), "an option of report, for " + readers_of(AnalysisOption::name));                  \
+    else {                                                                                                             \
+        bool of_all = AnalysisOption::name == AnalysisOption::limit ||                                                 \
+                      AnalysisOption::name == AnalysisOption::device ||                                                \
+                      AnalysisOption::name == AnalysisOption::step_range;                                              \
+        std::string text = with_default(doc, options.name, value_name);                                                \
+        DeclaredOption option =                                                                                        \
+            line.option(flag_of(#name), options.name, of_all ? text : readers_of(AnalysisOption::name) + ": " + text); \
+        option.value(value_name).group(of_all ? "Options of every analysis" : "Options of single analyses");           \
+        std::string_view(value_name) == "NS" ? option.nanoseconds() : check(option, options.name);                     \
     }
     GPUPROF_OPTIONS(GPUPROF_OPTION_FLAG)
 #undef GPUPROF_OPTION_FLAG
+}
+
+void declare_options(CommandLine& line, Options& options) {
+    OptionSet all;
+#define GPUPROF_OPTION_ADD(name, type, initial, value_name, doc) all.add(AnalysisOption::name);
+    GPUPROF_OPTIONS(GPUPROF_OPTION_ADD)
+#undef GPUPROF_OPTION_ADD
+    declare_options(line, options, all);
 }
 
 void declare_read_limits(CommandLine& line, ReadLimits& limits) {
@@ -66,7 +91,7 @@ void declare_read_limits(CommandLine& line, ReadLimits& limits) {
     {                                                                                                         \
         DeclaredOption option = line.option(flag_of(#name), limits.name, with_default(doc, limits.name, "")); \
         std::string_view(value_name) == "S" ? option.seconds(0, kMaxLimit) : option.range(0, kMaxLimit);      \
-        option.value(value_name).group("Limits of reading");                                                  \
+        option.value(value_name).group(kReadLimitsGroup);                                                     \
     }
     GPUPROF_READ_LIMITS(GPUPROF_LIMIT_FLAG)
 #undef GPUPROF_LIMIT_FLAG

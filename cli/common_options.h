@@ -12,7 +12,10 @@ namespace gpuprof::inline cli {
 
 // Declares one flag per option. `options` must outlive the parsing.
 void declare_options(CommandLine& line, Options& options);
+// Of a command that reads only these; the others are errors that name the analyses that read them.
+void declare_options(CommandLine& line, Options& options, OptionSet read);
 
+inline constexpr const char* kReadLimitsGroup = "Limits of reading";
 // The same for the limits of reading (core/schema/read_limits.def): --unpack-ratio, --pipe-wait, ...
 void declare_read_limits(CommandLine& line, ReadLimits& limits);
 

@@ -7,8 +7,10 @@
 namespace gpuprof::inline cli {
 
 void declare_conditions(CommandLine& line, std::vector<std::string>& texts) {
-    line.option("--fail-on", texts,
-                "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%'.")
+    line.option(
+            "--fail-on", texts,
+            "Exit with 1 if a metric changed by more than this percentage beyond the noise, such as 'step_p50>2%', or "
+            "on the verdict cannot-tell.")
         .one_value_per_use()
         .suggest(names_of(compare::kMetrics))
         .value("METRIC>PCT");

@@ -1,10 +1,12 @@
 // `history`: keeps summaries of recordings in a SQLite file, and compares a recording with earlier ones.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "analyze/tables/option_checks.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -27,6 +29,7 @@ struct HistoryArguments {
     std::string action, file, label, machine;
     std::string database;
     std::size_t last = 10;
+    bool new_label = false;
     std::vector<std::string> fail_on;
     std::string format = "text";
     std::string output = "-";
@@ -43,12 +46,35 @@ Result<compare::Run> read_run(const HistoryArguments& arguments) {
     Progress progress;
     Result<Trace> trace = open_trace(arguments.file, arguments.limits);
     if (!trace.ok()) return trace.error();
-    return compare::run_of(std::move(trace).value(), arguments.options);
+    if (Status known = check_names(*trace, arguments.options); !known) return known.error();
+    compare::Run run = compare::run_of(std::move(trace).value(), arguments.options);
+    compare::Values values = compare::values_of(run);
+    if (std::none_of(values.begin(), values.end(), [](const auto& value) { return value && *value != 0; }))
+        return Error{ExitCode::empty, fmt::format("{} has no timeline, so there is nothing to keep or compare; record "
+                                                  "one with gpu-profile record",
+                                                  arguments.file)};
+    return run;
 }
 
 Status write(const HistoryArguments& arguments, Report report) {
     report.version = program_version();
     return write_report(*find_report_format(arguments.format), report, arguments.output, arguments.options.limit);
+}
+
+// The runs with the label; an error if runs are kept, but none with this label.
+Result<std::vector<compare::HistoryRun>> runs_of_label(const compare::History& history,
+                                                       const HistoryArguments& arguments) {
+    Result<std::vector<compare::HistoryRun>> runs = history.runs(arguments.label);
+    if (!runs.ok() || !runs->empty() || arguments.label.empty() || arguments.new_label) return runs;
+    Result<std::vector<compare::HistoryRun>> all = history.runs("");
+    if (!all.ok()) return all;
+    std::vector<std::string_view> labels;
+    for (const compare::HistoryRun& each : *all)
+        if (std::find(labels.begin(), labels.end(), each.key.label) == labels.end()) labels.push_back(each.key.label);
+    if (labels.empty())
+        return Error{ExitCode::usage, fmt::format("{} has no runs; gpu-profile history add FILE --label {} keeps one",
+                                                  arguments.database, shell_quoted(arguments.label))};
+    return unknown_choice("label", arguments.label, labels);
 }
 
 Result<ExitCode> add(const HistoryArguments& arguments) {
@@ -72,7 +98,7 @@ Result<ExitCode> add(const HistoryArguments& arguments) {
 Result<ExitCode> list(const HistoryArguments& arguments) {
     Result<compare::History> history = compare::History::open_to_read(arguments.database);
     if (!history.ok()) return history.error();
-    Result<std::vector<compare::HistoryRun>> runs = history->runs(arguments.label);
+    Result<std::vector<compare::HistoryRun>> runs = runs_of_label(*history, arguments);
     if (!runs.ok()) return runs.error();
     std::vector<ResultTable> tables;
     tables.push_back(compare::history_table(*runs));
@@ -87,7 +113,7 @@ Result<ExitCode> check(const HistoryArguments& arguments, const std::vector<comp
     if (!run.ok()) return run.error();
     Result<compare::History> history = compare::History::open_to_read(arguments.database);
     if (!history.ok()) return history.error();
-    Result<std::vector<compare::HistoryRun>> all = history->runs(arguments.label);
+    Result<std::vector<compare::HistoryRun>> all = runs_of_label(*history, arguments);
     if (!all.ok()) return all.error();
     compare::HistoryKey key = compare::key_of(*run, arguments.label, arguments.machine);
     std::vector<compare::HistoryRun> before = compare::comparable(*all, key, arguments.last);
@@ -120,7 +146,7 @@ Result<ExitCode> check(const HistoryArguments& arguments, const std::vector<comp
                                        .lead = lead,
                                        .tables = tables});
     if (!written.ok()) return written.error();
-    return evaluate_all(conditions, changes, "");
+    return evaluate_all(conditions, changes, before.empty() ? lead[1] : "");
 }
 
 Result<ExitCode> run_history(const HistoryArguments& arguments) {
@@ -155,12 +181,14 @@ std::function<Result<ExitCode>()> declare_history(CommandLine& line) {
     line.option("--last", arguments->last, "check: number of most recent runs to compare with (default: 10).")
         .integer_range(1, 1'000'000)
         .value("N");
+    line.flag("--new-label", arguments->new_label, "check: Accept a label without runs, as of the first run.");
     declare_conditions(line, arguments->fail_on);
     line.option("--format", arguments->format, "list and check: output format: text, csv, json or md (default: text).")
         .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    declare_options(line, arguments->options);
+    declare_options(line, arguments->options,
+                    {AnalysisOption::limit, AnalysisOption::device, AnalysisOption::step_range});
     declare_read_limits(line, arguments->limits);
     return [arguments]() -> Result<ExitCode> {
         if (!arguments->database.empty()) return run_history(*arguments);

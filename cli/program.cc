@@ -13,13 +13,35 @@
 
 #include "cli/choice.h"
 #include "cli/command.h"
+#include "cli/common_options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "core/base/files/path_search.h"
 #include "core/base/text/shell_words.h"
 #include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {
+
+// "  NAME  DOC", wrapped: DOC has a column of its own, and begins on the next line if NAME is too long. Narrow terminals have a narrower
+// column.
+std::string help_entry(const std::string& name, const std::string& doc, std::size_t column) {
+    const int room = style_for("-").width;
+    column = std::min(column, static_cast<std::size_t>(room) / 3);
+    const std::string indent(column, ' ');
+    bool fits = name.size() + 4 <= column;
+    std::string lines = fits ? pad_right("  " + name, static_cast<int>(column)) : "";
+    if (!fits) {
+        for (const std::string& line : wrap(name, room - 4)) lines += (lines.empty() ? "  " : "    ") + line + "\n";
+        lines += indent;
+    }
+    bool first = true;
+    for (const std::string& line : wrap(doc, room - static_cast<int>(column))) {
+        lines += (first ? "" : indent) + line + "\n";
+        first = false;
+    }
+    return lines;
+}
 
 // CLI11's formatter with the usage line and the headings of this program.
 class HelpFormatter final : public CLI::Formatter {
@@ -38,7 +60,27 @@ public:
         text = CLI::detail::find_and_replace(std::move(text), "\n\n\n", "\n\n");
         return text.substr(0, text.find_last_not_of('\n') + 1) + "\n";
     }
-    std::string make_footer(const CLI::App* app) const override { return paragraph(app->get_footer()); }
+    std::string make_description(const CLI::App* app) const override { return paragraph(app->get_description()); }
+    std::string make_footer(const CLI::App* app) const override {
+        const std::string footer = app->get_footer();
+        std::string text;
+        for (std::string_view rest = footer; !rest.empty();) {
+            std::string line(rest.substr(0, rest.find('\n')));
+            rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+            std::size_t tab = line.find('\t');
+            text += line.empty()       ? "\n"
+                    : tab == line.npos ? paragraph(line)
+                                       : entry(line.substr(0, tab), line.substr(tab + 1));
+        }
+        return text;
+    }
+    // The limits that few people ever set are one line.
+    std::string make_group(std::string group, bool positional, std::vector<const CLI::Option*> options) const override {
+        if (group != kReadLimitsGroup) return CLI::Formatter::make_group(group, positional, options);
+        std::string names;
+        for (const CLI::Option* option : options) names += (names.empty() ? "" : ", ") + option->get_name();
+        return paragraph(fmt::format("\n{}: {} (gpu-profile help troubleshooting)", group, names));
+    }
     // The name and its value, then the description, wrapped. A value's range and default are part of the description.
     std::string make_option(const CLI::Option* option, bool positional) const override {
         std::string value = option->get_type_name();
@@ -61,42 +103,49 @@ private:
         return lines;
     }
     std::string entry(const std::string& name, const std::string& doc) const {
-        std::string indent(column_width_, ' '), text = "  " + name;
-        bool fits = text.size() + 2 <= column_width_;
-        std::string lines = fits ? pad_right(text, static_cast<int>(column_width_)) : text + "\n" + indent;
-        int width = std::max(40, style_for("-").width - static_cast<int>(column_width_));
-        bool first = true;
-        for (const std::string& line : wrap(doc, width)) {
-            lines += (first ? "" : indent) + line + "\n";
-            first = false;
-        }
-        return lines;
+        return help_entry(name, doc, column_width_);
     }
 
     const Command& command_;
 };
 
+constexpr std::size_t kCommandColumn = 36, kShortColumn = 12;
+
 // From the list of commands.
 std::string program_help() {
-    std::string text = fmt::format(
-        "gpu-profile {}: where the time of a GPU program goes, and what to change\n\n"
-        "usage: gpu-profile COMMAND [ARGUMENT...]\n",
-        program_version());
+    std::string text;
+    auto paragraph = [&text](const std::string& words) {
+        for (const std::string& line : wrap(words, style_for("-").width)) text += line + "\n";
+    };
+    paragraph(
+        fmt::format("gpu-profile {}: where the time of a GPU program goes, and what to change", program_version()));
+    text += "\nusage: gpu-profile COMMAND [ARGUMENT...]\n";
     std::string_view group;
     for (const Command* command : commands()) {
         if (command->group != group) text += fmt::format("\n{}\n", group = command->group);
-        text += fmt::format("  {:<32}  {}\n", fmt::format("{} {}", command->name, command->synopsis), command->doc);
+        text += help_entry(fmt::format("{} {}", command->name, command->synopsis), std::string(command->doc),
+                           kCommandColumn);
     }
     text +=
         "\nStart with             gpu-profile report FILE\n"
         "Help for one command   gpu-profile COMMAND --help\n"
-        "Documentation          gpu-profile help [TOPIC]\n\n"
-        "The format of FILE is detected from its content; gzip and zstd are decompressed; - reads standard input.\n"
-        "Times are in seconds unless they carry a unit: 464ms, 20us, 300ns.\n\n"
-        "Exit status\n";
+        "Documentation          gpu-profile help [TOPIC]\n\n";
+    paragraph(
+        "The format of FILE is detected from its content; gzip and zstd are decompressed; - reads standard input.");
+    paragraph("Times are in seconds unless they carry a unit: 464ms, 20us, 300ns.");
+    text += "\nExit status\n";
     for (const ExitCodeSpec& spec : kExitCodes)
-        text += fmt::format("  {}  {}\n", static_cast<int>(spec.code), spec.doc);
+        text += help_entry(std::to_string(static_cast<int>(spec.code)), std::string(spec.doc), 5);
     return text;
+}
+
+// What most people need, for those who type the name alone.
+std::string short_help() {
+    std::string text = "usage: gpu-profile COMMAND [ARGUMENT...]\n\n";
+    for (std::string_view name : {"record", "report", "view", "compare", "bench", "top"})
+        for (const Command* command : commands())
+            if (command->name == name) text += help_entry(std::string(name), std::string(command->doc), kShortColumn);
+    return text + "\nall commands: gpu-profile help\n";
 }
 
 // Makes `app` print its help as this program does; to be called before the command declares its arguments.
@@ -115,10 +164,15 @@ int finish(const Status& status) {
 Error usage_error(std::string message) { return {ExitCode::usage, std::move(message)}; }
 
 // Checked before CLI11 parses anything: the first word, and what the user may have meant.
-Error unknown_command(std::string_view word) {
+Error unknown_command(std::string_view word, const std::string& words) {
     std::vector<std::string_view> names;
     for (const Command* command : commands()) names.push_back(command->name);
-    std::string hint = did_you_mean(word, names);
+    std::string hint;
+    if (is_path(std::string(word)) && access(std::string(word).c_str(), X_OK) != 0)
+        hint = fmt::format("; to read a file, use gpu-profile report {}", shell_quoted_file(word));
+    if (hint.empty()) hint = did_you_mean(word, names);
+    if (hint.empty() && !find_program(word).empty())
+        hint = fmt::format("; to record a program, use gpu-profile record -- {}", words);
     if (hint.empty() && word.find_first_of("./") != std::string_view::npos)
         hint = fmt::format("; to read a file, use gpu-profile report {}", shell_quoted_file(word));
     if (hint.empty()) hint = fmt::format("; expected one of: {}", joined(names));
@@ -233,7 +287,10 @@ Error option_without_command(std::string_view word) {
 }
 
 Result<ExitCode> dispatch(int argc, char** argv) {
-    if (argc < 2) return usage_error("no command given; gpu-profile --help lists the commands");
+    if (argc < 2) {
+        Status shown = print(short_help());
+        return shown ? Result<ExitCode>(ExitCode::usage) : shown.error();
+    }
     std::string_view first = argv[1];
     Status printed;
     // `gpu-profile [OPTIONS] -- CMD` has no command word; the `--` identifies it.
@@ -249,7 +306,10 @@ Result<ExitCode> dispatch(int argc, char** argv) {
     else {
         for (const Command* command : commands())
             if (command->name == first) return run_command(*command, argv + 2, argv + argc);
-        return unknown_command(first);
+        std::string words;
+        for (char** word = argv + 1; word != argv + argc; ++word)
+            words += (words.empty() ? "" : " ") + shell_quoted(*word);
+        return unknown_command(first, words);
     }
     if (!printed.ok()) return printed.error();
     return ExitCode::ok;

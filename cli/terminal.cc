@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "core/base/files/path_search.h"
 #include "core/base/text/ascii.h"
 #include "core/base/text/shell_words.h"
@@ -75,6 +76,7 @@ std::string pager_command() {
 Status print_paged(std::string_view text) {
     std::string command = fits_the_screen(text) ? "" : pager_command();
     if (command.empty()) return print(text);
+    end_progress();  // the screen is the pager's from here on
     // As git does: colours, and no cleared screen; what the user has set stays.
     command = "LESS=${LESS-FRX}; export LESS; " + command;
     signal(SIGPIPE, SIG_DFL);  // the pager inherits it

@@ -34,7 +34,11 @@ std::function<Result<ExitCode>()> declare_whatif(CommandLine& line) {
         .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", request->output, "Write to this file instead of standard output.").value("FILE");
-    declare_options(line, request->options);
+    declare_options(
+        line, request->options,
+        {AnalysisOption::limit, AnalysisOption::device, AnalysisOption::step_range, AnalysisOption::input_range});
+    line.remove("--changes");
+    line.refused("--changes", "use --change, once for each");
     declare_read_limits(line, request->limits);
     return [request, changes] {
         for (const std::string& change : *changes) request->options.changes += change + ";";

@@ -147,6 +147,7 @@ Metric deciding_metric(const Changes& changes) {
 
 ResultTable metrics_table(const Changes& changes) {
     ResultTable table("metrics", kComparisonColumns);
+    table.wanted = {"change_pct", "low_pct", "high_pct", "verdict"};
     for (std::size_t i = 0; i < kMetricCount; ++i) {
         const Change& change = changes[i];
         if (!change.base && !change.next) continue;

@@ -30,8 +30,10 @@ Result<Condition> condition_of(std::string_view text) {
     };
     Condition condition;
     condition.text = without_blanks(text);
+    condition.cannot_tell = condition.text == "cannot-tell";
+    if (condition.cannot_tell) return condition;
     std::size_t at = condition.text.find_first_of("<>");
-    if (at == condition.text.npos) return wrong("expected METRIC>PERCENT, such as 'step_p50>2%'");
+    if (at == condition.text.npos) return wrong("expected METRIC>PERCENT, such as 'step_p50>2%', or cannot-tell");
     std::string_view name = std::string_view(condition.text).substr(0, at);
     bool known = false;
     for (std::size_t i = 0; i < kMetricCount; ++i)
@@ -53,8 +55,13 @@ Result<Condition> condition_of(std::string_view text) {
 }
 
 ConditionResult evaluate(const Condition& condition, const Changes& changes, std::string_view not_comparable) {
-    const Change& change = changes[static_cast<std::size_t>(condition.metric)];
+    const Metric metric = condition.cannot_tell ? deciding_metric(changes) : condition.metric;
+    const Change& change = changes[static_cast<std::size_t>(metric)];
     auto line = [&](std::string_view what) { return fmt::format("--fail-on {}: {}", condition.text, what); };
+    if (condition.cannot_tell) {
+        if (not_comparable.empty() && change.word != Word::cannot_tell) return {ConditionOutcome::holds, line("")};
+        return {ConditionOutcome::fires, line(not_comparable.empty() ? change.because : std::string(not_comparable))};
+    }
     if (!not_comparable.empty())
         return {ConditionOutcome::not_evaluated, line(fmt::format("not evaluated: {}", not_comparable))};
     if (!change.pct || (!change.strict && !decided(change)))

@@ -78,9 +78,12 @@ Ruling look_for_synchronisation(const Facts& facts) {
         finding.title =
             fmt::format("Waiting for the GPU leaves it idle {} % of the time", readable_percent(shares.pct(gain.ns)));
     set_cost(finding, gain);
+    const DurNs drained = drained_ns(facts);
     finding.evidence.push_back(fmt::format(
-        "the host waits {}, {} in total; the GPU is idle for {} after running out of work during such a wait", per_step,
-        readable_duration(waits.blocked_ns), readable_duration(drained_ns(facts))));
+        "the host waits {}, {} in total; {}", per_step, readable_duration(waits.blocked_ns),
+        drained > 0
+            ? fmt::format("the GPU runs out of work during such a wait and is idle for {}", readable_duration(drained))
+            : "the GPU never runs out of work during such a wait"));
     const std::vector<WaitSite>& sites = facts.get<WaitSites>().sites;
     for (std::size_t i = 0; i < std::min(kSites, sites.size()); ++i) finding.evidence.push_back(where(facts, sites[i]));
     if (shares.idle_of(IdleCause::synchronisation) > 0)

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/tables/option_checks.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -70,6 +71,8 @@ Result<std::array<compare::Run, 2>> read_both(const CompareArguments& arguments)
     for (std::size_t side = 0; side < traces.size(); ++side) {
         const Result<Trace>& trace = *traces[side];
         if (!trace.ok()) return trace.error();
+        if (Status known = check_names(*trace, arguments.options); !known)
+            return Error{known.error().code, fmt::format("{}: {}", *files[side], known.error().message)};
         // Counters of kernels have no times to compare. Everything else that is recorded has, or is empty.
         if (trace->tables().profiled_kernel.rows > 0 && trace->kernel().rows == 0 && trace->window().length() == 0)
             return Error{ExitCode::empty,
@@ -138,7 +141,8 @@ std::function<Result<ExitCode>()> declare_compare(CommandLine& line) {
         .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    declare_options(line, arguments->options);
+    declare_options(line, arguments->options,
+                    {AnalysisOption::limit, AnalysisOption::device, AnalysisOption::step_range});
     declare_read_limits(line, arguments->limits);
     line.footer("Analyses: " + joined(comparison_tables()));
     return [arguments] { return run_compare(*arguments); };

@@ -49,6 +49,8 @@ std::vector<HelpPage> split_pages(std::string_view packed) {
         std::string_view text = take_until(packed, kBetween);
         std::string_view path = take_until(text, '\n');
         path.remove_suffix(path.ends_with(".md") ? 3 : 0);
+        for (constexpr std::string_view kEnd = "-->\n"; text.starts_with("<!--");)  // about the page, for tools
+            text.remove_prefix(std::min(text.find(kEnd), text.size() - kEnd.size()) + kEnd.size());
         std::size_t slash = path.rfind('/') + 1;  // 0 without one
         std::string_view title = text.substr(0, text.find('\n'));
         title.remove_prefix(std::min(title.find_first_not_of("# "), title.size()));

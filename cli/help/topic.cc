@@ -13,6 +13,7 @@
 #include "cli/help/pages.h"
 #include "cli/terminal.h"
 #include "present/report/paint.h"
+#include "present/report/text_lines.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -30,16 +31,22 @@ constexpr Part kParts[] = {
     {"how-it-works", "How it works"},
 };
 
-std::string topic_line(std::string_view name, std::string_view doc) { return fmt::format("  {:<20}  {}\n", name, doc); }
+std::string topic_line(std::string_view name, std::string_view doc, const Style& style) {
+    constexpr int kColumn = 24;
+    std::string text;
+    for (const std::string& line : wrap(std::string(doc), style.width - kColumn))
+        text += fmt::format("{:<{}}{}\n", text.empty() ? fmt::format("  {}  ", name) : "", kColumn, line);
+    return text;
+}
 
 std::string all_topics(const Style& style) {
     Paint paint(style.colour);
     std::string text = fmt::format("usage: gpu-profile help TOPIC\n\n{}\n", paint.bold("Commands"));
-    for (const Command* command : commands()) text += topic_line(command->name, command->doc);
+    for (const Command* command : commands()) text += topic_line(command->name, command->doc, style);
     for (const Part& part : kParts) {
         text += fmt::format("\n{}\n", paint.bold(part.heading));
         for (const HelpPage& page : help_pages())
-            if (page.folder == part.folder) text += topic_line(page.name, page.title);
+            if (page.folder == part.folder) text += topic_line(page.name, page.title, style);
     }
     return text;
 }

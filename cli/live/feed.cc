@@ -25,6 +25,7 @@ void declare_live_options(CommandLine& line, LiveOptions& live) {
 }
 
 Status check(const LiveOptions& live) {
+    if (Status known = check_backend(live.backend); !known) return known;
     if (live.backend == "none")
         return Error{ExitCode::usage, "--backend none samples no device; use auto, nvml, smi or replay:FILE"};
     return {};

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/tables/option_checks.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -26,6 +27,7 @@
 #include "core/base/text/readable.h"
 #include "core/model/select_interval.h"
 #include "io/importers/open_trace.h"
+#include "present/answer/analyses.h"
 
 namespace gpuprof::inline cli {
 namespace {
@@ -197,6 +199,14 @@ Result<QueryArguments> sorted_words(QueryArguments arguments) {
     return arguments;
 }
 
+// Which analyses a query runs is known only when it has run.
+Status check_heard(const Options& options, const Catalogue& catalogue) {
+    std::vector<const Analysis*> ran;
+    for (const Relation& relation : catalogue.relations())
+        if (relation.analysis != nullptr && relation.answer) ran.push_back(relation.analysis);
+    return check_options(options, ran, analyses());
+}
+
 Result<ExitCode> run_query(const QueryArguments& given) {
     Result<QueryArguments> sorted = sorted_words(given);
     if (!sorted.ok()) return sorted.error();
@@ -210,6 +220,7 @@ Result<ExitCode> run_query(const QueryArguments& given) {
     Progress progress;
     Result<Trace> opened = open_trace(arguments.files, arguments.limits);
     if (!opened.ok()) return opened.error();
+    if (Status known = check_names(*opened, arguments.options); !known) return known.error();
     note_damage(*opened);
     Trace trace = rebase_to_start(std::move(opened).value());
     Catalogue catalogue(trace, arguments.options, arguments.whole);
@@ -230,6 +241,8 @@ Result<ExitCode> run_query(const QueryArguments& given) {
     Result<ExitCode> done = answer(run, arguments);
     if (done.ok()) run.finish();
     output->flush();
+    if (done.ok() && *done == ExitCode::ok && (!arguments.sql.empty() || isatty(STDIN_FILENO) == 0))
+        if (Status heard = check_heard(arguments.options, catalogue); !heard) done = heard.error();
     bool whole = done.ok() && *done == ExitCode::ok;
     if (Status closed = whole || output->failed() ? output->close() : Status(); !closed.ok()) return closed.error();
     return done;

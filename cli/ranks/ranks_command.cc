@@ -31,6 +31,7 @@
 #include "core/base/text/shell_words.h"
 #include "core/model/build/merge_traces.h"
 #include "core/model/trace.h"
+#include "core/schema/losses.h"
 #include "core/schema/read_limits.h"
 #include "io/exporters/capture_export.h"
 #include "io/importers/open_trace.h"
@@ -133,6 +134,17 @@ struct RanksArguments {
     std::int64_t rank = -1, memory = 0;
 };
 
+// --step-range that names nothing in any rank: each whole recording would count as one step, in silence.
+Status check_step_range(const Trace& job, const std::string& name) {
+    const LossTable& losses = job.tables().loss;
+    std::size_t without = 0;
+    for (Row row = 0; row < losses.rows; ++row)
+        without += job.text(losses.kind.value_or(row, kNoString)) == spec_of(Loss::no_steps).name ? 1 : 0;
+    if (name.empty() || without == 0 || without < job.tables().rank_step.rows) return {};
+    return Error{ExitCode::usage,
+                 fmt::format("--step-range '{}': no range or operator of these ranks has this name", name)};
+}
+
 // Reads the job, and saves it on request.
 Result<ExitCode> read_and_save(const RanksArguments& arguments, const std::vector<std::string>& paths,
                                const std::string& name, std::optional<Trace>& job) {
@@ -141,7 +153,9 @@ Result<ExitCode> read_and_save(const RanksArguments& arguments, const std::vecto
     asked.engine.memory = static_cast<std::uint64_t>(arguments.memory);
     const AnalysisRequest& request = arguments.request;
     Result<ExitCode> ended = read_job(paths, asked, request.options, request.limits, job);
-    if (!ended.ok() || *ended != ExitCode::ok || arguments.save.empty()) return ended;
+    if (!ended.ok() || *ended != ExitCode::ok) return ended;
+    if (Status known = check_step_range(*job, request.options.step_range); !known) return known.error();
+    if (arguments.save.empty()) return ended;
     Progress progress;
     Status saved = write_output(
         arguments.save, [&](Sink& sink) { return write_capture(*job, sink, {}); }, FileAccess::owner);
@@ -260,7 +274,7 @@ std::function<Result<ExitCode>()> declare_ranks(CommandLine& line) {
                 "With view: show the recordings of these ranks, at most 16, as one timeline on the job's common clock "
                 "(3,7 or 0-7).")
         .value("RANKS");
-    declare_options(line, arguments->request.options);
+    declare_options(line, arguments->request.options, {AnalysisOption::limit, AnalysisOption::step_range});
     declare_read_limits(line, arguments->request.limits);
     return [arguments] { return run_ranks(*arguments); };
 }

@@ -85,7 +85,8 @@ void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments) {
     line.text_option(
             "--debug-env", [&arguments](const std::string& groups) { arguments.groups = groups; },
             "Set variables for debugging in CMD's environment, and record the logs that libraries write then, "
-            "by group, separated by commas: sync (CUDA_LAUNCH_BLOCKING), torch, cudnn, cublas, nccl (default: all).")
+            "by group, separated by commas: sync (CUDA_LAUNCH_BLOCKING), torch, cudnn, cublas, nccl, or all (default: "
+            "all).")
         .optional_value()
         .suggest(kGroups)
         .value("GROUPS");
@@ -94,7 +95,8 @@ void declare_debug_env(CommandLine& line, DebugEnvArguments& arguments) {
 Result<std::vector<std::string>> debug_groups(const DebugEnvArguments& arguments) {
     std::vector<std::string> groups;
     if (!arguments.groups) return groups;
-    if (arguments.groups->empty()) return std::vector<std::string>(std::begin(kGroups), std::end(kGroups));
+    if (arguments.groups->empty() || *arguments.groups == "all")
+        return std::vector<std::string>(std::begin(kGroups), std::end(kGroups));
     for (std::string_view rest = *arguments.groups; !rest.empty();) {
         std::string_view word = rest.substr(0, rest.find(','));
         rest.remove_prefix(std::min(word.size() + 1, rest.size()));

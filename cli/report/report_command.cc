@@ -15,6 +15,7 @@
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/facts/validity.h"
+#include "analyze/tables/option_checks.h"
 #include "cli/choice.h"
 #include "cli/command.h"
 #include "cli/command_options.h"
@@ -40,8 +41,8 @@
 namespace gpuprof::inline cli {
 namespace {
 
-constexpr double kMaxTime = 1e9;                                    // seconds
-constexpr std::array<std::string_view, 1> kConditions{"validity"};  // of --fail-on
+constexpr double kMaxTime = 1e9;                                                   // seconds
+constexpr std::array<std::string_view, 2> kConditions{"validity", "cannot-tell"};  // of --fail-on
 
 struct ReportArguments {
     std::string file;
@@ -200,7 +201,7 @@ ReportArguments sorted_words(ReportArguments arguments) {
     for (const std::string& word : arguments.words) {
         bool is_analysis = find_analysis(word) != nullptr;
         if (!is_analysis && !arguments.analyses.empty() && find_analysis(arguments.analyses.back()) != nullptr &&
-            find_analysis(arguments.analyses.back())->traits.of_kernel && arguments.options.kernel.empty())
+            find_analysis(arguments.analyses.back())->reads(AnalysisOption::kernel) && arguments.options.kernel.empty())
             arguments.options.kernel = word;
         else
             (!is_analysis && is_path(word) ? arguments.files : arguments.analyses).push_back(word);
@@ -219,6 +220,33 @@ ExitCode judge_validity(const Facts& facts) {
     return validity.violated() ? ExitCode::threshold : ExitCode::ok;
 }
 
+// --fail-on cannot-tell: the first answer has no verdict.
+Result<ExitCode> judge_verdict(const Facts& facts, const std::optional<Answer>& known) {
+    std::optional<Answer> made;
+    if (!known) {
+        Result<Answer> answer = make_answer(facts);
+        if (!answer.ok()) return answer.error();
+        made = std::move(answer).value();
+    }
+    const Verdict& verdict = (known ? *known : *made).verdict;
+    if (verdict.limit != Limit::unknown) return ExitCode::ok;
+    note(fmt::format("--fail-on cannot-tell: {}", verdict.because));
+    return ExitCode::threshold;
+}
+
+// Whatever --fail-on asks for.
+Result<ExitCode> judge_all(const std::vector<std::string>& conditions, const Facts& facts,
+                           const std::optional<Answer>& known) {
+    ExitCode judged = ExitCode::ok;
+    for (const std::string& condition : conditions) {
+        Result<ExitCode> one =
+            condition == kConditions.front() ? Result<ExitCode>(judge_validity(facts)) : judge_verdict(facts, known);
+        if (!one.ok()) return one;
+        if (*one != ExitCode::ok) judged = *one;
+    }
+    return judged;
+}
+
 Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,
                             const std::function<void(const Facts&)>& judge = {}) {
     Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, arguments);
@@ -231,13 +259,14 @@ Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, 
         !written)
         return written.error();
     if (judge) judge(*selected->facts);
-    return arguments.fail_on.empty() ? ExitCode::ok : judge_validity(*selected->facts);
+    return judge_all(arguments.fail_on, *selected->facts, found->answer);
 }
 
 Result<ExitCode> show(const Plan& plan, const ReportArguments& arguments) {
     Progress progress;
     Result<Trace> whole = open_trace(arguments.files, arguments.limits);
     if (!whole.ok()) return whole.error();
+    if (Status known = check_names(*whole, arguments.options); !known) return known.error();
     return show_trace(plan, arguments, std::move(whole).value());
 }
 
@@ -257,8 +286,11 @@ Result<ExitCode> run_report(const ReportArguments& given) {
     Result<Plan> plan = plan_of(arguments);
     if (!plan.ok()) return plan.error();
     for (const std::string& condition : arguments.fail_on)
-        if (condition != kConditions.front())
-            return unknown_choice("--fail-on condition", condition, {kConditions.front()});
+        if (std::find(kConditions.begin(), kConditions.end(), condition) == kConditions.end())
+            return unknown_choice("--fail-on condition", condition, {kConditions.begin(), kConditions.end()});
+    std::vector<const Analysis*> shown = plan->analyses;
+    if (shown.empty()) shown = {&kSummary};
+    if (Status heard = check_options(arguments.options, shown, analyses()); !heard) return heard.error();
     if (Status free = check_output(arguments.output, arguments.files); !free) return free.error();
     if (!arguments.watch) return show(*plan, arguments);
     if (std::find(arguments.files.begin(), arguments.files.end(), "-") != arguments.files.end())
@@ -281,8 +313,7 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
     auto arguments = std::make_shared<ReportArguments>();
     line.option("FILE", arguments->file, kRecordingDoc).required().value("");
     line.option("ANALYSIS", arguments->words,
-                "Analyses to show (default: the first answer); `gpu-profile schema` lists them. Other arguments that "
-                "name existing "
+                "Analyses to show, of the list below (default: the first answer). Other arguments that name existing "
                 "files are further recordings of the job.")
         .suggest(names_of(analyses()))
         .value("");
@@ -300,16 +331,21 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
     line.flag("--whole", arguments->whole,
               "Analyse the whole recording with start-up, not only the part with most work.");
     line.option("--fail-on", arguments->fail_on,
-                "Exit with 1 if the recording contradicts itself: 'validity', the analysis that lists how.")
+                "Exit with 1 if the recording contradicts itself ('validity', the analysis that lists how), or if the "
+                "first answer is 'cannot-tell'; may be repeated.")
         .one_value_per_use()
         .suggest(kConditions)
-        .value("validity");
+        .value("WHEN");
     line.flag("--verbose", arguments->verbose,
               "Show all of the first answer: every warning, cause, kernel and finding, and the plan.");
     line.flag("--watch", arguments->watch, "Show the answer again whenever a recording changes, until Ctrl-C.");
     declare_options(line, arguments->options);
     declare_read_limits(line, arguments->limits);
-    line.footer("Analyses: " + joined(names_of(analyses())));
+    std::string listed = "Analyses";
+    for (const ListedAnalysis& each : listed_analyses())
+        listed += each.analysis == nullptr ? fmt::format("\n\n{}: {}", each.heading, each.doc)
+                                           : fmt::format("\n{}\t{}", each.analysis->name, each.analysis->doc);
+    line.footer(listed);
     return [arguments] { return run_report(*arguments); };
 }
 

@@ -12,17 +12,20 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/command_options.h"
 #include "cli/live/feed.h"
 #include "cli/live/live_state.h"
 #include "cli/output.h"
+#include "cli/program.h"
 #include "cli/terminal.h"
 #include "cli/top/screen.h"
 #include "cli/top/top_layout.h"
 #include "core/base/clock.h"
 #include "core/base/files/sink.h"
+#include "core/base/text/close_match.h"
 #include "core/base/text/readable.h"
 #include "present/report/report.h"
 #include "present/report/text_lines.h"
@@ -61,7 +64,7 @@ Cell text(const std::string& value) { return value.empty() ? kAbsent : Cell(std:
 
 // `names`: process names by pid.
 void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::int64_t, std::string>& names,
-                      const Style& style, Sink& sink) {
+                      const ReportFormat& format, const Style& style, Sink& sink) {
     ResultTable devices("devices", kDevices), processes("processes", kProcesses);
     for (const LiveDevice& device : state.devices()) {
         auto value = [&](Metric metric) { return state.value(device, metric, now); };
@@ -80,6 +83,14 @@ void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::in
         }
     }
     if (!state.problem().empty()) devices.notes.push_back(state.problem());
+    if (format.name != "text") {
+        std::vector<ResultTable> tables;
+        tables.push_back(std::move(devices));
+        tables.push_back(std::move(processes));
+        Report report{.version = program_version(), .origin = {}, .window = {}, .trust = {}, .tables = tables};
+        report.origin.tool = state.backend();
+        return format.write(report, style, sink);
+    }
     write_text_table(devices, style, sink);
     write_notes(devices, style, sink);
     if (processes.rows() > 0) {
@@ -91,6 +102,7 @@ void write_top_tables(const LiveState& state, TimeNs now, const std::map<std::in
 struct TopArguments {
     LiveOptions live;
     bool once = false;
+    std::string format = "text";
 };
 
 // The command line of a process, else its short name; "" if it cannot be seen.
@@ -130,7 +142,7 @@ std::string time_of_day(TimeNs time) {
 
 constexpr int kNoEdge = 1000;
 
-Status print_tables(const LiveFeed& feed, bool last) {
+Status print_tables(const LiveFeed& feed, const ReportFormat& format, bool last) {
     Result<Output> output = Output::open("-");
     if (!output.ok()) return output.error();
     Style style = style_for("-");
@@ -138,8 +150,8 @@ Status print_tables(const LiveFeed& feed, bool last) {
     if (isatty(STDOUT_FILENO) == 0) style.width = kNoEdge;  // one line per device, however long
     feed.look([&](const LiveState& state) {
         TimeNs now = realtime_ns();
-        output->write(time_of_day(now) + "\n");
-        write_top_tables(state, now, process_names(state, now), style, *output);
+        if (format.name == "text") output->write(time_of_day(now) + "\n");
+        write_top_tables(state, now, process_names(state, now), format, style, *output);
         output->write(last ? "" : "\n");
     });
     return output->close();
@@ -153,7 +165,8 @@ Result<ExitCode> print_along(LiveFeed& feed, const TopArguments& arguments) {
     for (;;) {
         wait(static_cast<DurNs>(arguments.live.interval_s * 1e9));
         bool last = arguments.once || feed.ended();
-        if (Status printed = print_tables(feed, last); !printed) return printed.error();
+        if (Status printed = print_tables(feed, *find_report_format(arguments.format), last); !printed)
+            return printed.error();
         if (last) return ExitCode::ok;
         if (std::string problem = feed.problem(); !problem.empty()) note(problem);
         feed.restart(monotonic_ns());
@@ -210,6 +223,11 @@ private:
 };
 
 Result<ExitCode> top(const TopArguments& arguments) {
+    const ReportFormat* format = find_report_format(arguments.format);
+    if (format == nullptr || format->one_table)
+        return unknown_choice("format", arguments.format, {"text", "json", "md"});
+    if (format->name != "text" && !arguments.once)
+        return Error{ExitCode::usage, fmt::format("--format {} needs --once", format->name)};
     if (Status sound = check(arguments.live); !sound) return sound.error();
     LiveFeed feed(arguments.live);
     if (Status sampling = feed.start(); !sampling) return sampling.error();
@@ -231,6 +249,9 @@ std::function<Result<ExitCode>()> declare_top(CommandLine& line) {
     auto arguments = std::make_shared<TopArguments>();
     declare_live_options(line, arguments->live);
     line.flag("--once", arguments->once, "Print one table and exit.");
+    line.option("--format", arguments->format, "With --once: text, json or md (default: text).")
+        .suggest(std::vector{"text", "json", "md"})
+        .value("FORMAT");
     return [arguments] { return top(*arguments); };
 }
 

@@ -252,12 +252,13 @@ private:
         auto count = static_cast<std::size_t>(LiveState::kSlots);
         std::vector<std::optional<double>> past = state_.history(device, metric, count, view_.now);
         if (std::none_of(past.begin(), past.end(), [](const auto& each) { return each.has_value(); })) return;
+        std::optional<double> now = value(device, metric);
         if (top <= 0) {
+            top = now.value_or(0);  // means of intervals can be below the newest value
             for (const auto& each : past) top = std::max(top, each.value_or(0));
             top = top <= 0 ? 1 : top;
             scale = "up to " + (metric == Metric::mem_used ? bytes_of(top) : fmt::format(format, top));
         }
-        std::optional<double> now = value(device, metric);
         auto say = [&](double amount) {
             return metric == Metric::mem_used ? bytes_of(amount) : fmt::format(format, amount);
         };
@@ -279,7 +280,7 @@ private:
         add_plotted_metric(subjects, device, Metric::sm_clock, "SM clock", "{:.0f} MHz",
                            device.known.sm_clock_max_mhz.value_or(0),
                            fmt::format("of {:.0f} MHz", device.known.sm_clock_max_mhz.value_or(0)));
-        add_plotted_metric(subjects, device, Metric::temp, "temperature", "{:.0f} C", 100, "of 100 C");
+        add_plotted_metric(subjects, device, Metric::temp, "temperature", "{:.0f} °C", 100, "of 100 °C");
         add_plotted_metric(subjects, device, Metric::util_mem, "util.mem", "{:.0f} %", 100, "of 100 %");
         return subjects;
     }

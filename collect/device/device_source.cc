@@ -19,7 +19,12 @@ Status check_backend(const std::string& backend) {
     constexpr std::string_view kReplay = "replay:";
     for (const char* known : {"auto", "nvml", "smi", "none"})
         if (backend == known) return {};
-    if (backend.size() > kReplay.size() && backend.starts_with(kReplay)) return {};
+    if (backend.size() > kReplay.size() && backend.starts_with(kReplay)) {
+        SourceRequest request;
+        request.backend = backend;
+        Result<std::unique_ptr<DeviceSource>> series = open_replay(request);
+        return series.ok() ? Status() : Status(series.error());
+    }
     return unknown_choice("backend", backend, {"auto", "nvml", "smi", "none", "replay:FILE"});
 }
 

@@ -10,7 +10,7 @@ namespace gpuprof::inline device {
 constexpr std::size_t kMaxNotes = 24;
 
 SampleAccumulator::SampleAccumulator(const SourceRequest& request, std::size_t max_samples, TimeNs began, DurNs warmup)
-    : request_(request), max_samples_(max_samples), statistics_from_(began + warmup) {}
+    : request_(request), max_samples_(max_samples), warmup_(warmup), statistics_from_(began + warmup) {}
 
 void SampleAccumulator::opened(const Opened& opened) {
     backend_ = opened.backend;
@@ -35,6 +35,9 @@ void SampleAccumulator::on_poll(const PollResult& polled) {
         for (; energy != polled.energy.end() && energy->time < time; ++energy)
             if (Device* device = find(energy->device)) device->series.add_energy(*energy, statistics_from_);
     };
+    // A series that comes all at once has its own clock, so its warm-up begins with it.
+    if (immediate_ && !any_reading_ && !polled.readings.empty())
+        statistics_from_ = warmup_ > 0 ? polled.readings.front().time + warmup_ : INT64_MIN;
     for (const Reading& reading : polled.readings) {
         add_energy_before(reading.time);
         Device* device = find(reading.device);
@@ -42,7 +45,7 @@ void SampleAccumulator::on_poll(const PollResult& polled) {
         any_reading_ = true;
         if (device->last != 0) device->gap += gap_between(std::max(device->last, statistics_from_), reading.time);
         device->last = reading.time;
-        device->series.add(reading, immediate_ ? INT64_MIN : statistics_from_);
+        device->series.add(reading, statistics_from_);
     }
     add_energy_before(INT64_MAX);
     for (const Fault& fault : polled.faults) note(fault.sentence);
@@ -119,7 +122,8 @@ std::vector<GpuSummary> SampleAccumulator::summaries(RegionBounds region) const 
     if (devices_.empty()) return {without_samples(region)};
     std::vector<GpuSummary> summaries;
     for (const Device& device : devices_) {
-        RegionBounds bounds = immediate_ ? RegionBounds{device.series.first(), device.series.last()} : region;
+        RegionBounds bounds =
+            immediate_ ? RegionBounds{std::max(device.series.first(), statistics_from_), device.series.last()} : region;
         summaries.push_back(device.series.summary(bounds));
         complete(summaries.back(), device, region.end);
     }

@@ -41,6 +41,7 @@ private:
 
     SourceRequest request_;
     std::size_t max_samples_;
+    DurNs warmup_;
     TimeNs statistics_from_;
     std::string backend_ = "none";
     bool immediate_ = false, any_reading_ = false;

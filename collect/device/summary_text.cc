@@ -52,11 +52,13 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view f
 }
 
 std::string heading(const GpuSummary& summary) {
-    std::string what = summary.n_samples == 0 && summary.name.empty()
-                           ? std::string("no GPU was sampled")
-                           : fmt::format("GPU {} {}", summary.device, summary.name);
-    std::string text = fmt::format("gpu-profile: {}{} {}", what, summary.n_samples == 0 ? " in" : ",",
-                                   readable_duration(summary.duration_s.value_or(0) * 1e9));
+    const std::string length = readable_duration(summary.duration_s.value_or(0) * 1e9);
+    const std::string during = summary.duration_s.value_or(0) > 0 ? " in " + length : "";
+    std::string text = fmt::format("gpu-profile: {}", summary.name.empty() && summary.n_samples == 0
+                                                          ? "no GPU was sampled" + during
+                                                          : fmt::format("GPU {} {}", summary.device, summary.name));
+    if (summary.n_samples > 0) text += ", " + length;
+    if (summary.n_samples == 0 && !summary.name.empty()) text += ": no sample" + during;
     if (summary.n_samples > 0 && summary.backend == "replay")  // at the recording's own times
         text += fmt::format(", {} samples (replay)", readable_count(summary.n_samples));
     else if (summary.n_samples > 0)
@@ -137,7 +139,7 @@ std::string to_text(const GpuSummary& summary, int width) {
         .add_if(summary.mem_clock_mean_mhz, "memory {:.0f} MHz")
         .add_if(summary.throttle_pct, "throttled in {:.0f} % of samples")
         .end(text, "clocks");
-    Line().add_if(summary.temp_mean_c, "mean {:.0f} C").add_if(summary.temp_max_c, "max {:.0f} C").end(text, "heat");
+    Line().add_if(summary.temp_mean_c, "mean {:.0f} °C").add_if(summary.temp_max_c, "max {:.0f} °C").end(text, "temp");
     Line()
         .add_if(summary.gpm_sm_active_mean, "SM active {:.0f} %")
         .add_if(summary.gpm_sm_occupancy_mean, "occupancy {:.0f} %")

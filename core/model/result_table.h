@@ -76,6 +76,9 @@ public:
     // Its rows belong together: row limits do not apply.
     bool whole = false;
 
+    // Names of the columns that people read it for: the last ones to go where there is little room.
+    std::vector<std::string_view> wanted;
+
     // Prefix of row handles such as k-12 (rows count from 1); empty if rows have no handle.
     std::string handle_prefix;
     // Sentences that the reader of the table must know (what is missing and why).

@@ -8,14 +8,23 @@
 namespace gpuprof::inline answer {
 namespace {
 
+#define GPUPROF_ALL_ANALYSES(GROUP, ANALYSIS)          \
+    GROUP("The answer",                                \
+          "`summary` is what report shows by itself; " \
+          "`findings` has each finding in full.")      \
+    ANALYSIS(Summary)                                  \
+    ANALYSIS(Findings)                                 \
+    GPUPROF_ANALYSES_OF_WORK(GROUP, ANALYSIS)          \
+    GPUPROF_ANALYSES_OF_MEASUREMENTS(GROUP, ANALYSIS)  \
+    GPUPROF_ANALYSES_OF_JOBS(GROUP, ANALYSIS)
+
 #define GPUPROF_ANALYSIS_ADDRESS(Name) &k##Name,
-// clang-format off
-constexpr const Analysis* kAnalyses[] = {
-    GPUPROF_ANALYSES_OF_WORK(GPUPROF_ANALYSIS_ADDRESS)
-    GPUPROF_ANALYSES_OF_JOBS(GPUPROF_ANALYSIS_ADDRESS)
-    GPUPROF_ANALYSES_OF_MEASUREMENTS(GPUPROF_ANALYSIS_ADDRESS)
-    &kFindings, &kSummary};
-// clang-format on
+#define GPUPROF_NOTHING(heading, doc)
+constexpr const Analysis* kAnalyses[] = {GPUPROF_ALL_ANALYSES(GPUPROF_NOTHING, GPUPROF_ANALYSIS_ADDRESS)};
+
+#define GPUPROF_ANALYSIS_LISTED(Name) {"", "", &k##Name},
+#define GPUPROF_GROUP_LISTED(heading, doc) {heading, doc, nullptr},
+constexpr ListedAnalysis kListed[] = {GPUPROF_ALL_ANALYSES(GPUPROF_GROUP_LISTED, GPUPROF_ANALYSIS_LISTED)};
 
 // Whether `word` is one of the space-separated words of `list`.
 bool has_word(std::string_view list, std::string_view word) {
@@ -30,6 +39,7 @@ bool has_word(std::string_view list, std::string_view word) {
 }  // namespace
 
 std::span<const Analysis* const> analyses() { return kAnalyses; }
+std::span<const ListedAnalysis> listed_analyses() { return kListed; }
 
 const Analysis* find_analysis(std::string_view name) {
     for (const Analysis* analysis : kAnalyses)

@@ -417,7 +417,11 @@ Result<ResultTable> findings_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kFindings{"findings",     "",  "What to change, with cost, evidence and remedy.", kFindingsColumns,
-                         findings_table, true};
+const Analysis kFindings{"findings",
+                         "",
+                         "What to change, with cost, evidence and remedy.",
+                         kFindingsColumns,
+                         findings_table,
+                         {.about_idle = true, .reads = {AnalysisOption::gap_min_ns, AnalysisOption::input_range}}};
 
 }  // namespace gpuprof::answer

@@ -45,7 +45,11 @@ Result<ResultTable> summary_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSummary{"summary",     "",  "The first answer, one statement per row.", kSummaryColumns,
-                        summary_table, true};
+const Analysis kSummary{"summary",
+                        "",
+                        "The first answer, one statement per row.",
+                        kSummaryColumns,
+                        summary_table,
+                        {.about_idle = true, .reads = {AnalysisOption::gap_min_ns, AnalysisOption::input_range}}};
 
 }  // namespace gpuprof::answer

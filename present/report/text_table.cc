@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -17,10 +18,9 @@ constexpr int kBetween = 2;  // spaces between columns
 // Text columns are not cut below these while a column can be omitted instead: the first one names the row.
 constexpr int kMinNameWidth = 32, kMinTextWidth = 16;
 constexpr int kMinDocWidth = 24;
+constexpr int kMinProseWidth = 40;  // narrower sentences are below their row
 // Columns that hold sentences.
 constexpr std::string_view kProse[] = {"doc", "text", "what", "why", "remedy", "title", "evidence", "would_change_if"};
-constexpr std::size_t kMaxTransposedRows = 4;  // rows that may be shown as columns
-
 // One column of the text: of the table, or the handles.
 struct Shown {
     std::size_t source;  // index in the table
@@ -35,22 +35,33 @@ struct Shown {
 class Layout {
 public:
     Layout(const ResultTable& table, const Style& style)
-        : table_(table), style_(style), rows_(shown_rows(table, style.limit)) {
+        : table_(table),
+          style_(style),
+          rows_(shown_rows(table, style.limit)),
+          amounts_(table.column("value")),
+          units_(amounts_ < table.columns().size() ? table.column("unit") : table.columns().size()) {
         if (!table.handle_prefix.empty())
             columns_.push_back({.source = 0, .handle = true, .empty = false, .header = ""});
         for (std::size_t i = 0; i < table.columns().size(); ++i) {
             const ResultColumn& column = table.columns()[i];
+            if (i == units_) continue;
             bool prose = std::find(std::begin(kProse), std::end(kProse), column.name) != std::end(kProse);
             columns_.push_back({.source = i, .right = is_number(column), .prose = prose, .header = header_of(column)});
         }
-        for (Shown& column : columns_) measure(column);
+        for (Shown& column : columns_) {
+            measure(column);
+            if (is_text(column) && is_wanted(column) && column.width > kMinProseWidth) column.prose = true;
+        }
+        name_apart();
     }
 
     void write(Sink& sink) {
         bool wide = total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth);
-        if (rows_ > 0 && wide && rows_ <= kMaxTransposedRows && transposed_width() <= style_.width)
-            return write_transposed(sink);
-        while (total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && leave_out_one()) {
+        if (rows_ == 1 && wide && transposed_width() <= style_.width) return write_transposed(sink);
+        move_below();
+        while (total() > style_.width && !shrink(kMinNameWidth, kMinTextWidth) && leave_out_one(false)) {
+        }
+        while (total() > style_.width && !shrink(kMinTextWidth, 8) && leave_out_one(true)) {
         }
         shrink(8, 8);
         write_lines(sink);
@@ -60,6 +71,15 @@ public:
 private:
     std::string cell(std::size_t row, const Shown& column) const {
         if (column.handle) return handle_of(table_, row);
+        if (column.source == amounts_ && units_ < table_.columns().size())  // each row has a unit of its own
+            if (const Cell amount = table_.cell(row, amounts_), unit = table_.cell(row, units_); amount.index() != 0) {
+                const auto* text = std::get_if<std::string_view>(&unit);
+                const auto* whole = std::get_if<std::int64_t>(&amount);
+                const auto* real = std::get_if<double>(&amount);
+                if (whole != nullptr || real != nullptr)
+                    return format_amount(real != nullptr ? *real : static_cast<double>(*whole),
+                                         text != nullptr ? *text : std::string_view());
+            }
         return format_cell(table_.cell(row, column.source), table_.columns()[column.source], style_.unicode);
     }
 
@@ -75,6 +95,42 @@ private:
         int between = kBetween * (static_cast<int>(columns_.size()) - 1);
         return std::accumulate(columns_.begin(), columns_.end(), between,
                                [](int sum, const Shown& c) { return sum + c.width; });
+    }
+
+    bool is_wanted(const Shown& column) const {
+        return !column.handle && std::find(table_.wanted.begin(), table_.wanted.end(),
+                                           table_.columns()[column.source].name) != table_.wanted.end();
+    }
+
+    // Of columns that differ in their unit only, the later ones have it in their headers.
+    void name_apart() {
+        for (auto column = columns_.begin(); column != columns_.end(); ++column) {
+            auto alike = [&](const Shown& other) { return !other.handle && other.header == column->header; };
+            if (column->handle || std::none_of(columns_.begin(), column, alike)) continue;
+            column->header = table_.columns()[column->source].name;
+            std::replace(column->header.begin(), column->header.end(), '_', ' ');
+            column->width = std::max(column->width, display_width(column->header));
+        }
+    }
+
+    // Sentences that would be cut into narrow strips stand below their row instead.
+    void move_below() {
+        if (total() <= style_.width) return;
+        int needed = -kBetween;
+        for (const Shown& column : columns_) {
+            int least = column.prose ? kMinProseWidth : kMinNameWidth;
+            needed += kBetween + (is_text(column) ? std::min(column.width, least) : column.width);
+        }
+        if (needed <= style_.width) return;
+        std::size_t first = columns_[0].handle ? 2 : 1;
+        for (std::size_t i = first; i < columns_.size();) {
+            if (!columns_[i].prose || columns_[i].empty) {
+                ++i;
+                continue;
+            }
+            below_.push_back(columns_[i]);
+            columns_.erase(columns_.begin() + static_cast<std::ptrdiff_t>(i));
+        }
     }
 
     bool is_text(const Shown& column) const { return !column.right && !column.handle; }
@@ -110,8 +166,8 @@ private:
         return *widest;
     }
 
-    // Takes the least useful column out; false when only what names the row and one figure are left.
-    bool leave_out_one() {
+    // Takes the least useful column out, a wanted one only if `any`; false when only what names the row and one figure are left.
+    bool leave_out_one(bool any) {
         // The finer statistics and the launch shape say less than what follows from them.
         static constexpr std::string_view kFinerFirst[] = {"std_ns", "std",          "min_ns", "min",   "p50_ns",
                                                            "p50",    "shared_bytes", "grid",   "block", "registers",
@@ -124,7 +180,12 @@ private:
             if (victim == columns_.end())
                 victim = std::find_if(first, columns_.end(),
                                       [&](const Shown& c) { return table_.columns()[c.source].name == name; });
-        if (victim == columns_.end()) --victim;
+        if (victim == columns_.end()) {
+            auto last = std::find_if(columns_.rbegin(), std::make_reverse_iterator(first),
+                                     [&](const Shown& column) { return any || !is_wanted(column); });
+            if (last == std::make_reverse_iterator(first)) return false;
+            victim = last.base() - 1;
+        }
         left_out_.push_back(victim->source);
         columns_.erase(victim);
         return true;
@@ -157,8 +218,15 @@ private:
                 append(line, part < cells[i].size() ? cells[i][part] : std::string(), columns_[i]);
             sink.write(trimmed(line) + "\n");
         }
+        for (const Shown& column : below_) {
+            if (table_.cell(row, column.source).index() == 0) continue;
+            std::string text = below_.size() > 1 ? column.header + ": " : "";
+            for (const std::string& line : wrap(text + cell(row, column), style_.width - kIndentBelow))
+                sink.write(std::string(kIndentBelow, ' ') + line + "\n");
+        }
     }
 
+    static constexpr int kIndentBelow = 4;
     static void append(std::string& line, const std::string& text, const Shown& column) {
         if (!line.empty()) line.append(kBetween, ' ');
         line += column.right ? pad_left(text, column.width) : pad_right(text, column.width);
@@ -224,7 +292,9 @@ private:
     const ResultTable& table_;
     const Style& style_;
     std::size_t rows_;
+    std::size_t amounts_, units_;  // columns `value` and `unit`, which are shown as one; size() if it has none
     std::vector<Shown> columns_;
+    std::vector<Shown> below_;  // sentences, each on lines of its own
     std::vector<std::size_t> left_out_;
 };
 

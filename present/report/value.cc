@@ -25,6 +25,8 @@ std::string plain(double value) {
     return fmt::format("{:.{}f}", value, digits);
 }
 
+constexpr double kMaxPlainRatio = 1e4;  // larger ones are of kernels that hardly read anything
+
 std::string format_real(double value, Unit unit) {
     switch (unit) {
         case Unit::ns: return readable_duration(value);
@@ -32,6 +34,9 @@ std::string format_real(double value, Unit unit) {
         case Unit::percent: return readable_percent(value);
         case Unit::flop: return readable_scaled(value, "FLOP");
         case Unit::flop_per_s: return readable_scaled(value, "FLOP/s");
+        case Unit::flop_per_byte:
+            if (value >= kMaxPlainRatio) return readable_scaled(value, "FLOP/byte");
+            [[fallthrough]];
         default: return plain(value);
     }
 }
@@ -65,10 +70,19 @@ std::string header_of(const ResultColumn& column) {
 std::string format_cell(const Cell& cell, const ResultColumn& column, bool unicode) {
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) return format_integer(*integer, column);
     if (const auto* real = std::get_if<double>(&cell); real != nullptr && std::isfinite(*real))
-        return format_real(*real, column.unit);
+        return column.name.ends_with("bytes_per_s") ? readable_scaled(*real, "B/s") : format_real(*real, column.unit);
     if (const auto* text = std::get_if<std::string_view>(&cell)) return printable(*text);
     if (const auto* boolean = std::get_if<bool>(&cell)) return *boolean ? "yes" : "no";
     return unicode ? "–" : "-";
+}
+
+std::string format_amount(double value, std::string_view unit) {
+    if (unit == "ns") return readable_duration(value);
+    if (unit == "byte" || unit == "bytes") return readable_bytes(value);
+    if (unit == "byte/s") return readable_scaled(value, "B/s");
+    if (unit == "hz" || unit == "Hz") return readable_scaled(value, "Hz");
+    if (unit == "FLOP/s" || unit == "FLOP") return readable_scaled(value, unit);
+    return unit.empty() ? plain(value) : fmt::format("{} {}", plain(value), unit);
 }
 
 bool is_number(const ResultColumn& column) { return column.type == CellType::integer || column.type == CellType::real; }

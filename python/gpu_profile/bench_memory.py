@@ -1,7 +1,7 @@
 """Memory use of a block: ``with gpu_profile.memory() as m``.
 
-The source is the allocator: PyTorch's counters if it is imported and uses CUDA, CuPy's pool, or Python's allocations
-(tracemalloc) without a GPU framework. Numba, PyCUDA and cuda.core have no counters, so the driver is queried. The
+The source is the allocator: PyTorch's counters if it is imported and uses CUDA (its CPU tensors are not counted), CuPy's
+pool, or Python's allocations (tracemalloc) without a framework. Numba, PyCUDA and cuda.core have no counters, so the driver is queried. The
 driver's figure for the whole device is recorded, too; ``MemoryUse.outside_bytes`` is the difference: contexts, code,
 libraries, other processes. Measuring a peak resets the framework's peak counter; blocks may be nested.
 """
@@ -70,7 +70,8 @@ class MemoryUse:
             ("peak", self.peak_allocated_bytes), ("current", self.allocated_bytes), ("reserved peak", self.peak_reserved_bytes),
             ("device in use", self.device_used_bytes), ("outside the framework", self.outside_bytes),
         )
-        return " · ".join(f"{name} {_scaled(value)}" for name, value in named if value is not None) + f" ({self.source})"
+        known = " · ".join(f"{name} {_scaled(value)}" for name, value in named if value is not None)
+        return f"{known or 'unknown'} ({self.source})"
 
 
 class memory:  # noqa: N801 (used as a function: with memory() as m)
@@ -237,6 +238,25 @@ class _Tracemalloc:
             tracemalloc.stop()
 
 
+class _Uncounted:
+    """PyTorch without CUDA: its CPU allocator keeps no counters, and Python's see only the objects around its tensors."""
+
+    name = "torch"
+    notes = ("unknown: PyTorch's CPU allocator keeps no counters; torch.profiler with profile_memory=True records its allocations",)
+
+    def begin(self) -> None:
+        pass
+
+    def counts(self) -> _Counts:
+        return _Counts(None, None, None, None)
+
+    def device(self) -> tuple[int | None, int | None, list[str]]:
+        return None, None, []
+
+    def end(self) -> None:
+        pass
+
+
 def _scaled(count: int) -> str:
     for power, unit in ((3, "GiB"), (2, "MiB"), (1, "KiB")):
         if abs(count) >= 1024**power:
@@ -290,7 +310,7 @@ def _source() -> Any:
     if any(name in sys.modules for name in ("numba.cuda", "cuda", "pycuda")):
         with contextlib.suppress(Error):
             return _Driver()
-    return _Tracemalloc()
+    return _Uncounted() if "torch" in sys.modules else _Tracemalloc()
 
 
 def _by_driver(read: Any) -> tuple[int | None, int | None, list[str]]:

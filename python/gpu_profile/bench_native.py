@@ -1,7 +1,7 @@
 """The library's timer through ctypes: the section "Benchmarks" of capi/gpuprof.h, one run at a time.
 
 A Python function becomes a C callback that catches every exception: it ends the run and is raised again, unchanged, by
-the call that started the run. Callbacks run on the thread that called run(). This module does not inspect arguments or
+the call that started the run. Ctrl-C does so too, also where ctypes would ignore it: between the function and the library. Callbacks run on the thread that called run(). This module does not inspect arguments or
 streams.
 """
 
@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import json
+import signal
+import threading
 from array import array
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 from . import declared, native
@@ -17,7 +20,7 @@ from .errors import Error, GpuBackendError
 from .measurement import Comparison, Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["Work", "compare", "device_memory", "run"]
 
@@ -45,10 +48,11 @@ class _NativeWork(ctypes.Structure):
 
 
 class _Caught:
-    """The first exception raised by the callbacks of a run."""
+    """The first exception raised by the callbacks of a run, or by Ctrl-C during it."""
 
     def __init__(self) -> None:
         self.problem: BaseException | None = None
+        self._inside = False  # the function of a callback runs, and what it raises is caught
 
     def callback(self, function: Callable[[], object] | None) -> Any:
         if function is None:
@@ -56,14 +60,39 @@ class _Caught:
         wanted = function
 
         def call(_user: int | None) -> int:
+            if self.problem is not None:
+                return 1
             try:
-                wanted()
+                try:
+                    self._inside = True
+                    wanted()
+                finally:
+                    self._inside = False
             except BaseException as problem:  # must not reach C; run() raises it again
+                self._inside = False
                 self.problem = problem
                 return 1
             return 0
 
         return _Call(call)
+
+    @contextmanager
+    def interrupts(self) -> Iterator[None]:
+        """Keep Ctrl-C that arrives outside the functions for the next callback. Only for Python's own handler."""
+        if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def interrupted(_signal: int, _frame: object) -> None:
+            if self._inside:
+                raise KeyboardInterrupt
+            self.problem = self.problem or KeyboardInterrupt()
+
+        signal.signal(signal.SIGINT, interrupted)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measurement], Comparison | None]:
@@ -77,7 +106,8 @@ def run(settings: Mapping[str, Any], works: list[Work]) -> tuple[list[Measuremen
     try:
         natives = [_native_work(work, caught) for work in works]
         start = library.gpuprof_bench_run if len(natives) == 1 else library.gpuprof_bench_run_pair
-        code = start(bench, *(ctypes.byref(one) for one in natives))
+        with caught.interrupts():
+            code = start(bench, *(ctypes.byref(one) for one in natives))
         if caught.problem is not None:
             raise caught.problem
         native.check(code)

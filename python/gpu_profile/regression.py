@@ -38,6 +38,7 @@ class Regression:
         self._folder = folder
         self._say = say
         self._recordings = self._judged = 0
+        self._timed = False  # the recording being judged holds only times of steps, in the form of torch.profiler's
 
     def steps(self, count: int = 30, warmup: int = 5, sync_fn: Callable[[], object] | None = None) -> Iterator[int]:
         """Yield 0 to `count` - 1 after `warmup` times -1, time each turn of the loop, and judge at its end. A loop that is left
@@ -58,7 +59,11 @@ class Regression:
         path = self._new_path("json")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(_trace(times), file)
-        self.check(path)
+        self._timed = True
+        try:
+            self.check(path)
+        finally:
+            self._timed = False
 
     def record(self, command: Sequence[str], *options: str) -> None:
         """Run a command under `gpu-profile record` with these options, and judge the recording."""
@@ -80,8 +85,8 @@ class Regression:
         conditions = [word for each in self.conditions for word in ("--fail-on", each)]
         done = self._run("check", path, label, "--format", "json", *conditions)
         document: dict[str, Any] = json.loads(done.stdout)
-        lead = document["lead"]
-        notes = [line.removeprefix("gpu-profile: ") for line in done.stderr.decode("utf-8", "replace").splitlines()]
+        lead = [self._said(line) for line in document["lead"]]
+        notes = [self._said(line.removeprefix("gpu-profile: ")) for line in done.stderr.decode("utf-8", "replace").splitlines()]
         if done.returncode == _REGRESSION:
             place = f"history {self.history}, label '{label}'"
             advice = "if the change is intended: another label in the marker begins anew, or give the condition a higher limit"
@@ -97,12 +102,17 @@ class Regression:
 
     def _run(self, action: str, path: str, label: str, *more: str) -> subprocess.CompletedProcess[bytes]:
         machine = [] if self.machine is None else ["--machine", self.machine]
+        if action == "check":
+            more = (*more, "--new-label")  # the first run of a test
         words = [program.binary(), "history", action, path, "--label", label, "--db", self.history, *machine, *more]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         if done.returncode not in (0, _REGRESSION):
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise Error(done.returncode, said[-1].removeprefix("gpu-profile: ") if said else f"history {action} failed with exit code {done.returncode}")
         return done
+
+    def _said(self, line: str) -> str:
+        return line.replace("torch.profiler", "host timing") if self._timed else line
 
     def _new_path(self, ending: str) -> str:
         self._recordings += 1

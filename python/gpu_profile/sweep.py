@@ -51,10 +51,13 @@ class Benchmark:
     ylabel: str = ""
     x_log: bool = False
     y_log: bool = False
+    styles: Sequence[tuple[str, str]] | None = None  # colour and line style of each line in the plot
 
     def __post_init__(self) -> None:
         if len(self.line_names) != len(self.line_vals):
             raise Error(2, f"{self.plot_name}: line_vals has {len(self.line_vals)} items, but line_names has {len(self.line_names)}")
+        if self.styles is not None and len(self.styles) != len(self.line_vals):
+            raise Error(2, f"{self.plot_name}: line_vals has {len(self.line_vals)} items, but styles has {len(self.styles)}")
         if len(set(self.columns())) != len(self.columns()):
             raise Error(2, f"{self.plot_name}: duplicate column name among {', '.join(self.columns())}")
         for x in self.x_vals:
@@ -269,9 +272,10 @@ def _pyplot() -> Any:
 def _plot(sweep: Benchmark, rows: list[Row], path: str | None, show: bool) -> None:
     pyplot = _pyplot()
     figure, axes = pyplot.subplots()
-    for name in sweep.line_names:
+    for name, style in zip(sweep.line_names, sweep.styles or [("", "")] * len(sweep.line_names)):
         points = [(row[sweep.x_names[0]], row[name], row[f"{name}-min"], row[f"{name}-max"]) for row in rows if row[name] is not None]
-        axes.plot([point[0] for point in points], [point[1] for point in points], label=name)
+        axes.plot([point[0] for point in points], [point[1] for point in points], label=name,
+                  **{key: value for key, value in zip(("color", "linestyle"), style) if value})
         bands = [point for point in points if point[2] is not None and point[3] is not None]
         if bands:
             axes.fill_between([p[0] for p in bands], [p[2] for p in bands], [p[3] for p in bands], alpha=0.15)

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any
 
-__all__ = ["load", "said", "user_frames"]
+__all__ = ["load", "missing", "said", "user_frames"]
 
 _OWN = os.path.dirname(os.path.abspath(__file__))
 
@@ -24,6 +24,11 @@ def load(path: str) -> Any:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def missing(path: str) -> str:
+    """Say why a path cannot be loaded."""
+    return "it is a folder; name a Python file in it" if os.path.isdir(path) else "no such file"
 
 
 def user_frames(problem: BaseException) -> list[traceback.FrameSummary]:

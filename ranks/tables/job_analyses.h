@@ -5,21 +5,26 @@
 #include "analyze/tables/analysis.h"
 #include "core/model/result_table.h"
 
-#define GPUPROF_ANALYSES_OF_JOBS(ANALYSIS) \
-    ANALYSIS(Ranks)                        \
-    ANALYSIS(Hangs)                        \
-    ANALYSIS(Stragglers)                   \
-    ANALYSIS(JobSteps)                     \
-    ANALYSIS(RankCollectives)              \
-    ANALYSIS(Imbalance)                    \
-    ANALYSIS(Pipeline)                     \
-    ANALYSIS(Links)                        \
-    ANALYSIS(Hosts)
+#define GPUPROF_ANALYSES_OF_JOBS(GROUP, ANALYSIS)                                                         \
+    GROUP("Jobs of many ranks",                                                                           \
+          "`ranks` has every rank, `stragglers` only those that others wait for, with the cause and the " \
+          "cost; `imbalance` says how evenly the work is shared. `gpu-profile ranks` shows them.")        \
+    ANALYSIS(Ranks)                                                                                       \
+    ANALYSIS(Stragglers)                                                                                  \
+    ANALYSIS(Imbalance)                                                                                   \
+    ANALYSIS(JobSteps)                                                                                    \
+    ANALYSIS(RankCollectives)                                                                             \
+    ANALYSIS(Pipeline)                                                                                    \
+    ANALYSIS(Links)                                                                                       \
+    ANALYSIS(Hosts)                                                                                       \
+    ANALYSIS(Hangs)
 
 namespace gpuprof::inline ranks {
 
 #define GPUPROF_ANALYSIS_DECLARE(Name) extern const Analysis k##Name;
-GPUPROF_ANALYSES_OF_JOBS(GPUPROF_ANALYSIS_DECLARE)
+#define GPUPROF_NO_GROUP_OF_JOBS(heading, doc)
+GPUPROF_ANALYSES_OF_JOBS(GPUPROF_NO_GROUP_OF_JOBS, GPUPROF_ANALYSIS_DECLARE)
+#undef GPUPROF_NO_GROUP_OF_JOBS
 #undef GPUPROF_ANALYSIS_DECLARE
 
 // Whether the recording has ranks; if not, the table says what to do.

@@ -53,9 +53,10 @@ KernelRuling look_for_low_occupancy(const KernelProfile& profile) {
     KernelFinding finding;
     finding.title =
         few_blocks && fit.blocks
-            ? fmt::format("The grid of {} block{} fills {:.0f} % of the GPU",
-                          readable_count(static_cast<std::int64_t>(*fit.blocks)), *fit.blocks == 1 ? "" : "s",
-                          100 * *fit.waves)
+            ? fmt::format(
+                  "The grid of {} block{} fills {} % of the GPU",
+                  readable_count(static_cast<std::int64_t>(*fit.blocks)), *fit.blocks == 1 ? "" : "s",
+                  *fit.waves < 0.01 ? readable_percent(100 * *fit.waves) : fmt::format("{:.0f}", 100 * *fit.waves))
             : fmt::format("Only {:.0f} % of the warp slots can be used: {} limit{} the blocks", used,
                           fit.limiter.empty() ? "block slots" : fit.limiter, fit.limiter == "shared memory" ? "s" : "");
     if (few_blocks && *fit.theoretical_pct < kLow && !fit.limiter.empty())

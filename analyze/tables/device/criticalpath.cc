@@ -132,6 +132,6 @@ const Analysis kCriticalPath{"criticalpath",
                              "What makes a step as long as it is: the chain of parts without slack.",
                              kCriticalpathColumns,
                              criticalpath_table,
-                             {.about_idle = true, .replays = true}};
+                             {.about_idle = true, .replays = true, .reads = {AnalysisOption::input_range}}};
 
 }  // namespace gpuprof::tables

@@ -95,6 +95,6 @@ Result<ResultTable> gaps_table(const Facts& facts) {
 }  // namespace
 
 const Analysis kGaps{"gaps",       "gpu_gaps", "Idle intervals of each device, longest first, with their causes.",
-                     kGapsColumns, gaps_table, {.about_idle = true}};
+                     kGapsColumns, gaps_table, {.about_idle = true, .reads = {AnalysisOption::gap_min_ns}}};
 
 }  // namespace gpuprof::tables

@@ -158,6 +158,7 @@ DurNs add_usual(ResultTable& table, const Facts& facts) {
 
 Result<ResultTable> whatif_table(const Facts& facts) {
     ResultTable table("whatif", kWhatifColumns);
+    table.wanted = {"step_ns", "gain_pct", "confidence"};
     Result<std::vector<Edit>> edits = parse_edits(facts.options().changes);
     if (!edits.ok()) return edits.error();
     const ReplayValidity& validity = facts.get<ReplayValidity>();
@@ -173,7 +174,11 @@ Result<ResultTable> whatif_table(const Facts& facts) {
 }  // namespace
 
 const Analysis kWhatIf{
-    "whatif",       "",           "Predicted step time with one thing changed, by replaying the recording.",
-    kWhatifColumns, whatif_table, {.about_idle = true, .replays = true}};
+    "whatif",
+    "",
+    "Predicted step time with one thing changed, by replaying the recording.",
+    kWhatifColumns,
+    whatif_table,
+    {.about_idle = true, .replays = true, .reads = {AnalysisOption::changes, AnalysisOption::input_range}}};
 
 }  // namespace gpuprof::tables

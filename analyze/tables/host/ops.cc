@@ -205,6 +205,7 @@ Result<ResultTable> ops_table(const Facts& facts) {
     Averages averages(facts.trace());
     std::vector<const OpTotals*> rows = ordered(averages);
     ResultTable table("ops", kOpsColumns);
+    table.wanted = {"device_self_ns", "device_mem_bytes", "shapes"};
     table.handle_prefix = "op";
     for (const OpTotals* op : rows) table.add(kOpsColumns, {facts.trace(), averages, *op});
     if (!averages.device_known()) table.notes.push_back("Device times are omitted: their sums overflow 64 bits.");

@@ -62,6 +62,7 @@ constexpr auto kArithmeticColumns = columns_of<ArithmeticRow>({
 
 Result<ResultTable> arithmetic_table(const Facts& facts) {
     ResultTable table("arithmetic", kArithmeticColumns);
+    table.wanted = {"device_ns", "flop_per_byte", "compute_pct", "bandwidth_pct", "bound"};
     table.handle_prefix = "ar";
     for (const OpRate& rate : facts.get<OpRates>().rates) table.add(kArithmeticColumns, {facts.trace(), rate});
     auto beyond = std::count_if(facts.get<OpRates>().rates.begin(), facts.get<OpRates>().rates.end(),

@@ -205,6 +205,6 @@ Result<ResultTable> kernel_table(const Facts& facts) {
 
 const Analysis kKernel{
     "kernel",       "",           "One kernel with counters: what holds it back, section by section.",
-    kKernelColumns, kernel_table, {.of_kernel = true}};
+    kKernelColumns, kernel_table, {.reads = {AnalysisOption::kernel, AnalysisOption::launch}}};
 
 }  // namespace gpuprof::tables

@@ -61,6 +61,7 @@ Result<ResultTable> limits_table(const Facts& facts) {
     const std::vector<KernelProfile>& profiles = facts.get<KernelProfiles>().profiles;
     const std::vector<KernelDiagnosis>& diagnoses = facts.get<KernelDiagnoses>().diagnoses;
     ResultTable table("limits", kLimitsColumns);
+    table.wanted = {"total_ns", "share_pct", "limit", "compute_pct", "memory_pct", "finding", "gain_pct", "because"};
     double all = 0;
     for (const MeasuredGroup& group : measured.groups) all += group.total_ns;
     for (std::size_t i = 0; i < measured.groups.size(); ++i) {

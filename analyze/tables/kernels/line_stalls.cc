@@ -74,6 +74,6 @@ const Analysis kLineStalls{"line_stalls",
                            "Per kernel, source line and stall reason: samples of warps.",
                            kLineStallsColumns,
                            line_stalls_table,
-                           {.of_kernel = true}};
+                           {.reads = {AnalysisOption::kernel}}};
 
 }  // namespace gpuprof::tables

@@ -102,6 +102,7 @@ Result<ResultTable> occupancy_curves_table(const Facts& facts) {
         for (std::int64_t launch : group.measured_launches) shapes.emplace(launch, &group);
     std::size_t unknown = 0;
     for (const MeasuredGroup& group : measured.groups) {
+        if (!is_selected(facts, trace.text(group.name))) continue;
         const ProfiledKernelTable& profiled = trace.tables().profiled_kernel;
         Row row = measured.launches[group.longest].row;
         auto shape = profiled.launch.has(row) ? shapes.find(profiled.launch[row]) : shapes.end();
@@ -121,8 +122,11 @@ Result<ResultTable> occupancy_curves_table(const Facts& facts) {
 }  // namespace
 
 const Analysis kOccupancyCurves{
-    "occupancy_curves", "",
+    "occupancy_curves",
+    "",
     "Per kernel with counters: theoretical occupancy over block size, registers and shared memory.",
-    kOccupancyCurvesColumns, occupancy_curves_table};
+    kOccupancyCurvesColumns,
+    occupancy_curves_table,
+    {.reads = {AnalysisOption::kernel}}};
 
 }  // namespace gpuprof::tables

@@ -84,8 +84,12 @@ Result<ResultTable> occupancy_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kOccupancy{"occupancy", "",
+const Analysis kOccupancy{"occupancy",
+                          "",
                           "Per kernel and launch shape: theoretical occupancy, its limiter, what would raise it.",
-                          kOccupancyColumns, occupancy_table};
+                          kOccupancyColumns,
+                          occupancy_table,
+                          {.reads = {AnalysisOption::threads, AnalysisOption::registers, AnalysisOption::shared_bytes,
+                                     AnalysisOption::cluster}}};
 
 }  // namespace gpuprof::tables

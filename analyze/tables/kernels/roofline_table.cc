@@ -42,7 +42,9 @@ constexpr auto kRooflineColumns = columns_of<RooflineRow>({
 Result<ResultTable> roofline_table(const Facts& facts) {
     const MeasuredKernels& measured = facts.get<MeasuredKernels>();
     ResultTable table("roofline", kRooflineColumns);
+    table.wanted = {"level", "flop_per_byte", "flop_per_s", "of_roof_pct"};
     for (const MeasuredGroup& group : measured.groups) {
+        if (!is_selected(facts, facts.trace().text(group.name))) continue;
         const MeasuredKernel& kernel = measured.launches[group.longest];
         for (const RooflinePoint& point : roofline(kernel))
             table.add(kRooflineColumns, {facts.trace(), group, kernel, point, point.roof_flop_per_s()});
@@ -56,7 +58,11 @@ Result<ResultTable> roofline_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kRoofline{"roofline", "", "Per kernel with counters: arithmetic intensity, achieved rate and roof.",
-                         kRooflineColumns, roofline_table};
+const Analysis kRoofline{"roofline",
+                         "",
+                         "Per kernel with counters: arithmetic intensity, achieved rate and roof.",
+                         kRooflineColumns,
+                         roofline_table,
+                         {.reads = {AnalysisOption::kernel}}};
 
 }  // namespace gpuprof::tables

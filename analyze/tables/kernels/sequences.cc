@@ -114,7 +114,11 @@ Result<ResultTable> sequences_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kSequences{"sequences", "", "Repeated kernel sequences: candidates for fusion.", kSequencesColumns,
-                          sequences_table};
+const Analysis kSequences{"sequences",
+                          "",
+                          "Repeated kernel sequences: candidates for fusion.",
+                          kSequencesColumns,
+                          sequences_table,
+                          {.reads = {AnalysisOption::sequence_length}}};
 
 }  // namespace gpuprof::tables

@@ -132,6 +132,6 @@ Result<ResultTable> source_table(const Facts& facts) {
 
 const Analysis kSource{
     "source",       "",           "Per kernel and source line: where warps wait and why, wasted memory accesses.",
-    kSourceColumns, source_table, {.of_kernel = true}};
+    kSourceColumns, source_table, {.reads = {AnalysisOption::kernel, AnalysisOption::sources}}};
 
 }  // namespace gpuprof::tables

@@ -219,8 +219,11 @@ Result<ResultTable> allocations_table(const Facts& facts) {
 
 }  // namespace
 
-const Analysis kAllocations{
-    "allocations",     "", "Per device and stack: memory held at the peak.", kAllocationsColumns, allocations_table,
-    {.of_whole = true}};
+const Analysis kAllocations{"allocations",
+                            "",
+                            "Per device and stack: memory held at the peak.",
+                            kAllocationsColumns,
+                            allocations_table,
+                            {.of_whole = true, .reads = {AnalysisOption::at}}};
 
 }  // namespace gpuprof::tables

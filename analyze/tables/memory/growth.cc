@@ -153,6 +153,6 @@ Result<ResultTable> growth_table(const Facts& facts) {
 }  // namespace
 
 const Analysis kGrowth{"growth",       "",           "Per device and stack: growth of memory held between two moments.",
-                       kGrowthColumns, growth_table, {.of_whole = true}};
+                       kGrowthColumns, growth_table, {.of_whole = true, .reads = {AnalysisOption::between}}};
 
 }  // namespace gpuprof::tables

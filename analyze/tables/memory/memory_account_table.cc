@@ -188,6 +188,6 @@ const Analysis kMemoryAccount{"memory_account",
                               "Per device: the parts of the used memory at its peak, or at the time given by --at.",
                               kMemoryAccountColumns,
                               memory_account_table,
-                              {.of_whole = true}};
+                              {.of_whole = true, .reads = {AnalysisOption::at}}};
 
 }  // namespace gpuprof::tables

@@ -14,7 +14,7 @@ from ..declared import options_of
 from ..errors import Error
 from ..measurement import Measurement
 from ..sanitize import printable_lines
-from ..user_file import load, said, user_frames
+from ..user_file import load, missing, said, user_frames
 from .call_arguments import arguments_of, family_of
 from .bench_options import UsageError, given_options, parse
 from .selection import Selected, selected
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if not os.path.isfile(options.file):
-        return _say(f"cannot read {options.file}: no such file", _UNREADABLE)
+        return _say(f"cannot read {options.file}: {missing(options.file)}", _UNREADABLE)
     status = 0
     found = []
     try:

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import NoReturn
 
+from ..user_file import missing
 from .precision import MAX_ERROR_RATIO
 
 __all__ = ["UsageError", "parse"]
@@ -64,7 +65,7 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--shape and --dtype cannot be combined with --inputs; they apply to generated inputs")
     for path in filter(None, (options.baseline, options.optimized, options.inputs)):
         if not os.path.isfile(path):
-            raise FileNotFoundError(f"cannot read {path}: no such file")
+            raise FileNotFoundError(f"cannot read {path}: {missing(path)}")
     if options.max_error_ratio is None and options.rtol is None and options.atol is None:
         options.max_error_ratio = MAX_ERROR_RATIO
     options.shape = options.shape or [[1024, 1024]]

@@ -26,10 +26,10 @@ def decide(compared: dict[str, Any], evaluation: dict[str, Any] | None = None, m
         return Decision("rejected", f"peak device memory is {compared['peak_bytes'] / 1e6:.1f} MB, the limit {max_memory_mb:g} MB")
     doubts = [text for text, code in zip(compared["warnings"], compared["warning_codes"]) if code in DOUBTS]
     if doubts:
-        return Decision("undecided", f"{_change(compared)}, but {doubts[0]}")
+        return Decision("undecided", f"{_measured(compared)}, but {doubts[0]}")
     said = compared["verdict"]
     if said in ("faster", "slower", "same") and compared["basis"] != "recordings":
-        return Decision("undecided", f"{_change(compared)}, but the variation between runs is unknown; repeat with three recordings of each state")
+        return Decision("undecided", f"{_measured(compared)}, but the variation between runs is unknown; repeat with three recordings of each state")
     if said == "slower" and compared["confidence"] == "high":
         return Decision("rejected", _change(compared))
     if said == "same":
@@ -41,15 +41,22 @@ def decide(compared: dict[str, Any], evaluation: dict[str, Any] | None = None, m
     if said == "faster" and compared["confidence"] == "high":
         return Decision("accepted", _change(compared))
     if said in ("faster", "slower"):
-        return Decision("undecided", f"{_change(compared)}, but with low confidence; repeat with three recordings of each state")
+        return Decision("undecided", f"{_measured(compared)}, but with low confidence; repeat with three recordings of each state")
     return Decision("undecided", "neither a gain nor its absence is shown; record more steps or repeats")
 
 
 def _change(compared: dict[str, Any]) -> str:
     if compared["change_pct"] is None:
         return str(compared["verdict"])
+    return f"{compared['verdict']}, {_measured(compared)}"
+
+
+def _measured(compared: dict[str, Any]) -> str:
+    """The change without a verdict, for decisions that doubt it."""
+    if compared["change_pct"] is None:
+        return str(compared["verdict"])
     interval = "" if compared["low_pct"] is None else f" (95 %: {compared['low_pct']:+.1f} to {compared['high_pct']:+.1f} %)"
-    return f"{compared['verdict']}, {compared['metric']} {compared['change_pct']:+.1f} %{interval}"
+    return f"{compared['metric']} changed by {compared['change_pct']:+.1f} %{interval}"
 
 
 def held(prediction: dict[str, Any] | None, compared: dict[str, Any]) -> str | None:

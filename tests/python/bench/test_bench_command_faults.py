@@ -114,6 +114,19 @@ def test_interrupted(program, tmp_path, words, key):
     assert os.listdir(tmp_path) in (["bench_me.py"], ["__pycache__", "bench_me.py"], ["bench_me.py", "__pycache__"]), "nothing is kept"
 
 
+def test_ctrl_c_at_any_moment(tmp_path):
+    """Of a function so short that most signals come between it and the library, where ctypes ignores exceptions."""
+    (tmp_path / "often.py").write_text(
+        "import os, signal, threading, time\nfrom gpu_profile import bench\nended = 0\nfor i in range(40):\n"
+        "    threading.Timer(0.03 + i / 2000, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    begun = time.monotonic()\n"
+        "    try:\n        bench(int, timer='host', min_time_s=5, stop='time')\n"
+        "    except KeyboardInterrupt:\n        ended += time.monotonic() - begun < 4\n"
+        "    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler\nprint(ended)\n")
+    done = subprocess.run([sys.executable, "often.py"], cwd=tmp_path, capture_output=True, text=True, timeout=HANGS_S, check=False)
+    assert (done.stdout, done.stderr) == ("40\n", "")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_folder_that_cannot_be_written(bench, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)

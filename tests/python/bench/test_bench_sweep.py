@@ -51,6 +51,31 @@ def test_table_of_a_sweep():
     ]
 
 
+def test_the_parameters_of_tritons_tutorial():
+    """Of its first one, with nothing changed but the import."""
+
+    @perf_report(
+        Benchmark(
+            x_names=["size"],
+            x_vals=[2**i for i in range(2, 5, 1)],
+            x_log=True,
+            line_arg="provider",
+            line_vals=["triton", "torch"],
+            line_names=["Triton", "Torch"],
+            styles=[("blue", "-"), ("green", "-")],
+            ylabel="GB/s",
+            plot_name="vector-add-performance",
+            args={"scale": 10},
+        ))
+    def benchmark(size, provider, scale):
+        return size * scale, size, 2.0 * size
+
+    rows = benchmark.run()
+    assert [row["Triton"] for row in rows] == [40, 80, 160] and rows[0]["Torch-max"] == 8
+    with pytest.raises(Error, match="styles has 1"):
+        Benchmark(["x"], [1], "l", [1, 2], ["a", "b"], "p", {}, styles=[("blue", "-")])
+
+
 def test_several_x_names_and_several_benchmarks():
     seen = []
 

@@ -87,6 +87,11 @@ def test_absent_file(program):
     assert (outcome.status, outcome.errors) == (3, ["gpu-profile: cannot read no_such_baseline.py: no such file"])
 
 
+def test_folder(program, tmp_path):
+    done = program.run("evaluate", tmp_path, tmp_path)
+    assert (done.status, done.errors) == (3, [f"gpu-profile: cannot read {tmp_path}: it is a folder; name a Python file in it"])
+
+
 def run_with(program, tmp_path, **environment):
     (tmp_path / "a.py").write_text(BASELINE)
     return subprocess.run([program.path, "evaluate", "a.py", "a.py"], cwd=tmp_path, env={**os.environ, **environment},

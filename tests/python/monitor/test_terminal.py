@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,60 @@ def test_reading_for_long_shows_progress(program, tmp_path):
         terminal.expect("input-bound|Input-bound")
         assert terminal.end()[0] == 0
     feeder.join()
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """Recordings that take three seconds to read, as pipes: a function that makes the next one."""
+    pipes = []
+
+    def feed(pipe):
+        with open(pipe, "wb") as file:
+            file.write(EXAMPLE.read_bytes()[:1000])
+            file.flush()
+            time.sleep(3)
+            file.write(EXAMPLE.read_bytes()[1000:])
+
+    def make():
+        os.mkfifo(pipe := tmp_path / f"slow-{len(pipes)}.json.gz")
+        pipes.append(pipe)
+        threading.Thread(target=feed, args=[pipe], daemon=True).start()
+        return str(pipe)
+
+    return make
+
+
+# Of each command that reads a recording: its words, with {} for the recording, and whether a pager shows the answer.
+ANSWERS = {
+    "report {} kernels gaps ops --limit 60": True, "report {} --verbose": True, "report {} kernels --format csv": False,
+    "compare {} {other} kernels metrics --limit 60": True, "whatif {}": None, "query {} .tables": False, "export folded {} -o -": False,
+}
+
+
+def test_nothing_is_drawn_over_an_answer(program, slow):
+    """Standard output and the progress line share a terminal of 24 rows, and the pager waits for a person. All at once: each takes seconds."""
+    verbose = b"--verbose" in program.run("report", "--help").stdout
+    answers = {words: paged for words, paged in ANSWERS.items() if verbose or "--verbose" not in words}
+    pager = {"PAGER": "printf PAGER-OPEN; sleep 1.5; cat; printf PAGER-SHUT", "TERM": "dumb"}
+    opened = {}
+    try:
+        for words in answers:
+            command = [word.format(slow() if word == "{}" else None, other=OTHER) for word in words.split()]
+            opened[words] = Terminal([program.path, *command], rows=24, columns=80, environment=pager)
+        for words, terminal in opened.items():
+            terminal.expect(r"(reading|analysing)[^\n]*\(2 s\)")
+        for words, terminal in opened.items():
+            status, shown = terminal.end()
+            assert status == 0, (words, shown)
+            if answers[words] is not None:
+                assert ("PAGER-OPEN" in shown) == answers[words], (words, shown)
+            progress = list(re.finditer(r"(reading|analysing)[^\n\r]*\(\d+ s\)\r", shown))
+            after = shown[progress[-1].end() if progress else 0:].strip()
+            first = shown.index("PAGER-OPEN") if "PAGER-OPEN" in shown else shown.index(after[:20])
+            assert after and all(line.start() < first for line in progress), (words, shown)
+    finally:
+        for terminal in opened.values():
+            terminal.__exit__()
 
 
 def test_no_progress_where_standard_error_is_not_a_terminal(program, tmp_path):

@@ -1,6 +1,7 @@
 """`gpu-profile top`: tables in a pipe, a panel on a terminal, and a terminal that is always left as it was found."""
 
 import fcntl
+import json
 import os
 import pty
 import select
@@ -26,6 +27,17 @@ ECHOES = termios.ICANON | termios.ECHO  # what a terminal does unless told other
 def run_top(program, *options, environment=None):
     return subprocess.run([program.path, "top", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=HANGS_S, env=environment, check=False)
+
+
+def test_once_as_json(program):
+    done = run_top(program, "--once", "--format", "json", "--backend", REPLAY)
+    found = {table["name"]: table for table in json.loads(done.stdout)["tables"]}
+    (row,) = found["devices"]["rows"]
+    device = dict(zip((column["name"] for column in found["devices"]["columns"]), row, strict=True))
+    assert (done.returncode, device["gpu"], device["name"]) == (0, 0, "(replayed)")
+    assert 0 <= device["util_gpu"] <= 100 and found["processes"]["rows"] == []
+    refused = run_top(program, "--format", "json", "--backend", REPLAY)
+    assert (refused.returncode, refused.stdout) == (2, "") and "needs --once" in refused.stderr
 
 
 def test_one_table_with_known_numbers(program, tmp_path):
