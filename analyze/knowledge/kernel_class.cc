@@ -147,6 +147,15 @@ bool is_misaligned(const KernelTraits& traits) noexcept {
     }
 }
 
+bool is_outdated(const KernelTraits& traits, int capability) noexcept {
+    // Volta and Turing are one generation here, Ampere and Ada the next; 10x and 12x are Blackwell. cuBLAS chooses kernels
+    // for Ampere on Hopper for some shapes where they are no slower, so one generation says nothing; two do (Turing's
+    // instructions reach a fourth of Hopper's rate).
+    auto generation_of = [](int of) { return std::min(of / 10, 10); };
+    return traits.architecture > 0 && capability > 0 &&
+           generation_of(capability) - generation_of(traits.architecture) >= 2;
+}
+
 std::string_view to_string(KernelClass kind) noexcept {
     constexpr std::string_view kNames[] = {
         "other",           "gemm",      "gemv",    "convolution", "attention", "elementwise", "reduction",

@@ -25,6 +25,9 @@ enum class Waste : std::uint8_t {
     host_code,
     launching,
     cuda_core_products,
+    optimizer,
+    unfused_attention,
+    slow_products,
     late_ranks,
     communication,
 };

@@ -48,6 +48,14 @@ std::optional<double> tensor_core_factor(const Trace& trace, std::int32_t device
 
 }  // namespace
 
+DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point op) {
+    for (std::uint32_t e = graph.first_edge[op]; e < graph.first_edge[op + 1]; ++e)
+        if (graph.edges[e].kind == EdgeKind::stream)
+            return std::max<DurNs>(
+                0, scenario.lags[graph.edges[e].lag].lag + (scenario.residuals ? graph.edges[e].residual : 0));
+    return 0;
+}
+
 bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const Trace& trace = facts.trace();
     const KernelTable& kernels = trace.kernel();
@@ -159,18 +167,10 @@ private:
                 scenario_.length[chain.ops[i]] = 0;
                 Row call = facts_.trace().links().kernel_launch[op_row(graph_.object[chain.ops[i]])];
                 if (call != kNoRow) fused_call_[call] = true;
-                scenario_.length[chain.ops[i]] = -gap_into(chain.ops[i]);
+                scenario_.length[chain.ops[i]] = -gap_into(graph_, scenario_, chain.ops[i]);
             }
         }
         chain = {};
-    }
-    // The gap in front of an op on its stream, which a fused kernel does not have.
-    DurNs gap_into(Point p) const {
-        for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e)
-            if (graph_.edges[e].kind == EdgeKind::stream)
-                return std::max<DurNs>(
-                    0, scenario_.lags[graph_.edges[e].lag].lag + (scenario_.residuals ? graph_.edges[e].residual : 0));
-        return 0;
     }
 
     const Facts& facts_;

@@ -51,6 +51,10 @@ Ruling look_for_unfused_attention(const Facts& facts) {
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::silent();
     finding.title = fmt::format("Attention is not fused: passes over its scores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
+    if (const Gain& gain = gain_without(facts, Waste::unfused_attention); gain.predicted) {
+        finding.title = fmt::format("Attention is not fused, which costs {} % of a step", readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
     finding.evidence.push_back(fmt::format(
         "{} softmaxes between two matrix products, which take another {}; a fused kernel keeps the scores on the chip",
         spoken_count(attention.count), readable_duration(attention.products)));
