@@ -26,6 +26,7 @@ enum class Change : std::uint8_t {
     cuda_graph,       // launches of a step become nodes of a CUDA graph
     fusion,           // chains of elementwise kernels become one kernel
     tensor_cores,     // FP32 matrix products on CUDA cores run on tensor cores
+    bf16_products,    // matrix products in TF32 run in 16 bits
     fused_optimizer,  // optimizers update all tensors with few kernels
     fused_attention,  // one kernel instead of products and passes over the scores of attention
     padded_products,  // matrix products by slow kernels for odd sizes or old GPUs take kernels for aligned sizes

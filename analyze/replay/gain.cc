@@ -115,6 +115,7 @@ constexpr std::array kWasteRules{
     WasteRule{idle_of<IdleCause::launch>, Change::cuda_graph, {}},
     WasteRule{nothing_idle, Change::tensor_cores, {}},
     WasteRule{nothing_idle, Change::fused_optimizer, {}},
+    WasteRule{nothing_idle, Change::bf16_products, {}},
     WasteRule{nothing_idle, Change::fused_attention, {}},
     WasteRule{nothing_idle, Change::padded_products, {}},
     WasteRule{exposed_waits_for_ranks, Change::late_ranks, {}},

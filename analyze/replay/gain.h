@@ -26,6 +26,7 @@ enum class Waste : std::uint8_t {
     launching,
     cuda_core_products,
     optimizer,
+    full_precision,
     unfused_attention,
     slow_products,
     late_ranks,

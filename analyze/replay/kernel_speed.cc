@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/facts/context.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/kernels/op_rates.h"
@@ -71,6 +72,30 @@ bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& sc
         auto [factor, first] = factors.try_emplace(device);
         if (first) factor->second = tensor_core_factor(trace, device, estimate);
         return factor->second;
+    });
+}
+
+bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    const Trace& trace = facts.trace();
+    const Context& context = facts.get<Context>();
+    const KernelTable& kernels = trace.kernel();
+    bool volta = context.tensor_cores && !context.tf32;
+    std::vector<bool> selected(trace.strings().size());
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        bool product = is_matrix_product(group.traits) && group.traits.math.type == MathType::tf32;
+        if (product || (volta && is_fp32_product_on_cuda_cores(group.traits)))
+            selected[index_of(group.name)] =
+                2 * group.by_bound[static_cast<std::size_t>(Bound::compute)] > group.total_ns;
+    }
+    return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
+        StringId name = kernels.name.value_or(row, kNoString);
+        if (name == kNoString || !selected[index_of(name)]) return std::nullopt;
+        std::optional<DevicePeaks> peaks = peaks_of(trace, kernels.device.value_or(row, -1));
+        if (!peaks || !peaks->fp16) return std::nullopt;
+        std::optional<double> now = volta ? peaks->fp32 : peaks->tf32;
+        if (!now || *peaks->fp16 <= *now) return std::nullopt;
+        double best = *now / *peaks->fp16;
+        return value_of(estimate, 0.9, std::min(0.65, 2 * best), best);
     });
 }
 

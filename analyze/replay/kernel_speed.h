@@ -29,6 +29,10 @@ DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point op);
 // Estimate::low twice as fast, at Estimate::high at the ratio. False without such kernels or without both peaks.
 bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
+// Matrix products and convolutions in TF32 that arithmetic limits run in 16 bits: 0.65 of their time (low 0.9, high the ratio of the
+// peaks). So do those in FP32 on GPUs with tensor cores but no TF32: twice the ratio of the peaks.
+bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
 // Kernels of operators with recorded shapes reach 80 % (low 60, high 100) of the arithmetic or memory peak that limits them. False
 // if no shapes were recorded or no kernel would be faster. Kernels below 25 % of both peaks keep their time: something else limits
 // them.
@@ -38,12 +42,12 @@ bool reach_peaks(const Facts& facts, const ReplayGraph& graph, Scenario& scenari
 // the calls and the host code of such an update. False without such updates.
 bool fuse_optimizer(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
-// Passes over the scores of attention go away (at Estimate::low a fourth of each remains). The products next to them become a fused
-// kernel: with shapes, one at half of the peak (low 35 %, high 75 %); with names alone 0.8 of their time (low 1, high 0.4).
+// Passes over the scores of attention go away (at Estimate::low two fifths of each remain). The products next to them become a fused
+// kernel: with shapes, one at 55 % of the peak (low 35, high 85); with names alone 0.7 of their time (low 1, high 0.3).
 bool fuse_attention(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
 // Products on tensor cores by kernels for misaligned rows or much older GPUs: with shapes, as near to the peak as other products of the
-// recording (60 % if there is none); with names alone, half of their time or three quarters, by alignment. False without such products.
+// recording (60 % if there is none); with names alone, 0.5 or 0.7 of their time, by alignment. False without such products.
 bool pad_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
 // What a compiler does to consecutive operators on one tensor: each chain of up to 64 consecutive elementwise kernels of a stream, with durations within a factor of three and no wait for

@@ -25,13 +25,13 @@ constexpr std::array kFusedUpdate{0.5, 0.25, 0.1};
 constexpr std::array kFusedHost{0.3, 0.1, 0.02};
 // Percent of the arithmetic peak that fused attention reaches, forward and backward: FlashAttention 2 and 3 as published for A100 and
 // H100, over head sizes of 64 to 256 and sequences from 512.
-constexpr std::array kFusedAttentionPct{35.0, 50.0, 75.0};
+constexpr std::array kFusedAttentionPct{35.0, 55.0, 85.0};
 // Of the time of the two products, if their shapes are unknown; and of the passes over the scores, of which masks may remain.
-constexpr std::array kFusedProducts{1.0, 0.8, 0.4}, kRemainingPasses{0.25, 0.0, 0.0};
+constexpr std::array kFusedProducts{1.0, 0.7, 0.3}, kRemainingPasses{0.4, 0.0, 0.0};
 // Products with rows of one or two elements, and with rows of half of what a load takes, if their shapes are unknown.
-constexpr std::array kPaddedOdd{0.85, 0.5, 0.25}, kPaddedHalf{0.95, 0.75, 0.5};
+constexpr std::array kPaddedOdd{0.9, 0.5, 0.2}, kPaddedHalf{0.95, 0.7, 0.3};
 // Percent of the arithmetic and memory peaks that aligned products reach; the first only if no other product of the recording says it.
-constexpr std::array kAlignedPct{45.0, 60.0, 75.0}, kAlignedMemoryPct{70.0, 80.0, 90.0};
+constexpr std::array kAlignedPct{40.0, 60.0, 75.0}, kAlignedMemoryPct{70.0, 80.0, 90.0};
 constexpr double kLeastAlignedPct = 25, kLeastPadded = 0.1;
 constexpr DurNs kLeastKernel = 2'000;
 
