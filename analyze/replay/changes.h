@@ -30,6 +30,7 @@ enum class Change : std::uint8_t {
     fused_optimizer,  // optimizers update all tensors with few kernels
     fused_attention,  // one kernel instead of products and passes over the scores of attention
     padded_products,  // matrix products by slow kernels for odd sizes or old GPUs take kernels for aligned sizes
+    one_layout,       // kernels that only change the layout of data are not needed
     kernel_peaks,     // kernels of operators with recorded shapes come near the device's peaks
     late_ranks,       // collectives wait for no rank that comes late
     communication,    // transfers of collectives take no time: fully hidden

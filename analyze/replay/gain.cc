@@ -118,6 +118,7 @@ constexpr std::array kWasteRules{
     WasteRule{nothing_idle, Change::bf16_products, {}},
     WasteRule{nothing_idle, Change::fused_attention, {}},
     WasteRule{nothing_idle, Change::padded_products, {}},
+    WasteRule{nothing_idle, Change::one_layout, {}},
     WasteRule{exposed_waits_for_ranks, Change::late_ranks, {}},
     WasteRule{exposed_communication, Change::communication, {}},
 };

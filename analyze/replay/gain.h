@@ -29,6 +29,7 @@ enum class Waste : std::uint8_t {
     full_precision,
     unfused_attention,
     slow_products,
+    layouts,
     late_ranks,
     communication,
 };

@@ -95,7 +95,8 @@ bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& s
         std::optional<double> now = volta ? peaks->fp32 : peaks->tf32;
         if (!now || *peaks->fp16 <= *now) return std::nullopt;
         double best = *now / *peaks->fp16;
-        return value_of(estimate, 0.9, std::min(0.65, 2 * best), best);
+        if (volta) return value_of(estimate, std::max(0.5, best), std::min(1.0, 2 * best), best);
+        return value_of(estimate, 0.9, 0.65, best);
     });
 }
 

@@ -1,4 +1,4 @@
-// How long kernels would take after a change: on tensor cores, near the peaks of their device, fused, padded, without waits for
+// How long kernels would take after a change: on tensor cores, near the peaks of their device, fused, padded, in one layout, without waits for
 // other ranks, or at the same time as others. A peak is
 // never reached in full, so an effect is a range.
 #pragma once
@@ -45,6 +45,9 @@ bool fuse_optimizer(const Facts& facts, const ReplayGraph& graph, Scenario& scen
 // Passes over the scores of attention go away (at Estimate::low two fifths of each remain). The products next to them become a fused
 // kernel: with shapes, one at 55 % of the peak (low 35, high 85); with names alone 0.7 of their time (low 1, high 0.3).
 bool fuse_attention(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
+
+// Kernels that only change the layout of data take a tenth of their time (low half, high none). False without such kernels.
+bool keep_layout(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate);
 
 // Products on tensor cores by kernels for misaligned rows or much older GPUs: with shapes, as near to the peak as other products of the
 // recording (60 % if there is none); with names alone, 0.5 or 0.7 of their time, by alignment. False without such products.

@@ -33,6 +33,8 @@ constexpr std::array kPaddedOdd{0.9, 0.5, 0.2}, kPaddedHalf{0.95, 0.7, 0.3};
 // Percent of the arithmetic and memory peaks that aligned products reach; the first only if no other product of the recording says it.
 constexpr std::array kAlignedPct{40.0, 60.0, 75.0}, kAlignedMemoryPct{70.0, 80.0, 90.0};
 constexpr double kLeastAlignedPct = 25, kLeastPadded = 0.1;
+// Of layout conversions: the first and the last of a step may remain, or be what the program wants.
+constexpr std::array kRemainingLayouts{0.5, 0.1, 0.0};
 constexpr DurNs kLeastKernel = 2'000;
 
 double at(const std::array<double, 3>& values, Estimate estimate) {
@@ -132,6 +134,22 @@ bool fuse_attention(const Facts& facts, const ReplayGraph& graph, Scenario& scen
         if (Row call = graph.object[p]; graph.info[p].kind == PointKind::call_end && gone[call] && !needed[call])
             scenario.length[p] = 0;
     return true;
+}
+
+bool keep_layout(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    const KernelTable& kernels = facts.trace().kernel();
+    std::vector<bool> selected(facts.trace().strings().size());
+    bool any = false;
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups)
+        if (group.name != kNoString && changes_layout(group.traits)) any = selected[index_of(group.name)] = true;
+    double remains = at(kRemainingLayouts, estimate);
+    for (Point p = 0; any && p < graph.points(); ++p) {
+        Row kernel = kernel_at(graph, p);
+        if (kernel == kNoRow || !kernels.name.has(kernel) || !selected[index_of(kernels.name[kernel])]) continue;
+        auto part = static_cast<DurNs>(remains * static_cast<double>(graph.length[p]));
+        scenario.length[p] = std::min(scenario.length[p], remains > 0 ? part : -gap_into(graph, scenario, p));
+    }
+    return any;
 }
 
 bool pad_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {

@@ -135,6 +135,11 @@ DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group) {
     return group.traits.cast ? group.total_ns - attention_passes(facts, group) : 0;
 }
 
+DurNs layout_changes(const Facts& facts, const KernelGroup& group) {
+    if (!changes_layout(group.traits)) return 0;
+    return group.total_ns - attention_passes(facts, group) - casts_outside_attention(facts, group);
+}
+
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
 
 }  // namespace gpuprof::rules

@@ -40,9 +40,10 @@ std::string names_are_uninformative(const Facts& facts);
 // Percent of the effective window from which a pattern is a finding of its own.
 inline constexpr double kMinPatternPct = 5;
 // The parts of a group (one of KernelGroups) that a finding of their own explains better than their limit does: passes
-// over the scores of attention, and casts elsewhere.
+// over the scores of attention, and casts and changes of layout elsewhere.
 DurNs attention_passes(const Facts& facts, const KernelGroup& group);
 DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group);
+DurNs layout_changes(const Facts& facts, const KernelGroup& group);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
 

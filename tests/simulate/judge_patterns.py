@@ -6,7 +6,7 @@
 Each program is a model of random size with random pieces of real kernel names; half of them record the shapes of their products. For each rule the table says how
 often it fired on programs that have its pattern (where it takes 6 % of the time or more), and how often on others. A rule with a predicted gain is held against the same
 program run again without its pattern, by kernels whose speed is drawn: how far its central value is from that gain (the median, in percent of a step), and how often
-its range holds it. Of the others, how often the share was within a tenth of the time of the kernels that were drawn for it. Status 1 if a rule
+its range of the step's time holds it. Of the others, how often the share was within a tenth of the time of the kernels that were drawn for it. Status 1 if a rule
 fires without its pattern, misses more than one program in a hundred, or if fewer than 90 % of the ranges hold.
 """
 
@@ -52,6 +52,7 @@ class Model:
         self.scores = chance.uniform(20, 50)  # percent of the peak that products of an unfused attention reach: they read or write the scores
         self.fused = self.scores / chance.uniform(30, 80)  # of their time: a kernel for attention, at a part of the peak
         self.padded = chance.uniform(0.25, 0.85)  # of the time of an odd product
+        self.remaining = chance.uniform(0, 0.4)  # of the conversions of layout, if there is one layout
         self.halved = chance.uniform(0.5, 0.85)  # of the time of a convolution in TF32
         self.updated = chance.uniform(0.12, 0.4)  # of the time of an update tensor by tensor
 
@@ -152,6 +153,7 @@ KINDS = {
     "optimizer by tensor": "unfused-optimizer", "foreach optimizer": None,
     "compiles again": "recompilation", "compiles once": None,
     "convolutions in TF32": "slow-convolution", "convolutions in bf16": None,
+    "conversions": "layout-conversion", "one layout": None,
     "gradient of an index": "scattered-updates", "gathers": None,
 }
 
@@ -165,6 +167,13 @@ def step_of(kind, model):
     kernels = [each for _ in range(model.layers) for each in model.block(attention, products, kind == "casts of weights")] + aligned
     if "convolutions" in kind:
         kernels += [(model.convolution("bf16" in kind), "slow-convolution" if "TF32" in kind else None) for _ in range(3 * model.layers)]
+    if kind in ("conversions", "one layout"):
+        for _ in range(model.layers):
+            kernels.append((model.convolution(True), None))
+            if kind == "conversions":
+                name = chance.choice(["void cudnn::ops::nchwToNhwcKernel<float, float, float, false, true, (cudnnKernelDataType_t)2>(int)",
+                                      "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)> >(int)"])
+                kernels.append((kernel(name, model.unit * chance.uniform(0.5, 3)), "layout-conversion"))
     if kind == "softmax as last layer":
         kernels += [(model.product(), None), (model.softmax(0.02), None)]
     if kind == "router of experts":
@@ -202,6 +211,10 @@ def without(rule, model, kernels):
     factor = {"slow-products": model.padded, "slow-convolution": model.halved}.get(rule)
     if factor:
         return [(dataclasses.replace(each, alone=round(each.alone * factor)) if tag == rule else each, tag) for each, tag in kernels]
+    if rule == "layout-conversion":
+        tagged = [number for number, (_, tag) in enumerate(kernels) if tag == rule]
+        gone = set(tagged[round(model.remaining * len(tagged)):])
+        return [pair for number, pair in enumerate(kernels) if number not in gone]
     if rule == "unfused-optimizer" and any(tag == rule for _, tag in kernels):
         chunks = max(1, len(kernels) // 60)
         return [(dataclasses.replace(kernels[0][0], alone=round(model.updated * sum(each.alone for each, _ in kernels) / chunks)), None)] * chunks
@@ -253,7 +266,7 @@ def run(kind, seed, quiet=False, fixed=None):
 
 
 def program(kind, seed):
-    """(trace, share of the time of each rule's kernels in percent, {rule: percent of a step that a run without its pattern saves})"""
+    """(trace, share of the time of each rule's kernels in percent, {rule: (percent of a step that a run without its pattern saves, that run's step in ns)})"""
     machine, kernels, _ = run(kind, seed)
     names = collections.defaultdict(set)
     for each, rule in kernels:
@@ -264,11 +277,11 @@ def program(kind, seed):
     gains = {}
     if KINDS[kind] in PRICED:
         before, after = (run(kind, seed, True, fixed)[2] for fixed in (None, KINDS[kind]))
-        gains[KINDS[kind]] = 100 * (1 - (after[-1] - after[0]) / (before[-1] - before[0]))
+        gains[KINDS[kind]] = 100 * (1 - (after[-1] - after[0]) / (before[-1] - before[0])), (after[-1] - after[0]) / (len(after) - 1)
     return trace_of(machine), {rule: 100 * ns / window for rule, ns in spent_in.items()}, gains
 
 
-PRICED = ("slow-convolution", "slow-products", "unfused-attention", "unfused-optimizer")
+PRICED = ("layout-conversion", "slow-convolution", "slow-products", "unfused-attention", "unfused-optimizer")
 LEAST = {"slow-convolution": 11}  # percent of the time; of others 6
 RULES = sorted({rule for rule in KINDS.values() if rule})
 
@@ -306,17 +319,18 @@ def main():
             predicted = found[rule].get("predicted") if fired else None
             if has and predicted:
                 counts["ranges"] += 1
-                held = predicted["gain_low_pct"] <= gains[rule] <= predicted["gain_high_pct"]
+                gain, step = gains[rule]
+                held = predicted["step_low_ns"] <= step <= predicted["step_high_ns"]
                 counts["held"] += held
-                errors[rule].append(abs(predicted["gain_pct"] - gains[rule]))
+                errors[rule].append(abs(predicted["gain_pct"] - gain))
                 if options.show and not held:
-                    print(f"{number} {kind}: {rule} predicted {predicted['gain_pct']:.1f} ({predicted['gain_low_pct']:.1f} to {predicted['gain_high_pct']:.1f}), true {gains[rule]:.1f}")
+                    print(f"{number} {kind}: {rule} predicted {predicted['gain_pct']:.1f} ({predicted['gain_low_pct']:.1f} to {predicted['gain_high_pct']:.1f}), true {gain:.1f}")
             elif has and fired and rule in shares and rule != "unfused-optimizer":  # which counts the pauses between its kernels too
                 counts["priced"] += 1
                 counts["close"] += abs(found[rule]["share_pct"] - shares[rule]) <= max(1.0, 0.1 * shares[rule])
             if options.show and (has != fired if has or not may else False):
                 print(f"{number} {kind}: {rule} {'missed' if has else 'fired'}; drawn {shares}, found {sorted(found)}")
-    print(f"{'rule':22}{'has it':>8}{'found':>8}{'lacks it':>10}{'false alarms':>14}{'share within 10 %':>20}{'range holds gain':>20}{'median error':>15}")
+    print(f"{'rule':22}{'has it':>8}{'found':>8}{'lacks it':>10}{'false alarms':>14}{'share within 10 %':>20}{'range holds step':>20}{'median error':>15}")
     for rule, counts in table.items():
         close = f"{counts['close']} of {counts['priced']}" if counts["priced"] else "–"
         print(f"{rule:22}{counts['has']:>8}{counts['found']:>8}{counts['lacks']:>10}{counts['false alarms']:>14}{close:>20}"
