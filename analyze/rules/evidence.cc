@@ -10,6 +10,7 @@
 #include "analyze/facts/idle/idle_cpu_waits.h"
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/step_finder.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 
@@ -17,6 +18,8 @@ namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kExamples = 3;
+// Collectives of losses, norms and statistics are a handful in a step.
+constexpr std::size_t kMinSmallPerStep = 10;
 
 // What tells a kernel from others in a sentence. CUTLASS calls every kernel Kernel or Kernel2 and says the rest in the first
 // template argument.
@@ -141,5 +144,16 @@ DurNs layout_changes(const Facts& facts, const KernelGroup& group) {
 }
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
+
+bool too_many_small(const Facts& facts, const CollectivePatterns::Small& found) {
+    std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
+    return found.count >= kMinSmallPerStep * steps && facts.get<Shares>().effective_pct(found.saved) >= kMinFindingPct;
+}
+
+DurNs fp32_gradients_cost(const Facts& facts) {
+    auto half = static_cast<DurNs>(kBytesIn16Bits *
+                                   static_cast<double>(facts.get<CollectivePatterns>().full_precision.exposed));
+    return facts.get<Shares>().effective_pct(half) >= kMinFindingPct ? half : 0;
+}
 
 }  // namespace gpuprof::rules

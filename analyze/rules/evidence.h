@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/collective_patterns.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/knowledge/causes.h"
 #include "analyze/replay/gain.h"
@@ -46,5 +47,11 @@ DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group);
 DurNs layout_changes(const Facts& facts, const KernelGroup& group);
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
+
+// Whether small collectives in a row are a finding.
+bool too_many_small(const Facts& facts, const CollectivePatterns::Small& found);
+inline constexpr double kBytesIn16Bits = 0.5;  // of those in FP32
+// What 16 bits would save of the transfers of gradients in FP32 that nothing hides; 0 if that is no finding.
+DurNs fp32_gradients_cost(const Facts& facts);
 
 }  // namespace gpuprof::rules

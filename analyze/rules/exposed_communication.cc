@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/collective_patterns.h"
 #include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
@@ -12,11 +13,18 @@
 namespace gpuprof::inline rules {
 namespace {
 
+// Whether a finding about most of these transfers says what is wrong with them.
+bool says_more_specific(const Facts& facts) {
+    const CollectivePatterns& patterns = facts.get<CollectivePatterns>();
+    return (patterns.explained_by_size() && too_many_small(facts, patterns.small)) ||
+           (patterns.explained_by_type() && fp32_gradients_cost(facts) > 0);
+}
+
 Ruling look_for_exposed_communication(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::communication);
-    if (gain.pct < kMinFindingPct) return Ruling::silent();
+    if (gain.pct < kMinFindingPct || says_more_specific(facts)) return Ruling::silent();
     set_cost(finding, gain);
     finding.title =
         gain.predicted

@@ -36,6 +36,8 @@
     RULE(SlowConvolution)      \
     RULE(NoTensorCores)        \
     RULE(LateRanks)            \
+    RULE(SmallCollectives)     \
+    RULE(Fp32Gradients)        \
     RULE(ExposedCommunication) \
     RULE(Throttling)           \
     RULE(ProfilerCost)         \

@@ -53,6 +53,7 @@ class Model:
         self.fused = self.scores / chance.uniform(30, 80)  # of their time: a kernel for attention, at a part of the peak
         self.padded = chance.uniform(0.25, 0.85)  # of the time of an odd product
         self.remaining = chance.uniform(0, 0.4)  # of the conversions of layout, if there is one layout
+        self.start, self.rate = chance.uniform(12, 35) * US, chance.uniform(100, 300)  # of collectives, which wait for no rank: ns, bytes per ns
         self.halved = chance.uniform(0.5, 0.85)  # of the time of a convolution in TF32
         self.updated = chance.uniform(0.12, 0.4)  # of the time of an update tensor by tensor
 
@@ -88,6 +89,13 @@ class Model:
                  "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel_cudnn",
                  "cutlass_tensorop_s1688fprop_optimized_tf32_128x128_16x4_nhwc_align4"]
         return kernel(self.chance.choice(names), self.unit * self.chance.uniform(2, 6), "compute")
+
+    def collective(self, size, type="Float"):
+        name = "AllReduce_Sum_f32_RING_LL" if type == "Float" else "AllReduce_Sum_bf16_RING_LL"
+        elements = round(size) // (4 if type == "Float" else 2)
+        message = {"Collective name": "allreduce", "In msg nelems": elements, "Out msg nelems": elements, "dtype": type, "Group size": 8, "Process Group Name": "0"}
+        return Kernel(f"ncclDevKernel_{name}(ncclDevKernelArgsStorage<4096ul>)", round(self.start + 2 * size / self.rate), "communication", 0.15, 0.1,
+                      (24, 1, 1), (544, 1, 1), 96, 0, True, message)
 
     def elementwise(self, scale=1.0):
         what = self.chance.choice([f"CUDAFunctor_add<{self.type}>", "AUnaryFunctor<float, float, float, at::native::binary_internal::MulFunctor<float> >",
@@ -154,6 +162,8 @@ KINDS = {
     "compiles again": "recompilation", "compiles once": None,
     "convolutions in TF32": "slow-convolution", "convolutions in bf16": None,
     "conversions": "layout-conversion", "one layout": None,
+    "gradient by gradient": "small-collectives", "tensor parallelism": None, "buckets": None,
+    "gradients in FP32": "fp32-gradients", "gradients in bf16": None,
     "gradient of an index": "scattered-updates", "gathers": None,
 }
 
@@ -165,6 +175,19 @@ def step_of(kind, model):
     products = model.odd_product if kind == "odd sizes" else None
     aligned = [(model.product(), None) for _ in range(chance.choice([0, model.layers]))] if products else []
     kernels = [each for _ in range(model.layers) for each in model.block(attention, products, kind == "casts of weights")] + aligned
+    if kind == "gradient by gradient":
+        divide = chance.random() < 0.5
+        for _ in range(chance.randint(12, 60) + 8 * model.layers):
+            kernels.append((model.collective(chance.uniform(500, 200_000)), "small-collectives"))
+            if divide:
+                kernels.append((dataclasses.replace(model.elementwise(), alone=2_000), None))
+    if kind == "tensor parallelism":
+        kernels = [each for pair in kernels for each in ((pair, (model.collective(chance.uniform(5_000, 200_000), "BFloat16"), None)) if "gemm" in pair[0].name else (pair,))]
+    if kind in ("gradients in FP32", "gradients in bf16", "buckets"):
+        type = "Float" if "FP32" in kind else "BFloat16"
+        total = model.rate * model.unit * model.layers * chance.uniform(3, 12)
+        count = chance.randint(10, 20) if kind == "buckets" else chance.randint(1, 6)
+        kernels += [(model.collective(max(4e6, total / count), type), "fp32-gradients" if "FP32" in kind else None) for _ in range(count)]
     if "convolutions" in kind:
         kernels += [(model.convolution("bf16" in kind), "slow-convolution" if "TF32" in kind else None) for _ in range(3 * model.layers)]
     if kind in ("conversions", "one layout"):
@@ -196,12 +219,12 @@ def step_of(kind, model):
     return kernels, tail
 
 
-def operator(host, name, each):
+def operator(host, name, each, after=()):
     """An operator that launches one kernel, with the shapes of its inputs."""
 
     def body():
         yield from host.work(3 * US)
-        yield from host.launch(dataclasses.replace(each, message=None) if each.message else each)
+        yield from host.launch(dataclasses.replace(each, message=None) if each.message else each, after=after)
 
     return host.span("op", "aten::mm" if each.message else name, body(), **(each.message or {}))
 
@@ -211,6 +234,11 @@ def without(rule, model, kernels):
     factor = {"slow-products": model.padded, "slow-convolution": model.halved}.get(rule)
     if factor:
         return [(dataclasses.replace(each, alone=round(each.alone * factor)) if tag == rule else each, tag) for each, tag in kernels]
+    if rule == "fp32-gradients":
+        return [(dataclasses.replace(each, alone=round((each.alone + model.start) / 2)) if tag == rule else each, tag) for each, tag in kernels]
+    if rule == "small-collectives":
+        size = sum(4 * each.message["In msg nelems"] for each, tag in kernels if tag == rule)
+        return [pair for pair in kernels if pair[1] != rule] + [(model.collective(size), None)] * any(tag == rule for _, tag in kernels)
     if rule == "layout-conversion":
         tagged = [number for number, (_, tag) in enumerate(kernels) if tag == rule]
         gone = set(tagged[round(model.remaining * len(tagged)):])
@@ -249,14 +277,19 @@ def run(kind, seed, quiet=False, fixed=None):
             def step(number=number):
                 if number in compiles:
                     yield from host.span("range", "_compile.compile_inner (dynamo_timed)", host.work(spent))
+                reduced = None
                 for each, _ in kernels:
-                    yield from operator(host, "aten::op", each)
+                    if each.collective:
+                        reduced = yield from host.launch(each, 19, (host.machine.last[7].done,))
+                    else:
+                        yield from operator(host, "aten::op", each, (reduced.done,) if reduced else ())
+                        reduced = None
                 if tail:
                     def optimise():
                         for each, _ in tail:
                             yield from operator(host, "aten::mul_", each)
                     yield from host.span("range", "Optimizer.step#AdamW.step", optimise())
-                yield from host.synchronise()
+                yield from host.synchronise_device()
             yield from host.span("range", f"ProfilerStep#{number}", step())
             ends.append(host.now)
 
@@ -281,7 +314,7 @@ def program(kind, seed):
     return trace_of(machine), {rule: 100 * ns / window for rule, ns in spent_in.items()}, gains
 
 
-PRICED = ("layout-conversion", "slow-convolution", "slow-products", "unfused-attention", "unfused-optimizer")
+PRICED = ("fp32-gradients", "small-collectives", "layout-conversion", "slow-convolution", "slow-products", "unfused-attention", "unfused-optimizer")
 LEAST = {"slow-convolution": 11}  # percent of the time; of others 6
 RULES = sorted({rule for rule in KINDS.values() if rule})
 
@@ -325,6 +358,9 @@ def main():
                 errors[rule].append(abs(predicted["gain_pct"] - gain))
                 if options.show and not held:
                     print(f"{number} {kind}: {rule} predicted {predicted['gain_pct']:.1f} ({predicted['gain_low_pct']:.1f} to {predicted['gain_high_pct']:.1f}), true {gain:.1f}")
+            elif has and fired and rule in gains:
+                counts["priced"] += 1
+                counts["close"] += abs(found[rule]["share_pct"] - gains[rule][0]) <= max(1.0, 0.1 * gains[rule][0])
             elif has and fired and rule in shares and rule != "unfused-optimizer":  # which counts the pauses between its kernels too
                 counts["priced"] += 1
                 counts["close"] += abs(found[rule]["share_pct"] - shares[rule]) <= max(1.0, 0.1 * shares[rule])
