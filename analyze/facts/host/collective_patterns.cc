@@ -55,8 +55,8 @@ private:
     struct Run {
         TimeNs end = 0;
         std::vector<Row> kernels;
+        std::vector<std::int64_t> bytes;  // 0: not recorded
         bool sized = true;
-        std::int64_t largest = 0;
     };
 
     std::size_t place(std::uint32_t slot) {
@@ -96,25 +96,33 @@ private:
         if (!small || (!run.kernels.empty() && run.sized != message.bytes.has_value())) close(run);
         if (!small) return;
         run.sized = message.bytes.has_value();
-        run.largest = std::max(run.largest, message.bytes.value_or(0));
+        run.bytes.push_back(message.bytes.value_or(0));
         run.end = kernels.start[row] + kernels.dur[row];
         run.kernels.push_back(row);
+    }
+    // One collective of all bytes of a run: the line through the times of its collectives by their sizes, and at least the longest.
+    DurNs time_together(const Run& run) const {
+        auto n = static_cast<double>(run.kernels.size());
+        double bytes = 0, time = 0, squares = 0, products = 0, longest = 0;
+        for (std::size_t i = 0; i < run.kernels.size(); ++i) {
+            auto x = static_cast<double>(run.bytes[i]), y = static_cast<double>(trace_.kernel().dur[run.kernels[i]]);
+            bytes += x, time += y, squares += x * x, products += x * y;
+            longest = std::max(longest, y);
+        }
+        double spread = squares - bytes * bytes / n;
+        double per_byte = spread > 0 ? std::max(0.0, (products - bytes * time / n) / spread) : 0;
+        return static_cast<DurNs>(std::max(longest, time / n + per_byte * (bytes - bytes / n)));
     }
     void close(Run& run) {
         if (run.kernels.size() >= kLongRun) {
             CollectivePatterns::Small& found = run.sized ? found_.small : found_.unsized;
-            DurNs longest = 0, sum = 0;
-            for (Row row : run.kernels) {
-                DurNs alone = exposed(row);
-                longest = std::max(longest, alone);
-                sum += alone;
-            }
+            for (Row row : run.kernels) found.exposed += exposed(row);
             found.count += run.kernels.size();
             ++found.runs;
-            found.exposed += sum;
             TimeNs begin = trace_.kernel().start[run.kernels.front()];
-            found.saved += without_compute(run.kernels.front(), {begin, run.end}) - longest;
-            found.largest = std::max(found.largest, run.largest);
+            found.saved +=
+                std::max<DurNs>(0, without_compute(run.kernels.front(), {begin, run.end}) - time_together(run));
+            found.largest = std::max(found.largest, *std::max_element(run.bytes.begin(), run.bytes.end()));
             found.example = run.kernels.front();
         }
         run = {};
