@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/stack_samples.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
@@ -51,7 +52,8 @@ std::string idle_line(const Facts& facts, IdleCause cause) {
                        readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause));
 }
 
-void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence) {
+void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding) {
+    std::vector<std::string>& evidence = finding.evidence;
     if (const auto& longest = facts.get<IdleGaps>().longest[static_cast<std::size_t>(cause)]) {
         const IdleGap& gap = longest->gap;
         std::string text = fmt::format("gap-{}: {} idle", longest->place, readable_duration(gap.dur));
@@ -79,6 +81,12 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     std::string sentence = python.of(cause).sentence();
     std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";
     if (!sentence.empty()) evidence.push_back(fmt::format("{} during this time: {}", how, sentence));
+    if (finding.place.empty()) finding.place = python.of(cause).top();
+    if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(facts.get<IdleGaps>(), cause))
+        if (finding.place.empty()) finding.place = launch->place;
+    const auto& longest = facts.get<IdleGaps>().longest[static_cast<std::size_t>(cause)];
+    if (finding.place.empty() && longest && longest->gap.host_what != kNoString)
+        finding.place = facts.trace().text(longest->gap.host_what);
 }
 
 void set_cost(Finding& finding, const Gain& gain) {
@@ -98,7 +106,7 @@ DurNs busy_with(const Facts& facts, const KernelPart& part) {
     return static_cast<DurNs>(static_cast<double>(sum) * facts.get<Shares>().overlap);
 }
 
-void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence) {
+void push_kernel_lines(const Facts& facts, const KernelPart& part, Finding& finding) {
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
     DurNs all = 0;
     std::vector<std::size_t> order;
@@ -110,12 +118,17 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
                      [&](std::size_t a, std::size_t b) { return part(groups[a]) > part(groups[b]); });
     for (std::size_t i = 0; i < std::min(order.size(), kExamples); ++i) {
         const KernelGroup& group = groups[order[i]];
-        evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
-                                       readable_duration(group.total_ns), spoken_count(group.count),
-                                       readable_percent(100.0 * static_cast<double>(group.total_ns) /
-                                                        static_cast<double>(std::max<DurNs>(1, all))),
-                                       kernel_label(facts.trace().text(group.name))));
+        finding.evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
+                                               readable_duration(group.total_ns), spoken_count(group.count),
+                                               readable_percent(100.0 * static_cast<double>(group.total_ns) /
+                                                                static_cast<double>(std::max<DurNs>(1, all))),
+                                               kernel_label(facts.trace().text(group.name))));
     }
+    if (!finding.place.empty() || order.empty()) return;
+    StringId top = groups[order.front()].name;
+    const KernelTable& kernels = facts.trace().kernel();
+    finding.place = facts.get<CodePlaces>().of_kernels(
+        facts, [&](Row row) { return kernels.name.value_or(row, kNoString) == top; });
 }
 
 std::string names_are_uninformative(const Facts& facts) {
@@ -153,7 +166,8 @@ bool too_many_small(const Facts& facts, const CollectivePatterns::Small& found) 
 DurNs fp32_gradients_cost(const Facts& facts) {
     auto half = static_cast<DurNs>(kBytesIn16Bits *
                                    static_cast<double>(facts.get<CollectivePatterns>().full_precision.exposed));
-    return facts.get<Shares>().effective_pct(half) >= kMinFindingPct ? half : 0;
+    bool most = facts.get<CollectivePatterns>().explained_by_type();
+    return most && facts.get<Shares>().effective_pct(half) >= kMinFindingPct ? half : 0;
 }
 
 }  // namespace gpuprof::rules

@@ -22,8 +22,8 @@ std::string spoken_count(std::size_t n);  // "1,200"
 
 // "idle-1: 155 ms of idle time: input pipeline".
 std::string idle_line(const Facts& facts, IdleCause cause);
-// Adds the longest gap of the cause and what Python did in such gaps, if known.
-void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence);
+// Adds the longest gap of the cause and what Python did in such gaps, if known, and sets the place.
+void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding);
 
 // What the finding costs, and the prediction that says so, if there is one.
 void set_cost(Finding& finding, const Gain& gain);
@@ -32,8 +32,9 @@ void set_cost(Finding& finding, const Gain& gain);
 using KernelPart = std::function<DurNs(const KernelGroup&)>;
 // The time that devices were busy with those parts: durations minus the overlap with other kernels.
 DurNs busy_with(const Facts& facts, const KernelPart& part);
-// Adds the groups with the largest parts: "k-3 (12.3 ms in 40 launches, 18.0 % of kernel time): name".
-void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence);
+// Adds the groups with the largest parts: "k-3 (12.3 ms in 40 launches, 18.0 % of kernel time): name". Sets the place, if it has none,
+// to that of the operator whose kernels of these groups take longest.
+void push_kernel_lines(const Facts& facts, const KernelPart& part, Finding& finding);
 
 // Why a rule based on names abstains: most kernel time is in kernels whose names reveal nothing; "" otherwise.
 std::string names_are_uninformative(const Facts& facts);

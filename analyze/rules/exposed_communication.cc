@@ -38,7 +38,11 @@ Ruling look_for_exposed_communication(const Facts& facts) {
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },
-        finding.evidence);
+        finding);
+    if (DurNs full = facts.get<CollectivePatterns>().full_precision.exposed; full > 0)
+        finding.evidence.push_back(
+            fmt::format("{} of it reduces in FP32 although most products are in 16 bits: half the bytes would do",
+                        readable_duration(full)));
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Overlap collectives with computation: DDP gradient buckets (bucket_cap_mb), FSDP prefetch, "

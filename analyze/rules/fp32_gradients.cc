@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/collective_patterns.h"
 #include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
@@ -42,6 +43,7 @@ Ruling look_for_fp32_gradients(const Facts& facts) {
         "{} reductions in FP32 run for {} while no other kernel runs, and most matrix products are in 16 bits",
         spoken_count(found.count), readable_duration(found.exposed)));
     if (std::string line = collective_line(facts, found.longest); !line.empty()) finding.evidence.push_back(line);
+    finding.place = facts.get<CodePlaces>().of_kernel(facts, found.longest);
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Reduce gradients in 16 bits: FSDP with MixedPrecision(reduce_dtype=torch.bfloat16), or DDP with "

@@ -57,7 +57,7 @@ Ruling look_for_input_pipeline(const Facts& facts) {
                                    : fmt::format("The GPU waits for the input pipeline {} % of the time",
                                                  readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
-    push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
+    push_gap_lines(facts, IdleCause::input_pipeline, finding);
     Loader loader = loader_of(facts.trace());
     if (loader == Loader::in_process)
         finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");

@@ -41,7 +41,7 @@ Ruling look_for_layout_conversion(const Facts& facts) {
         finding.title = fmt::format("Layout conversions cost {} % of a step", readable_percent(gain.pct));
         set_cost(finding, gain);
     }
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_layout_conversion(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;

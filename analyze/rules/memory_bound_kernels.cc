@@ -82,7 +82,7 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     if (counted) which = "limited by memory or caches";
     finding.title =
         fmt::format("{} {} take {} % of the time", other, which, readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;

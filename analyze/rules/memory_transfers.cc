@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
@@ -60,6 +61,17 @@ std::string remedy_for_memory_transfers(const Context& context, const HostCopies
         pin ? "Pin the host buffers (cudaHostAlloc, cudaHostRegister). " : "");
 }
 
+// Of the longest copy between host and device.
+std::string place_of_copies(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const MemcpyTable& copies = trace.memcpy();
+    CopyPaths paths(trace);
+    Row longest = kNoRow;
+    for (Row row = 0; row < copies.rows; ++row)
+        if (paths.host_and_device(row) && (longest == kNoRow || copies.dur[row] > copies.dur[longest])) longest = row;
+    return longest == kNoRow ? "" : facts.get<CodePlaces>().of_call(facts, trace.links().memcpy_launch[longest]);
+}
+
 Ruling look_for_memory_transfers(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
@@ -85,6 +97,7 @@ Ruling look_for_memory_transfers(const Facts& facts) {
         finding.evidence.push_back(fmt::format("{} copies: {} with pageable memory, {} with pinned memory (`memcpy`)",
                                                spoken_count(copies.count), readable_duration(copies.pageable),
                                                readable_duration(copies.pinned)));
+    finding.place = place_of_copies(facts);
     finding.remedy = remedy_for_memory_transfers(facts.get<Context>(), copies);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;

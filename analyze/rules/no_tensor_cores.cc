@@ -59,7 +59,7 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
                                     readable_percent(gain.pct));
         set_cost(finding, gain);
     }
-    push_kernel_lines(facts, on_cuda_cores, finding.evidence);
+    push_kernel_lines(facts, on_cuda_cores, finding);
     bool half = facts.get<Practices>().half_products;
     if (half)
         finding.evidence.push_back(

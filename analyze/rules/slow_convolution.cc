@@ -61,7 +61,7 @@ Ruling look_for_slow_convolution(const Facts& facts) {
             readable_percent(gain.pct));
         set_cost(finding, gain);
     }
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_slow_convolution(context, facts.get<Practices>());
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;

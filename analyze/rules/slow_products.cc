@@ -74,7 +74,7 @@ Ruling look_for_slow_products(const Facts& facts) {
         set_cost(finding, gain);
     }
     if (std::string line = product_line(facts); !line.empty()) finding.evidence.push_back(line);
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     if (odd && slow.old > 0)
         finding.evidence.push_back(fmt::format(
             "these kernels are for compute capability {}.{}; the GPU has {}.{}, whose own kernels need rows "

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/collective_patterns.h"
 #include "analyze/facts/shares.h"
 #include "analyze/rules/evidence.h"
@@ -31,10 +32,11 @@ Ruling look_for_small_collectives(const Facts& facts) {
                     spoken_count(small.count), readable_bytes(static_cast<double>(small.largest)),
                     spoken_count(small.count / small.runs), readable_duration(small.exposed)));
     if (std::string line = collective_line(facts, small.example); !line.empty()) finding.evidence.push_back(line);
+    finding.place = facts.get<CodePlaces>().of_kernel(facts, small.example);
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },
-        finding.evidence);
+        finding);
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Send them together: DistributedDataParallel with its buckets (bucket_cap_mb) instead of one all_reduce "

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
@@ -59,7 +60,8 @@ Ruling look_for_unfused_attention(const Facts& facts) {
         "{} softmaxes between two matrix products, which take another {}; a fused kernel keeps the scores on the chip",
         spoken_count(attention.count), readable_duration(attention.products)));
     if (std::string shape = shape_line(facts, attention.longest); !shape.empty()) finding.evidence.push_back(shape);
-    push_kernel_lines(facts, part, finding.evidence);
+    finding.place = facts.get<CodePlaces>().of_kernel(facts, attention.longest);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_unfused_attention(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;

@@ -1,6 +1,9 @@
 // An optimizer that updates one tensor at a time: hundreds of small kernels per step.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/kernels/optimizer_updates.h"
 #include "analyze/facts/practices.h"
 #include "analyze/facts/shares.h"
@@ -37,6 +40,9 @@ Ruling look_for_unfused_optimizer(const Facts& facts) {
     finding.evidence.push_back(fmt::format("{} launches {} kernels per step, which take {} from the first to the last",
                                            updates.optimizer, spoken_count(kernels / count),
                                            readable_duration(time / static_cast<DurNs>(count))));
+    auto first = std::find_if(updates.all.begin(), updates.all.end(),
+                              [](const OptimizerUpdate& update) { return update.first_call != kNoRow; });
+    if (first != updates.all.end()) finding.place = facts.get<CodePlaces>().of_call(facts, first->first_call);
     finding.remedy = fmt::format(
         "Update all tensors together: torch.optim.{}(..., fused=True), or foreach=True where there is no fused "
         "version.",

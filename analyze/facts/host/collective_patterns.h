@@ -33,7 +33,7 @@ struct CollectivePatterns {
 
     // Whether one of these explains most of the transfers that nothing hides.
     bool explained_by_size() const { return 2 * small.exposed > exposed_transfers; }
-    bool explained_by_type() const { return 2 * full_precision.exposed > exposed_transfers; }
+    bool explained_by_type() const { return 4 * full_precision.exposed > 3 * exposed_transfers; }
     static CollectivePatterns make(const Facts& facts);
 };
 
