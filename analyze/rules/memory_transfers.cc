@@ -17,6 +17,11 @@ namespace {
 constexpr double kSmallCopyBytes = 4096, kSmallCopyNs = 20'000;
 constexpr double kLeastBytesOfRate = 1 << 20;  // of fewer, a rate says nothing about the link
 
+// For programs that copy most of the time.
+const std::string kCopyLess =
+    "Copy less: keep what every step needs on the GPU (parameters and optimizer states that are offloaded to the host "
+    "travel in every step), and send smaller types. ";
+
 // "1.20 GiB from the GPU in 650 ms (1.98 GB/s)"; "" if nothing went that way.
 std::string direction_line(std::string_view way, double bytes, DurNs time) {
     if (time <= 0) return "";
@@ -79,26 +84,34 @@ Ruling look_for_memory_transfers(const Facts& facts) {
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
     const HostCopies& copies = facts.get<HostCopies>();
-    finding.title = gain.predicted
-                        ? fmt::format("Copies between host and device cost {} % of a step", readable_percent(gain.pct))
-                        : fmt::format("Hiding copies behind kernels would save {} % of the time",
-                                      readable_percent(shares.pct(gain.ns)));
-    finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
-                                           readable_duration(shares.exposed_memcpy)));
-    if (shares.idle_of(IdleCause::host_memcpy) > 0)
-        finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
+    std::string_view which =
+        2 * copies.to_host > copies.total ? "Copies from the GPU to the host" : "Copies between host and device";
+    bool too_long_to_hide = !gain.predicted && 2 * shares.exposed_memcpy > shares.window;
+    if (too_long_to_hide) finding.cost_ns = shares.exposed_memcpy;
+    if (gain.predicted)
+        finding.title = fmt::format("{} cost {} % of a step", which, readable_percent(gain.pct));
+    else if (too_long_to_hide)
+        finding.title = fmt::format("{} take {} % of the time, too much to hide behind kernels", which,
+                                    readable_percent(shares.pct(finding.cost_ns)));
+    else
+        finding.title = fmt::format("Hiding copies behind kernels would save {} % of the time",
+                                    readable_percent(shares.pct(gain.ns)));
     std::string back = direction_line("from the GPU", copies.bytes_to_host.real(), copies.to_host);
     std::string there =
         direction_line("to the GPU", copies.bytes.real() - copies.bytes_to_host.real(), copies.total - copies.to_host);
     for (const std::string& line :
          {2 * copies.to_host > copies.total ? back : there, 2 * copies.to_host > copies.total ? there : back})
         if (!line.empty()) finding.evidence.push_back(line);
+    finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
+                                           readable_duration(shares.exposed_memcpy)));
+    if (shares.idle_of(IdleCause::host_memcpy) > 0)
+        finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
     if (copies.total > 0)
         finding.evidence.push_back(fmt::format("{} copies: {} with pageable memory, {} with pinned memory (`memcpy`)",
                                                spoken_count(copies.count), readable_duration(copies.pageable),
                                                readable_duration(copies.pinned)));
     finding.place = place_of_copies(facts);
-    finding.remedy = remedy_for_memory_transfers(facts.get<Context>(), copies);
+    finding.remedy = (too_long_to_hide ? kCopyLess : "") + remedy_for_memory_transfers(facts.get<Context>(), copies);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlap kernels";
