@@ -1,6 +1,7 @@
 // Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
 #include "analyze/knowledge/kernel_class.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "analyze/knowledge/math_type.h"

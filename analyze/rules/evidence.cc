@@ -12,6 +12,7 @@
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/step_finder.h"
+#include "core/base/text/ascii.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 
@@ -154,6 +155,14 @@ DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group) {
 DurNs layout_changes(const Facts& facts, const KernelGroup& group) {
     if (!changes_layout(group.traits)) return 0;
     return group.total_ns - attention_passes(facts, group) - casts_outside_attention(facts, group);
+}
+
+DurNs row_additions(const Facts& facts, const KernelGroup& group) {
+    bool adds = contains_any(
+        facts.trace().text(group.name),
+        {"indexing_backward", "embedding_backward", "EmbeddingBackward", "compute_grad_weight", "sum_and_scatter",
+         "ReduceAdd", "scatter_add", "index_add", "indexFuncLargeIndex", "indexFuncSmallIndex", "atomicAdd"});
+    return adds && group.traits.kind == KernelClass::embedding_index ? group.total_ns : 0;
 }
 
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }

@@ -46,6 +46,7 @@ inline constexpr double kMinPatternPct = 5;
 DurNs attention_passes(const Facts& facts, const KernelGroup& group);
 DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group);
 DurNs layout_changes(const Facts& facts, const KernelGroup& group);
+DurNs row_additions(const Facts& facts, const KernelGroup& group);  // of gradients of embeddings and indices
 
 DurNs of_bound(const KernelGroup& group, Bound bound);
 

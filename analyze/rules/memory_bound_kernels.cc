@@ -1,6 +1,9 @@
 // Kernels that move data and compute little.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "analyze/facts/context.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/kernels/speed_of_light.h"
@@ -52,7 +55,8 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     };
     std::vector<Pattern> explained{{attention_passes, kMinPatternPct},
                                    {casts_outside_attention, kMinPatternPct},
-                                   {layout_changes, kMinFindingPct}};
+                                   {layout_changes, kMinFindingPct},
+                                   {row_additions, kMinPatternPct}};
     std::erase_if(explained, [&](const Pattern& pattern) {
         KernelPart part = [&](const KernelGroup& group) { return pattern.part(facts, group); };
         return shares.effective_pct(busy_with(facts, part)) < pattern.least_pct;
@@ -71,9 +75,10 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
                    : Ruling::silent();
     DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
-        all += part(group);
-        by_counters += group.by_counters[static_cast<std::size_t>(Bound::memory)];
-        by_shapes += group.by_shapes[static_cast<std::size_t>(Bound::memory)];
+        DurNs left = part(group);
+        all += left;
+        by_counters += std::min(left, group.by_counters[static_cast<std::size_t>(Bound::memory)]);
+        by_shapes += std::min(left, group.by_shapes[static_cast<std::size_t>(Bound::memory)]);
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);

@@ -4,7 +4,7 @@
     tests/simulate/judge_patterns.py BINARY [--programs 300] [--seed SEED] [--show]
 
 Each program is a model of random size with random pieces of real kernel names; half of them record the shapes of their products. For each rule the table says how
-often it fired on programs that have its pattern (where it takes 6 % of the time or more), and how often on others. A rule with a predicted gain is held against the same
+often it fired on programs that have its pattern (where it takes 6 % of the time or more), and how often on others. A rule with a predicted gain is compared with the same
 program run again without its pattern, by kernels whose speed is drawn: how far its central value is from that gain (the median, in percent of a step), and how often
 its range of the step's time holds it. Of the others, how often the share was within a tenth of the time of the kernels that were drawn for it. Status 1 if a rule
 fires without its pattern, misses more than one program in a hundred, or if fewer than 90 % of the ranges hold.

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "analyze/facts/facts.h"
+#include "analyze/facts/host/own_frames.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "core/base/text/python_frame.h"
 #include "core/model/trace.h"
-#include "core/schema/library_frames.def"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -97,16 +97,6 @@ std::string joined(const Trace& trace, const Around& found) {
 }
 
 }  // namespace
-
-bool of_a_library(std::string_view frame) {
-    const auto starts = [&](std::string_view text) { return frame.starts_with(text); };
-    const auto contains = [&](std::string_view text) { return frame.find(text) != frame.npos; };
-#define GPUPROF_TEST(how, text) \
-    if (how(text)) return true;
-    GPUPROF_LIBRARY_FRAMES(GPUPROF_TEST)
-#undef GPUPROF_TEST
-    return !contains(".py");
-}
 
 CodePlaces CodePlaces::make(const Facts& facts) {
     CodePlaces found;

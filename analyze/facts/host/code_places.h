@@ -14,9 +14,6 @@ namespace gpuprof::inline facts {
 
 class Facts;
 
-// Whether a Python frame is one of a library: less useful than the program's own frame around it.
-bool of_a_library(std::string_view frame);
-
 class CodePlaces {
 public:
     static CodePlaces make(const Facts& facts);

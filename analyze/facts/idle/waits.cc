@@ -6,8 +6,8 @@
 
 #include "analyze/facts/device_op.h"
 #include "analyze/facts/facts.h"
-#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/own_frames.h"
 #include "analyze/facts/idle/host_timeline.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/facts/steps/step_finder.h"
