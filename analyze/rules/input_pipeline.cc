@@ -62,7 +62,7 @@ Ruling look_for_input_pipeline(const Facts& facts) {
     push_gap_lines(facts, IdleCause::input_pipeline, finding);
     std::string_view range;
     Loader loader = loader_of(facts.trace(), range);
-    if (finding.place.empty()) finding.place = range;
+    if (finding.place == range) finding.place.clear();  // the remedy names the loader
     if (loader == Loader::in_process)
         finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
     finding.remedy = remedy_for_input_pipeline(facts, loader);

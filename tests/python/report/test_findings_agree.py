@@ -68,8 +68,8 @@ def test_findings_agree_with_themselves_and_with_the_recording(program, recordin
             assert word not in row["remedy"], f"{because}: {row['remedy']}"
 
 
-# What findings about kernels, idle time and calls can name.
-WITHOUT_PLACE = {"profiler-cost", "throttling", "library-logs", "measured-kernels"}
+# These speak of the recorder, the device, a library's choice, or the loader.
+WITHOUT_PLACE = {"input-pipeline", "profiler-cost", "throttling", "library-logs", "measured-kernels"}
 
 
 @pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.name)

@@ -13,5 +13,5 @@ def test_the_page_shows_the_first_findings_of_this_program(program):
 
 def test_no_first_finding_is_wrong(program):
     for name, (_, right, acceptable) in first_findings.EXPERT.items():
-        first = first_findings.first_finding(str(program.path), FIXTURES / name)
+        first = first_findings.first_finding(str(program.path), name)
         assert first_findings.judged(first, right, acceptable) != "**wrong**", (name, first)
