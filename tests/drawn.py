@@ -22,6 +22,7 @@ A row is a label, cells between the first and the last `|`, and a remark. A comm
 Calls L, C or P, Z are paired with kernels, copies, memsets in the order of their starts; what is left over stays unpaired.
 A kernel N of a row `stream` can be a collective: the row `name A = ncclDevKernel_AllReduce` renames a letter. A launch has one block of
 128 threads; the row `shape A = 16 x 256` says blocks and threads of a block, `shape A = none` that no shape was recorded;
+`message A = allreduce 4096 Float 8` says what a library recorded of a collective: its kind, elements, their type, and ranks;
 `uses A = 200 + 49152` says registers of a thread and bytes of shared memory. The device has 100 multiprocessors and compute
 capability 9.0; the row `device = 7.0 Tesla V100` says another, `device = none` that nothing of it was recorded,
 `device = 9.0 ""` that it has no name. `fact KEY = VALUE` is a row of the table meta.
@@ -67,7 +68,7 @@ def runs(cells, single=""):
 class Drawing:
     def __init__(self, text):
         self.scale = 1.0  # us a cell
-        self.events, self.names, self.threads, self.devices = [], {}, {}, set()
+        self.events, self.names, self.threads, self.devices, self.messages = [], {}, {}, set(), {}
         self.shapes = {}  # letter -> blocks, threads of a block; None: not recorded
         self.uses = {}  # letter -> registers, bytes of shared memory
         self.device = ("9.0", "Drawn GPU")
@@ -87,6 +88,12 @@ class Drawing:
         renamed = re.fullmatch(r"name (\w) = (.+)", line.strip())
         if renamed:
             self.names[renamed.group(1)] = renamed.group(2)
+            return
+        message = re.fullmatch(r"message (\w) = (\w+) (\d+) (\w+) (\d+)", line.strip())
+        if message:
+            letter, kind, elements, kind_of_element, ranks = message.groups()
+            self.messages[letter] = {"Collective name": kind, "In msg nelems": int(elements), "Out msg nelems": int(elements),
+                                     "dtype": kind_of_element, "Group size": int(ranks)}
             return
         shaped = re.fullmatch(r"shape (\w) = (\d+) x (\d+)", line.strip())
         if shaped:
@@ -153,7 +160,7 @@ class Drawing:
                 self.add("gpu_memset", "Memset (Device)", device, stream, first, length, **place, bytes=1000 * length)
             elif letter.isupper():
                 shape = self.shape_of(letter)
-                self.add("kernel", self.names.get(letter, letter), device, stream, first, length, **place, **shape)
+                self.add("kernel", self.names.get(letter, letter), device, stream, first, length, **place, **shape, **self.messages.get(letter, {}))
             else:
                 raise DrawingError(f"no device op is drawn as {letter}")
 

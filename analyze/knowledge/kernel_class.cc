@@ -1,6 +1,7 @@
 // Classifies collectives and Inductor kernels by prefix, everything else by the ordered list of kernel_rules.def.
 #include "analyze/knowledge/kernel_class.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "analyze/knowledge/math_type.h"
@@ -145,6 +146,15 @@ bool is_misaligned(const KernelTraits& traits) noexcept {
         case MathType::int8: return traits.alignment < 16;
         default: return false;
     }
+}
+
+bool is_outdated(const KernelTraits& traits, int capability) noexcept {
+    // Volta and Turing are one generation here, Ampere and Ada the next; 10x and 12x are Blackwell. cuBLAS chooses kernels
+    // for Ampere on Hopper for some shapes where they are no slower, so one generation says nothing; two do (Turing's
+    // instructions reach a fourth of Hopper's rate).
+    auto generation_of = [](int of) { return std::min(of / 10, 10); };
+    return traits.architecture > 0 && capability > 0 &&
+           generation_of(capability) - generation_of(traits.architecture) >= 2;
 }
 
 std::string_view to_string(KernelClass kind) noexcept {

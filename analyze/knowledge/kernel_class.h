@@ -77,6 +77,12 @@ inline bool is_matrix_product(const KernelTraits& traits) {
 }
 // Loads fewer bytes at once than the 16 that tensor cores are fed with, because rows begin at odd addresses.
 [[nodiscard]] bool is_misaligned(const KernelTraits& traits) noexcept;
+// Written for a GPU two generations before one of this compute capability, times ten, or more.
+[[nodiscard]] bool is_outdated(const KernelTraits& traits, int capability) noexcept;
+// Only moves data from one layout to another.
+inline bool changes_layout(const KernelTraits& traits) {
+    return traits.kind == KernelClass::layout || (traits.kind == KernelClass::copy_cast && traits.strided);
+}
 inline bool is_fp32_product_on_cuda_cores(const KernelTraits& traits) {
     return is_matrix_product(traits) && traits.math.unit == MathUnit::simt && traits.math.type == MathType::fp32;
 }

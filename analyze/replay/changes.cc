@@ -118,14 +118,6 @@ bool scale_copies(const Edit& edit, const Facts& facts, const ReplayGraph& graph
     return any;
 }
 
-// The gap in front of an op on its stream.
-DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point p) {
-    for (std::uint32_t e = graph.first_edge[p]; e < graph.first_edge[p + 1]; ++e)
-        if (graph.edges[e].kind == EdgeKind::stream)
-            return std::max<DurNs>(0, scenario.lags[graph.edges[e].lag].lag + graph.edges[e].residual);
-    return 0;
-}
-
 // At best the calls go away with the waits, and so do small copies to the host.
 bool drop_waits(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     if (!has_edges(graph, EdgeKind::sync_return)) return false;
@@ -247,17 +239,10 @@ bool scale_selected_kernels(const Edit& edit, const Facts& facts, const ReplayGr
                                          [&](std::string_view name) { return pattern->matches(name); });
 }
 
-bool fuse(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
-    return fuse_elementwise(facts, graph, scenario, estimate);
-}
-
-bool speed_products(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
-    return use_tensor_cores(facts, graph, scenario, estimate);
-}
-
-bool speed_known_kernels(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario,
-                         Estimate estimate) {
-    return reach_peaks(facts, graph, scenario, estimate);
+// A change of kernels (kernel_speed.h), which is made or not.
+template <auto& change>
+bool change_kernels(const Edit&, const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    return change(facts, graph, scenario, estimate);
 }
 
 // In the order of Change.
@@ -349,7 +334,7 @@ constexpr std::array kChangeRules{
                .estimated = true,
                .limit = false,
                .rough = true,
-               .apply = fuse},
+               .apply = change_kernels<fuse_elementwise>},
     ChangeRule{.name = "tensor-cores",
                .assumes = "TF32 is precise enough; the range is from twice as fast to the ratio of the peaks",
                .effort = Effort::option,
@@ -357,7 +342,49 @@ constexpr std::array kChangeRules{
                .estimated = true,
                .limit = false,
                .rough = true,
-               .apply = speed_products},
+               .apply = change_kernels<use_tensor_cores>},
+    ChangeRule{.name = "bf16-products",
+               .assumes = "16 bits are precise enough; the range is from 0.9 of the time to the ratio of the peaks",
+               .effort = Effort::edit,
+               .scales = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = change_kernels<use_half_products>},
+    ChangeRule{.name = "fused-optimizer",
+               .assumes = "one kernel reads and writes each tensor once: a fourth of the time (a tenth to half)",
+               .effort = Effort::option,
+               .scales = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = change_kernels<fuse_optimizer>},
+    ChangeRule{.name = "fused-attention",
+               .assumes = "a fused kernel accepts the mask and the head size; it keeps the scores on the chip",
+               .effort = Effort::edit,
+               .scales = false,
+               .estimated = true,
+               .limit = false,
+               .rough = true,
+               .apply = change_kernels<fuse_attention>},
+    ChangeRule{
+        .name = "padded-products",
+        .assumes = "kernels for aligned sizes are as fast as others of this recording, or as such kernels usually are",
+        .effort = Effort::edit,
+        .scales = false,
+        .estimated = true,
+        .limit = false,
+        .rough = true,
+        .apply = change_kernels<pad_products>},
+    ChangeRule{
+        .name = "one-layout",
+        .assumes = "operators accept one layout from end to end; a tenth of the conversions remains (none to half)",
+        .effort = Effort::edit,
+        .scales = false,
+        .estimated = true,
+        .limit = false,
+        .rough = true,
+        .apply = change_kernels<keep_layout>},
     ChangeRule{.name = "kernel-peaks",
                .assumes = "kernels with known shapes reach 80 % (60 to 100) of their peak; the limit of faster kernels",
                .effort = Effort::rewrite,
@@ -365,7 +392,7 @@ constexpr std::array kChangeRules{
                .estimated = true,
                .limit = true,
                .rough = true,
-               .apply = speed_known_kernels},
+               .apply = change_kernels<reach_peaks>},
     ChangeRule{.name = "late-ranks",
                .assumes = "the other ranks arrive on time: `ranks` on the recordings of all of them says which do not",
                .effort = Effort::edit,

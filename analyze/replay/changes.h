@@ -14,22 +14,27 @@
 namespace gpuprof::inline replay {
 
 enum class Change : std::uint8_t {
-    input,           // batches are ready when asked for
-    waits,           // calls do not wait for the device
-    between_steps,   // what the program does between steps takes no time
-    pinned_copies,   // copies of pageable memory come from pinned memory and do not block
-    copy_stream,     // ... and copies to the device have a stream of their own
-    copies,          // copies between host and device take no time
-    allocation,      // allocations and releases take no time
-    long_host_code,  // long stretches of host code in the loop take no time
-    host_code,       // host code in the loop takes no time; calls stay
-    cuda_graph,      // launches of a step become nodes of a CUDA graph
-    fusion,          // chains of elementwise kernels become one kernel
-    tensor_cores,    // FP32 matrix products on CUDA cores run on tensor cores
-    kernel_peaks,    // kernels of operators with recorded shapes come near the device's peaks
-    late_ranks,      // collectives wait for no rank that comes late
-    communication,   // transfers of collectives take no time: fully hidden
-    kernels,         // kernels whose name matches a pattern take another time
+    input,            // batches are ready when asked for
+    waits,            // calls do not wait for the device
+    between_steps,    // what the program does between steps takes no time
+    pinned_copies,    // copies of pageable memory come from pinned memory and do not block
+    copy_stream,      // ... and copies to the device have a stream of their own
+    copies,           // copies between host and device take no time
+    allocation,       // allocations and releases take no time
+    long_host_code,   // long stretches of host code in the loop take no time
+    host_code,        // host code in the loop takes no time; calls stay
+    cuda_graph,       // launches of a step become nodes of a CUDA graph
+    fusion,           // chains of elementwise kernels become one kernel
+    tensor_cores,     // FP32 matrix products on CUDA cores run on tensor cores
+    bf16_products,    // matrix products in TF32 run in 16 bits
+    fused_optimizer,  // optimizers update all tensors with few kernels
+    fused_attention,  // one kernel instead of products and passes over the scores of attention
+    padded_products,  // matrix products by slow kernels for odd sizes or old GPUs take kernels for aligned sizes
+    one_layout,       // kernels that only change the layout of data are not needed
+    kernel_peaks,     // kernels of operators with recorded shapes come near the device's peaks
+    late_ranks,       // collectives wait for no rank that comes late
+    communication,    // transfers of collectives take no time: fully hidden
+    kernels,          // kernels whose name matches a pattern take another time
 };
 inline constexpr std::size_t kChanges = static_cast<std::size_t>(Change::kernels) + 1;
 // All but the last, which needs a pattern.

@@ -114,6 +114,11 @@ constexpr std::array kWasteRules{
               {}},
     WasteRule{idle_of<IdleCause::launch>, Change::cuda_graph, {}},
     WasteRule{nothing_idle, Change::tensor_cores, {}},
+    WasteRule{nothing_idle, Change::fused_optimizer, {}},
+    WasteRule{nothing_idle, Change::bf16_products, {}},
+    WasteRule{nothing_idle, Change::fused_attention, {}},
+    WasteRule{nothing_idle, Change::padded_products, {}},
+    WasteRule{nothing_idle, Change::one_layout, {}},
     WasteRule{exposed_waits_for_ranks, Change::late_ranks, {}},
     WasteRule{exposed_communication, Change::communication, {}},
 };

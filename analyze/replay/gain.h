@@ -25,6 +25,11 @@ enum class Waste : std::uint8_t {
     host_code,
     launching,
     cuda_core_products,
+    optimizer,
+    full_precision,
+    unfused_attention,
+    slow_products,
+    layouts,
     late_ranks,
     communication,
 };

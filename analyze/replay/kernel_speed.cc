@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/facts/context.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/kernels/kernel_bound.h"
 #include "analyze/facts/kernels/op_rates.h"
@@ -48,6 +49,14 @@ std::optional<double> tensor_core_factor(const Trace& trace, std::int32_t device
 
 }  // namespace
 
+DurNs gap_into(const ReplayGraph& graph, const Scenario& scenario, Point op) {
+    for (std::uint32_t e = graph.first_edge[op]; e < graph.first_edge[op + 1]; ++e)
+        if (graph.edges[e].kind == EdgeKind::stream)
+            return std::max<DurNs>(
+                0, scenario.lags[graph.edges[e].lag].lag + (scenario.residuals ? graph.edges[e].residual : 0));
+    return 0;
+}
+
 bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
     const Trace& trace = facts.trace();
     const KernelTable& kernels = trace.kernel();
@@ -63,6 +72,31 @@ bool use_tensor_cores(const Facts& facts, const ReplayGraph& graph, Scenario& sc
         auto [factor, first] = factors.try_emplace(device);
         if (first) factor->second = tensor_core_factor(trace, device, estimate);
         return factor->second;
+    });
+}
+
+bool use_half_products(const Facts& facts, const ReplayGraph& graph, Scenario& scenario, Estimate estimate) {
+    const Trace& trace = facts.trace();
+    const Context& context = facts.get<Context>();
+    const KernelTable& kernels = trace.kernel();
+    bool volta = context.tensor_cores && !context.tf32;
+    std::vector<bool> selected(trace.strings().size());
+    for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
+        bool product = is_matrix_product(group.traits) && group.traits.math.type == MathType::tf32;
+        if (product || (volta && is_fp32_product_on_cuda_cores(group.traits)))
+            selected[index_of(group.name)] =
+                2 * group.by_bound[static_cast<std::size_t>(Bound::compute)] > group.total_ns;
+    }
+    return speed_up(graph, scenario, [&](Row row) -> std::optional<double> {
+        StringId name = kernels.name.value_or(row, kNoString);
+        if (name == kNoString || !selected[index_of(name)]) return std::nullopt;
+        std::optional<DevicePeaks> peaks = peaks_of(trace, kernels.device.value_or(row, -1));
+        if (!peaks || !peaks->fp16) return std::nullopt;
+        std::optional<double> now = volta ? peaks->fp32 : peaks->tf32;
+        if (!now || *peaks->fp16 <= *now) return std::nullopt;
+        double best = *now / *peaks->fp16;
+        if (volta) return value_of(estimate, std::max(0.5, best), std::min(1.0, 2 * best), best);
+        return value_of(estimate, 0.9, 0.65, best);
     });
 }
 
@@ -159,18 +193,10 @@ private:
                 scenario_.length[chain.ops[i]] = 0;
                 Row call = facts_.trace().links().kernel_launch[op_row(graph_.object[chain.ops[i]])];
                 if (call != kNoRow) fused_call_[call] = true;
-                scenario_.length[chain.ops[i]] = -gap_into(chain.ops[i]);
+                scenario_.length[chain.ops[i]] = -gap_into(graph_, scenario_, chain.ops[i]);
             }
         }
         chain = {};
-    }
-    // The gap in front of an op on its stream, which a fused kernel does not have.
-    DurNs gap_into(Point p) const {
-        for (std::uint32_t e = graph_.first_edge[p]; e < graph_.first_edge[p + 1]; ++e)
-            if (graph_.edges[e].kind == EdgeKind::stream)
-                return std::max<DurNs>(
-                    0, scenario_.lags[graph_.edges[e].lag].lag + (scenario_.residuals ? graph_.edges[e].residual : 0));
-        return 0;
     }
 
     const Facts& facts_;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/name_groups.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/steady_part.h"
@@ -57,6 +58,7 @@ Ruling look_for_allocation_churn(const Facts& facts) {
     DurNs spent = 0;
     std::uint64_t count = 0;
     StringId longest = kNoString;
+    Row longest_call = kNoRow;
     DurNs most = -1;
     int rounds = 0;
     bool freed = false;
@@ -75,6 +77,7 @@ Ruling look_for_allocation_churn(const Facts& facts) {
         if (calls.dur[row] > most) {
             most = calls.dur[row];
             longest = calls.name[row];
+            longest_call = row;
         }
     }
     Finding finding;
@@ -97,6 +100,7 @@ Ruling look_for_allocation_churn(const Facts& facts) {
         finding.evidence.push_back(fmt::format("{} of {} steps allocate, and nothing is freed", steps.size(),
                                                facts.get<Steps>().steps.size()));
     if (shares.idle_of(IdleCause::allocation) > 0) finding.evidence.push_back(idle_line(facts, IdleCause::allocation));
+    finding.place = facts.get<CodePlaces>().of_call(facts, longest_call);
     finding.remedy = remedy_for_allocation_churn(facts.get<Context>(), grows);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;

@@ -53,6 +53,7 @@ Ruling look_for_work_between_steps(const Facts& facts) {
     finding.evidence.push_back(
         fmt::format("of that time, kernels run for {} and copies alone for {}; in the rest the GPU is idle",
                     readable_duration(between.kernels), readable_duration(between.copies)));
+    finding.place = between.name;
     finding.remedy = remedy_for_work_between(between, facts.get<Context>());
     finding.confidence = between.name.empty() ? Rating::medium : Rating::high;
     finding.basis = Basis::timeline;

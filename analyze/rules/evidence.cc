@@ -4,12 +4,15 @@
 
 #include <algorithm>
 
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/stack_samples.h"
 #include "analyze/facts/idle/gaps.h"
 #include "analyze/facts/idle/idle_calls.h"
 #include "analyze/facts/idle/idle_cpu_waits.h"
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
+#include "analyze/facts/steps/step_finder.h"
+#include "core/base/text/ascii.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 
@@ -17,6 +20,8 @@ namespace gpuprof::inline rules {
 namespace {
 
 constexpr std::size_t kExamples = 3;
+// Collectives of losses, norms and statistics are a handful in a step.
+constexpr std::size_t kMinSmallPerStep = 10;
 
 // What tells a kernel from others in a sentence. CUTLASS calls every kernel Kernel or Kernel2 and says the rest in the first
 // template argument.
@@ -48,7 +53,8 @@ std::string idle_line(const Facts& facts, IdleCause cause) {
                        readable_duration(facts.get<Shares>().idle_of(cause)), name_of(cause));
 }
 
-void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string>& evidence) {
+void push_gap_lines(const Facts& facts, IdleCause cause, Finding& finding) {
+    std::vector<std::string>& evidence = finding.evidence;
     if (const auto& longest = facts.get<IdleGaps>().longest[static_cast<std::size_t>(cause)]) {
         const IdleGap& gap = longest->gap;
         std::string text = fmt::format("gap-{}: {} idle", longest->place, readable_duration(gap.dur));
@@ -76,6 +82,12 @@ void push_gap_lines(const Facts& facts, IdleCause cause, std::vector<std::string
     std::string sentence = python.of(cause).sentence();
     std::string_view how = python.basis() == PythonBasis::samples ? "Sampled" : "Python";
     if (!sentence.empty()) evidence.push_back(fmt::format("{} during this time: {}", how, sentence));
+    if (finding.place.empty()) finding.place = python.of(cause).top();
+    if (std::optional<LaunchPlaceTime> launch = facts.get<IdleLaunches>().top(facts.get<IdleGaps>(), cause))
+        if (finding.place.empty()) finding.place = launch->place;
+    const auto& longest = facts.get<IdleGaps>().longest[static_cast<std::size_t>(cause)];
+    if (finding.place.empty() && longest && longest->gap.host_what != kNoString)
+        finding.place = facts.trace().text(longest->gap.host_what);
 }
 
 void set_cost(Finding& finding, const Gain& gain) {
@@ -95,7 +107,7 @@ DurNs busy_with(const Facts& facts, const KernelPart& part) {
     return static_cast<DurNs>(static_cast<double>(sum) * facts.get<Shares>().overlap);
 }
 
-void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<std::string>& evidence) {
+void push_kernel_lines(const Facts& facts, const KernelPart& part, Finding& finding) {
     const std::vector<KernelGroup>& groups = facts.get<KernelGroups>().groups;
     DurNs all = 0;
     std::vector<std::size_t> order;
@@ -107,12 +119,17 @@ void push_kernel_lines(const Facts& facts, const KernelPart& part, std::vector<s
                      [&](std::size_t a, std::size_t b) { return part(groups[a]) > part(groups[b]); });
     for (std::size_t i = 0; i < std::min(order.size(), kExamples); ++i) {
         const KernelGroup& group = groups[order[i]];
-        evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
-                                       readable_duration(group.total_ns), spoken_count(group.count),
-                                       readable_percent(100.0 * static_cast<double>(group.total_ns) /
-                                                        static_cast<double>(std::max<DurNs>(1, all))),
-                                       kernel_label(facts.trace().text(group.name))));
+        finding.evidence.push_back(fmt::format("k-{} ({} in {} launches, {} % of kernel time): {}", order[i] + 1,
+                                               readable_duration(group.total_ns), spoken_count(group.count),
+                                               readable_percent(100.0 * static_cast<double>(group.total_ns) /
+                                                                static_cast<double>(std::max<DurNs>(1, all))),
+                                               kernel_label(facts.trace().text(group.name))));
     }
+    if (!finding.place.empty() || order.empty()) return;
+    StringId top = groups[order.front()].name;
+    const KernelTable& kernels = facts.trace().kernel();
+    finding.place = facts.get<CodePlaces>().of_kernels(
+        facts, [&](Row row) { return kernels.name.value_or(row, kNoString) == top; });
 }
 
 std::string names_are_uninformative(const Facts& facts) {
@@ -135,6 +152,31 @@ DurNs casts_outside_attention(const Facts& facts, const KernelGroup& group) {
     return group.traits.cast ? group.total_ns - attention_passes(facts, group) : 0;
 }
 
+DurNs layout_changes(const Facts& facts, const KernelGroup& group) {
+    if (!changes_layout(group.traits)) return 0;
+    return group.total_ns - attention_passes(facts, group) - casts_outside_attention(facts, group);
+}
+
+DurNs row_additions(const Facts& facts, const KernelGroup& group) {
+    bool adds = contains_any(
+        facts.trace().text(group.name),
+        {"indexing_backward", "embedding_backward", "EmbeddingBackward", "compute_grad_weight", "sum_and_scatter",
+         "ReduceAdd", "scatter_add", "index_add", "indexFuncLargeIndex", "indexFuncSmallIndex", "atomicAdd"});
+    return adds && group.traits.kind == KernelClass::embedding_index ? group.total_ns : 0;
+}
+
 DurNs of_bound(const KernelGroup& group, Bound bound) { return group.by_bound[static_cast<std::size_t>(bound)]; }
+
+bool too_many_small(const Facts& facts, const CollectivePatterns::Small& found) {
+    std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
+    return found.count >= kMinSmallPerStep * steps && facts.get<Shares>().effective_pct(found.saved) >= kMinFindingPct;
+}
+
+DurNs fp32_gradients_cost(const Facts& facts) {
+    auto half = static_cast<DurNs>(kBytesIn16Bits *
+                                   static_cast<double>(facts.get<CollectivePatterns>().full_precision.exposed));
+    bool most = facts.get<CollectivePatterns>().explained_by_type();
+    return most && facts.get<Shares>().effective_pct(half) >= kMinFindingPct ? half : 0;
+}
 
 }  // namespace gpuprof::rules

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/collective_patterns.h"
 #include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
@@ -12,11 +13,18 @@
 namespace gpuprof::inline rules {
 namespace {
 
+// Whether a finding about most of these transfers says what is wrong with them.
+bool says_more_specific(const Facts& facts) {
+    const CollectivePatterns& patterns = facts.get<CollectivePatterns>();
+    return (patterns.explained_by_size() && too_many_small(facts, patterns.small)) ||
+           (patterns.explained_by_type() && fp32_gradients_cost(facts) > 0);
+}
+
 Ruling look_for_exposed_communication(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::communication);
-    if (gain.pct < kMinFindingPct) return Ruling::silent();
+    if (gain.pct < kMinFindingPct || says_more_specific(facts)) return Ruling::silent();
     set_cost(finding, gain);
     finding.title =
         gain.predicted
@@ -30,7 +38,11 @@ Ruling look_for_exposed_communication(const Facts& facts) {
     push_kernel_lines(
         facts,
         [](const KernelGroup& group) { return group.traits.kind == KernelClass::collective ? group.total_ns : 0; },
-        finding.evidence);
+        finding);
+    if (DurNs full = facts.get<CollectivePatterns>().full_precision.exposed; full > 0)
+        finding.evidence.push_back(
+            fmt::format("{} of it reduces in FP32 although most products are in 16 bits: half the bytes would do",
+                        readable_duration(full)));
     finding.remedy =
         facts.get<Context>().pytorch()
             ? "Overlap collectives with computation: DDP gradient buckets (bucket_cap_mb), FSDP prefetch, "

@@ -55,14 +55,14 @@ Ruling look_for_idle_gaps(const Facts& facts) {
     for (IdleCause cause : kCauses) {
         if (shares.idle_of(cause) == 0) continue;
         finding.evidence.push_back(idle_line(facts, cause));
-        push_gap_lines(facts, cause, finding.evidence);
+        push_gap_lines(facts, cause, finding);
     }
     finding.remedy = remedy_for_idle_gaps(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = recorder.host_doubtful && !gain.predicted ? Rating::low : Rating::medium;
     finding.basis = Basis::timeline;
     finding.would_change_if =
         "the recording covers only the steady state (start-up and the final wait count as idle here)";
-    ruling.finding = finding;
+    ruling.finding = Ruling::fires(std::move(finding)).finding;
     return ruling;
 }
 

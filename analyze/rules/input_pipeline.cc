@@ -15,12 +15,14 @@ namespace {
 // PyTorch's DataLoader names its ranges after its iterator: enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__.
 enum class Loader { unknown, in_process, with_workers };
 
-Loader loader_of(const Trace& trace) {
+// `name`: of its range.
+Loader loader_of(const Trace& trace, std::string_view& name) {
     for (Row row = 0; row < trace.range().rows; ++row) {
-        std::string_view name = trace.text(trace.range().name.value_or(row, kNoString));
+        name = trace.text(trace.range().name.value_or(row, kNoString));
         if (contains(name, "SingleProcessDataLoader")) return Loader::in_process;
         if (contains(name, "MultiProcessingDataLoader")) return Loader::with_workers;
     }
+    name = {};
     return Loader::unknown;
 }
 
@@ -57,8 +59,10 @@ Ruling look_for_input_pipeline(const Facts& facts) {
                                    : fmt::format("The GPU waits for the input pipeline {} % of the time",
                                                  readable_percent(shares.pct(gain.ns)));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
-    push_gap_lines(facts, IdleCause::input_pipeline, finding.evidence);
-    Loader loader = loader_of(facts.trace());
+    push_gap_lines(facts, IdleCause::input_pipeline, finding);
+    std::string_view range;
+    Loader loader = loader_of(facts.trace(), range);
+    if (finding.place == range) finding.place.clear();  // the remedy names the loader
     if (loader == Loader::in_process)
         finding.evidence.push_back("the DataLoader runs inside the training process (num_workers=0)");
     finding.remedy = remedy_for_input_pipeline(facts, loader);

@@ -1,6 +1,9 @@
 // Collectives that wait for a rank that comes late, or that may.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/peer_waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
@@ -35,6 +38,9 @@ Ruling look_for_late_ranks(const Facts& facts) {
             "{} of {} took much longer than others of the same kind and size, or than larger ones: up to {} more",
             readable_count(peers.late), readable_count(peers.collectives.size(), "collective"),
             readable_duration(peers.longest_wait)));
+        auto longest = std::max_element(peers.collectives.begin(), peers.collectives.end(),
+                                        [](const auto& a, const auto& b) { return a.wait < b.wait; });
+        finding.place = facts.get<CodePlaces>().of_kernel(facts, longest->kernel);
         // Without a sibling of the same size, what the transfer takes is only bounded.
         bool wide = gain.predicted && gain.predicted->gain_high > kWideRange * gain.predicted->gain;
         finding.confidence = wide ? Rating::medium : Rating::high;

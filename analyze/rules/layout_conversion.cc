@@ -11,11 +11,6 @@
 namespace gpuprof::inline rules {
 namespace {
 
-DurNs converting(const KernelGroup& group) {
-    bool strided_copy = group.traits.kind == KernelClass::copy_cast && group.traits.strided;
-    return group.traits.kind == KernelClass::layout || strided_copy ? group.total_ns : 0;
-}
-
 bool any_convolution(const Facts& facts) {
     for (const KernelGroup& group : facts.get<KernelGroups>().groups)
         if (group.traits.kind == KernelClass::convolution) return true;
@@ -36,12 +31,17 @@ std::string remedy_for_layout_conversion(const Facts& facts) {
 
 Ruling look_for_layout_conversion(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
+    KernelPart part = [&](const KernelGroup& group) { return layout_changes(facts, group); };
     Finding finding;
-    finding.cost_ns = busy_with(facts, converting);
+    finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::abstain(names_are_uninformative(facts));
     finding.title =
         fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, converting, finding.evidence);
+    if (const Gain& gain = gain_without(facts, Waste::layouts); gain.predicted) {
+        finding.title = fmt::format("Layout conversions cost {} % of a step", readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_layout_conversion(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;

@@ -75,7 +75,7 @@ Ruling look_for_low_occupancy(const Facts& facts) {
                                  [](const auto& a, const auto& b) { return a.second < b.second; });
     finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_low_occupancy(most->first);
     finding.confidence = Rating::low;
     finding.basis = Basis::launch;

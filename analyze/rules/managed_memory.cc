@@ -78,7 +78,7 @@ Ruling look_for_managed_memory(const Facts& facts) {
         finding.evidence.push_back(
             fmt::format("{} to the host made room on the GPU", readable_count(migrations.evictions, "migration")));
     push_kernel_lines(
-        facts, [](const KernelGroup& group) { return of_bound(group, Bound::migration); }, finding.evidence);
+        facts, [](const KernelGroup& group) { return of_bound(group, Bound::migration); }, finding);
     finding.remedy = remedy_for_managed_memory(facts.get<Context>(), migrations.evictions > 0);
     finding.confidence = Rating::medium;
     finding.basis = Basis::timeline;

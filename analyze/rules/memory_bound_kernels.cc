@@ -1,6 +1,9 @@
 // Kernels that move data and compute little.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "analyze/facts/context.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/kernels/speed_of_light.h"
@@ -45,37 +48,46 @@ double bandwidth_pct(const Facts& facts) {
 
 Ruling look_for_memory_bound_kernels(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
-    auto is_finding = [&](auto* pattern) {
-        return shares.effective_pct(
-                   busy_with(facts, [&](const KernelGroup& group) { return pattern(facts, group); })) >= kMinPatternPct;
+    // What findings of their own explain.
+    struct Pattern {
+        DurNs (*part)(const Facts& facts, const KernelGroup& group);
+        double least_pct;
     };
-    bool attention = is_finding(attention_passes), casts = is_finding(casts_outside_attention);
+    std::vector<Pattern> explained{{attention_passes, kMinPatternPct},
+                                   {casts_outside_attention, kMinPatternPct},
+                                   {layout_changes, kMinFindingPct},
+                                   {row_additions, kMinPatternPct}};
+    std::erase_if(explained, [&](const Pattern& pattern) {
+        KernelPart part = [&](const KernelGroup& group) { return pattern.part(facts, group); };
+        return shares.effective_pct(busy_with(facts, part)) < pattern.least_pct;
+    });
     KernelPart part = [&](const KernelGroup& group) {
-        DurNs explained =
-            (attention ? attention_passes(facts, group) : 0) + (casts ? casts_outside_attention(facts, group) : 0);
-        return std::max<DurNs>(0, of_bound(group, Bound::memory) - explained);
+        DurNs left = of_bound(group, Bound::memory);
+        for (const Pattern& pattern : explained) left -= pattern.part(facts, group);
+        return std::max<DurNs>(0, left);
     };
     Finding finding;
     finding.cost_ns = shares.kernel_of(Bound::memory);
-    if (attention || casts) finding.cost_ns = std::min(finding.cost_ns, busy_with(facts, part));
+    if (!explained.empty()) finding.cost_ns = std::min(finding.cost_ns, busy_with(facts, part));
     if (shares.effective_pct(finding.cost_ns) < kMinMemoryBoundKernelsPct)
         return shares.effective_pct(shares.kernel_of(Bound::unknown)) >= kMinMemoryBoundKernelsPct
                    ? Ruling::abstain(names_are_uninformative(facts))
                    : Ruling::silent();
     DurNs by_counters = 0, by_shapes = 0, all = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
-        all += part(group);
-        by_counters += group.by_counters[static_cast<std::size_t>(Bound::memory)];
-        by_shapes += group.by_shapes[static_cast<std::size_t>(Bound::memory)];
+        DurNs left = part(group);
+        all += left;
+        by_counters += std::min(left, group.by_counters[static_cast<std::size_t>(Bound::memory)]);
+        by_shapes += std::min(left, group.by_shapes[static_cast<std::size_t>(Bound::memory)]);
     }
     bool counted = 2 * by_counters > all;
     bool measured = counted || (2 * by_shapes > all && bandwidth_pct(facts) >= kNearPeak);
-    std::string_view other = attention || casts ? "Other kernels" : "Kernels";
+    std::string_view other = explained.empty() ? "Kernels" : "Other kernels";
     std::string_view which = measured ? "limited by memory bandwidth" : "that mostly move data";
     if (counted) which = "limited by memory or caches";
     finding.title =
         fmt::format("{} {} take {} % of the time", other, which, readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = measured ? Rating::high : Rating::medium;
     finding.basis = measured ? Basis::shapes : Basis::names;

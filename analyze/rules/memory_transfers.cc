@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/shares.h"
 #include "analyze/replay/gain.h"
@@ -15,6 +16,11 @@ namespace {
 // Copies of this size and duration on average carry numbers, not data: their cost is the wait, whatever the link.
 constexpr double kSmallCopyBytes = 4096, kSmallCopyNs = 20'000;
 constexpr double kLeastBytesOfRate = 1 << 20;  // of fewer, a rate says nothing about the link
+
+// For programs that copy most of the time.
+const std::string kCopyLess =
+    "Copy less: keep what every step needs on the GPU (parameters and optimizer states that are offloaded to the host "
+    "travel in every step), and send smaller types. ";
 
 // "1.20 GiB from the GPU in 650 ms (1.98 GB/s)"; "" if nothing went that way.
 std::string direction_line(std::string_view way, double bytes, DurNs time) {
@@ -60,6 +66,17 @@ std::string remedy_for_memory_transfers(const Context& context, const HostCopies
         pin ? "Pin the host buffers (cudaHostAlloc, cudaHostRegister). " : "");
 }
 
+// Of the longest copy between host and device.
+std::string place_of_copies(const Facts& facts) {
+    const Trace& trace = facts.trace();
+    const MemcpyTable& copies = trace.memcpy();
+    CopyPaths paths(trace);
+    Row longest = kNoRow;
+    for (Row row = 0; row < copies.rows; ++row)
+        if (paths.host_and_device(row) && (longest == kNoRow || copies.dur[row] > copies.dur[longest])) longest = row;
+    return longest == kNoRow ? "" : facts.get<CodePlaces>().of_call(facts, trace.links().memcpy_launch[longest]);
+}
+
 Ruling look_for_memory_transfers(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     Finding finding;
@@ -67,25 +84,34 @@ Ruling look_for_memory_transfers(const Facts& facts) {
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
     const HostCopies& copies = facts.get<HostCopies>();
-    finding.title = gain.predicted
-                        ? fmt::format("Copies between host and device cost {} % of a step", readable_percent(gain.pct))
-                        : fmt::format("Hiding copies behind kernels would save {} % of the time",
-                                      readable_percent(shares.pct(gain.ns)));
-    finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
-                                           readable_duration(shares.exposed_memcpy)));
-    if (shares.idle_of(IdleCause::host_memcpy) > 0)
-        finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
+    std::string_view which =
+        2 * copies.to_host > copies.total ? "Copies from the GPU to the host" : "Copies between host and device";
+    bool too_long_to_hide = !gain.predicted && 2 * shares.exposed_memcpy > shares.window;
+    if (too_long_to_hide) finding.cost_ns = shares.exposed_memcpy;
+    if (gain.predicted)
+        finding.title = fmt::format("{} cost {} % of a step", which, readable_percent(gain.pct));
+    else if (too_long_to_hide)
+        finding.title = fmt::format("{} take {} % of the time, too much to hide behind kernels", which,
+                                    readable_percent(shares.pct(finding.cost_ns)));
+    else
+        finding.title = fmt::format("Hiding copies behind kernels would save {} % of the time",
+                                    readable_percent(shares.pct(gain.ns)));
     std::string back = direction_line("from the GPU", copies.bytes_to_host.real(), copies.to_host);
     std::string there =
         direction_line("to the GPU", copies.bytes.real() - copies.bytes_to_host.real(), copies.total - copies.to_host);
     for (const std::string& line :
          {2 * copies.to_host > copies.total ? back : there, 2 * copies.to_host > copies.total ? there : back})
         if (!line.empty()) finding.evidence.push_back(line);
+    finding.evidence.push_back(fmt::format("copies run for {} while no kernel runs (`devices`: exposed_memcpy_ns)",
+                                           readable_duration(shares.exposed_memcpy)));
+    if (shares.idle_of(IdleCause::host_memcpy) > 0)
+        finding.evidence.push_back(idle_line(facts, IdleCause::host_memcpy));
     if (copies.total > 0)
         finding.evidence.push_back(fmt::format("{} copies: {} with pageable memory, {} with pinned memory (`memcpy`)",
                                                spoken_count(copies.count), readable_duration(copies.pageable),
                                                readable_duration(copies.pinned)));
-    finding.remedy = remedy_for_memory_transfers(facts.get<Context>(), copies);
+    finding.place = place_of_copies(facts);
+    finding.remedy = (too_long_to_hide ? kCopyLess : "") + remedy_for_memory_transfers(facts.get<Context>(), copies);
     finding.confidence = Rating::high;
     finding.basis = Basis::timeline;
     finding.would_change_if = "the copies overlap kernels";

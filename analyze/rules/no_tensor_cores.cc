@@ -53,12 +53,13 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
     if (!context.tensor_cores) return Ruling::silent();
     finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
-    if (const Gain& gain = gain_without(facts, Waste::cuda_core_products); gain.predicted) {
+    if (const Gain& gain = gain_without(facts, context.tf32 ? Waste::cuda_core_products : Waste::full_precision);
+        gain.predicted) {
         finding.title = fmt::format("FP32 matrix products cost {} % of a step more than on tensor cores",
                                     readable_percent(gain.pct));
         set_cost(finding, gain);
     }
-    push_kernel_lines(facts, on_cuda_cores, finding.evidence);
+    push_kernel_lines(facts, on_cuda_cores, finding);
     bool half = facts.get<Practices>().half_products;
     if (half)
         finding.evidence.push_back(

@@ -86,6 +86,7 @@ Ruling look_for_recompilation(const Facts& facts) {
                                            spoken_count(compiling), spoken_count(steps.steps.size()),
                                            readable_duration(length(spans)), readable_duration(found.longest),
                                            found.what));
+    finding.place = std::string(found.what);
     finding.remedy =
         facts.get<Context>().framework == Framework::jax
             ? "Keep what jit compiles for constant: pad inputs to a few shapes, pass changing Python values as arrays, "

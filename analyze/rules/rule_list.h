@@ -36,6 +36,8 @@
     RULE(SlowConvolution)      \
     RULE(NoTensorCores)        \
     RULE(LateRanks)            \
+    RULE(SmallCollectives)     \
+    RULE(Fp32Gradients)        \
     RULE(ExposedCommunication) \
     RULE(Throttling)           \
     RULE(ProfilerCost)         \
@@ -49,7 +51,11 @@ struct Ruling {
     std::string cannot_tell;
 
     static Ruling silent() { return {}; }
-    static Ruling fires(Finding finding) { return {std::move(finding), ""}; }
+    // The remedy quotes the place, if the recording has one.
+    static Ruling fires(Finding finding) {
+        if (!finding.place.empty()) finding.remedy += " Where: " + finding.place + '.';
+        return {std::move(finding), ""};
+    }
     // Silent when there is no reason.
     static Ruling abstain(std::string because) { return {std::nullopt, std::move(because)}; }
 };

@@ -11,12 +11,6 @@
 namespace gpuprof::inline rules {
 namespace {
 
-bool adds_rows(std::string_view name) {
-    return contains_any(
-        name, {"indexing_backward", "embedding_backward", "EmbeddingBackward", "compute_grad_weight", "sum_and_scatter",
-               "ReduceAdd", "scatter_add", "index_add", "indexFuncLargeIndex", "indexFuncSmallIndex", "atomicAdd"});
-}
-
 std::string remedy_for_scattered_updates(const Facts& facts, bool batched) {
     if (!facts.get<Context>().pytorch())
         return "Sort or merge equal indices before adding, so that each row is written once, and reduce within a block "
@@ -33,17 +27,16 @@ Ruling look_for_scattered_updates(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     bool batched = false;  // FBGEMM's tables are in use
     KernelPart part = [&](const KernelGroup& group) {
-        std::string_view name = facts.trace().text(group.name);
-        if (group.traits.kind != KernelClass::embedding_index || !adds_rows(name)) return DurNs{0};
-        batched = batched || contains(name, "split_embedding");
-        return group.total_ns;
+        DurNs time = row_additions(facts, group);
+        batched = batched || (time > 0 && contains(facts.trace().text(group.name), "split_embedding"));
+        return time;
     };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::abstain(names_are_uninformative(facts));
     finding.title =
         fmt::format("Adding to rows of tables takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_scattered_updates(facts, batched);
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;

@@ -55,7 +55,13 @@ Ruling look_for_slow_convolution(const Facts& facts) {
     if (2 * finding.cost_ns < all) return Ruling::silent();
     finding.title = fmt::format("Convolutions in FP32 or TF32, or with a slow algorithm, take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
-    push_kernel_lines(facts, part, finding.evidence);
+    if (const Gain& gain = gain_without(facts, Waste::full_precision); gain.predicted) {
+        finding.title = fmt::format(
+            "Convolutions in FP32 or TF32, or with a slow algorithm, cost {} % of a step more than in 16 bits",
+            readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_slow_convolution(context, facts.get<Practices>());
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;

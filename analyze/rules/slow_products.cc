@@ -14,21 +14,7 @@
 namespace gpuprof::inline rules {
 namespace {
 
-// Percent of the effective window. cuBLAS chooses kernels for Ampere on Hopper for some shapes where they are no slower, so
-// that alone says nothing; two generations do (Turing's instructions reach a fourth of Hopper's rate).
-constexpr double kMinSlowProductsPct = 5;
-constexpr int kGenerationsBehind = 2;
-
-// Volta and Turing are one generation here, Ampere and Ada the next; 10x and 12x are Blackwell.
-int generation_of(int capability) {
-    int major = capability / 10;
-    return major >= 10 ? 10 : major;
-}
-
-bool is_old(const KernelTraits& traits, const Context& context) {
-    return traits.architecture > 0 && context.capability > 0 &&
-           generation_of(context.capability) - generation_of(traits.architecture) >= kGenerationsBehind;
-}
+constexpr double kMinSlowProductsPct = 5;  // percent of the effective window
 
 struct SlowProducts {
     DurNs misaligned = 0, old = 0;
@@ -39,7 +25,7 @@ SlowProducts slow_products_of(const Facts& facts) {
     SlowProducts found;
     DurNs longest = 0;
     for (const KernelGroup& group : facts.get<KernelGroups>().groups) {
-        bool odd = is_misaligned(group.traits), old = is_old(group.traits, facts.get<Context>());
+        bool odd = is_misaligned(group.traits), old = is_outdated(group.traits, facts.get<Context>().capability);
         if (odd)
             found.misaligned += group.total_ns, found.alignment = std::min(found.alignment, group.traits.alignment);
         if (old) found.old += group.total_ns;
@@ -69,7 +55,7 @@ Ruling look_for_slow_products(const Facts& facts) {
     const Context& context = facts.get<Context>();
     const Shares& shares = facts.get<Shares>();
     KernelPart part = [&](const KernelGroup& group) {
-        return is_misaligned(group.traits) || is_old(group.traits, context) ? group.total_ns : 0;
+        return is_misaligned(group.traits) || is_outdated(group.traits, context.capability) ? group.total_ns : 0;
     };
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
@@ -82,8 +68,13 @@ Ruling look_for_slow_products(const Facts& facts) {
             : fmt::format("written for compute capability {}.{}", slow.architecture / 10, slow.architecture % 10);
     finding.title = fmt::format("Matrix products by kernels {} take {} % of the time", which,
                                 readable_percent(shares.pct(finding.cost_ns)));
+    if (const Gain& gain = gain_without(facts, Waste::slow_products); gain.predicted) {
+        finding.title =
+            fmt::format("Matrix products by kernels {} cost {} % of a step", which, readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
     if (std::string line = product_line(facts); !line.empty()) finding.evidence.push_back(line);
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     if (odd && slow.old > 0)
         finding.evidence.push_back(fmt::format(
             "these kernels are for compute capability {}.{}; the GPU has {}.{}, whose own kernels need rows "

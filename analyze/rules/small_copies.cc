@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/host/host_copies.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/stat.h"
@@ -22,7 +23,7 @@ struct SmallCopies {
     std::size_t count = 0;
     DurNs copying_ns = 0, calling_ns = 0;
     WideSum bytes;
-    bool calls_known = false;
+    Row longest_call = kNoRow;
 };
 
 SmallCopies small_copies(const Trace& trace) {
@@ -35,8 +36,9 @@ SmallCopies small_copies(const Trace& trace) {
         found.copying_ns += copies.dur[row];
         found.bytes.add(copies.bytes[row]);
         if (Row call = trace.links().memcpy_launch[row]; call != kNoRow) {
-            found.calls_known = true;
             found.calling_ns += trace.api_call().dur[call];
+            if (found.longest_call == kNoRow || trace.api_call().dur[call] > trace.api_call().dur[found.longest_call])
+                found.longest_call = call;
         }
     }
     return found;
@@ -46,7 +48,7 @@ Ruling look_for_small_copies(const Facts& facts) {
     SmallCopies found = small_copies(facts.trace());
     std::size_t steps = std::max<std::size_t>(1, facts.get<Steps>().steps.size());
     if (found.count < kMinCopiesPerStep * steps) return Ruling::silent();
-    if (!found.calls_known)
+    if (found.longest_call == kNoRow)
         return Ruling::abstain(
             fmt::format("the cost of submitting {} copies of up to 64 KiB is unknown; record CUDA calls",
                         spoken_count(found.count)));
@@ -58,6 +60,7 @@ Ruling look_for_small_copies(const Facts& facts) {
     finding.evidence.push_back(fmt::format("they run for {} in total and move {} each on average (`memcpy`)",
                                            readable_duration(found.copying_ns),
                                            readable_bytes(found.bytes.over(found.count))));
+    finding.place = facts.get<CodePlaces>().of_call(facts, found.longest_call);
     finding.remedy = facts.get<Context>().pytorch()
                          ? "Copy once: stack small tensors on the host and move them together, create constants on the "
                            "GPU, and read metrics back in one tensor every N steps."

@@ -102,7 +102,7 @@ Ruling look_for_small_kernels(const Facts& facts) {
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),
                                            readable_duration(kernel), launching));
     if (std::string line = data_moves_line(facts); !line.empty()) finding.evidence.push_back(std::move(line));
-    push_gap_lines(facts, IdleCause::launch, finding.evidence);
+    push_gap_lines(facts, IdleCause::launch, finding);
     if (!gain.predicted && gain.ns < idle)
         finding.evidence.push_back(fmt::format("another {} of launch wait may be profiler overhead and is not counted",
                                                readable_duration(idle - gain.ns)));

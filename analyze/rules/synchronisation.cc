@@ -9,6 +9,7 @@
 #include "analyze/replay/gain.h"
 #include "analyze/rules/evidence.h"
 #include "analyze/rules/rule_list.h"
+#include "core/base/text/python_frame.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline rules {
@@ -26,6 +27,13 @@ std::string where(const Facts& facts, const WaitSite& site) {
     if (site.inside != kNoString) text += fmt::format(", called by {}", trace.text(site.inside));
     if (site.line != kNoString) text += fmt::format(" at {}", trace.text(site.line));
     return text;
+}
+
+// "aten::item, train (train.py:31)".
+std::string place_of_site(const Trace& trace, const WaitSite& site) {
+    std::string text(trace.text(site.inside));
+    if (site.line == kNoString) return text;
+    return fmt::format("{}{}{}", text, text.empty() ? "" : ", ", to_text(parse_python_call(trace.text(site.line))));
 }
 
 DurNs drained_ns(const Facts& facts) {
@@ -86,9 +94,10 @@ Ruling look_for_synchronisation(const Facts& facts) {
             : "the GPU never runs out of work during such a wait"));
     const std::vector<WaitSite>& sites = facts.get<WaitSites>().sites;
     for (std::size_t i = 0; i < std::min(kSites, sites.size()); ++i) finding.evidence.push_back(where(facts, sites[i]));
+    if (!sites.empty()) finding.place = place_of_site(facts.trace(), sites.front());
     if (shares.idle_of(IdleCause::synchronisation) > 0)
         finding.evidence.push_back(idle_line(facts, IdleCause::synchronisation));
-    push_gap_lines(facts, IdleCause::synchronisation, finding.evidence);
+    push_gap_lines(facts, IdleCause::synchronisation, finding);
     finding.remedy = remedy_for_synchronisation(facts.get<Context>(), waits);
     finding.confidence = costs ? Rating::high : Rating::medium;
     finding.basis = Basis::timeline;

@@ -60,7 +60,7 @@ Ruling look_for_type_casts(const Facts& facts) {
                                 readable_percent(shares.pct(finding.cost_ns)));
     KnownCasts known = known_casts(facts);
     if (!known.longest.empty()) finding.evidence.push_back(known.longest);
-    push_kernel_lines(facts, part, finding.evidence);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_type_casts(known, facts.get<Practices>().compiled);
     finding.confidence = Rating::medium;
     finding.basis = Basis::names;

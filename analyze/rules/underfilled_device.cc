@@ -41,7 +41,7 @@ Ruling look_for_underfilled_device(const Facts& facts) {
                     "for less than 5 us; idle multiprocessors add up to {} of the whole GPU",
                     readable_duration(underfilled), readable_duration(finding.cost_ns)));
     push_kernel_lines(
-        facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding.evidence);
+        facts, [](const KernelGroup& group) { return of_bound(group, Bound::underfilled); }, finding);
     finding.remedy = remedy_for_underfilled_device(facts.get<Context>());
     finding.confidence = Rating::high;
     finding.basis = Basis::launch;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyze/facts/context.h"
+#include "analyze/facts/host/code_places.h"
 #include "analyze/facts/kernels/op_rates.h"
 #include "analyze/facts/kernels/unfused_attention.h"
 #include "analyze/facts/shares.h"
@@ -51,11 +52,16 @@ Ruling look_for_unfused_attention(const Facts& facts) {
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::silent();
     finding.title = fmt::format("Attention is not fused: passes over its scores take {} % of the time",
                                 readable_percent(shares.pct(finding.cost_ns)));
+    if (const Gain& gain = gain_without(facts, Waste::unfused_attention); gain.predicted) {
+        finding.title = fmt::format("Attention is not fused, which costs {} % of a step", readable_percent(gain.pct));
+        set_cost(finding, gain);
+    }
     finding.evidence.push_back(fmt::format(
         "{} softmaxes between two matrix products, which take another {}; a fused kernel keeps the scores on the chip",
         spoken_count(attention.count), readable_duration(attention.products)));
     if (std::string shape = shape_line(facts, attention.longest); !shape.empty()) finding.evidence.push_back(shape);
-    push_kernel_lines(facts, part, finding.evidence);
+    finding.place = facts.get<CodePlaces>().of_kernel(facts, attention.longest);
+    push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_unfused_attention(facts);
     finding.confidence = Rating::high;
     finding.basis = Basis::names;

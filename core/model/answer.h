@@ -141,6 +141,7 @@ struct Finding {
     std::optional<PredictedGain> predicted;
     std::string title;
     std::vector<std::string> evidence;  // facts with row handles
+    std::string place;  // where in the program, as the recording names it; "" if it does not. The remedy quotes it
     std::string remedy;
     Rating confidence = Rating::medium;
     Basis basis = Basis::timeline;

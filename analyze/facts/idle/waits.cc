@@ -7,12 +7,12 @@
 #include "analyze/facts/device_op.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/host_copies.h"
+#include "analyze/facts/host/own_frames.h"
 #include "analyze/facts/idle/host_timeline.h"
 #include "analyze/facts/idle/submitters.h"
 #include "analyze/facts/steps/step_finder.h"
 #include "analyze/knowledge/host_names.h"
 #include "core/base/large_vector.h"
-#include "core/schema/library_frames.def"
 
 namespace gpuprof::inline facts {
 namespace {
@@ -94,17 +94,6 @@ double waits_per_step(const Facts& facts, const LargeVector<Wait>& waits) {
         inside += at < steps.size() && steps[at].start <= wait.start;
     }
     return static_cast<double>(inside) / static_cast<double>(steps.size());
-}
-
-// A library frame is less useful than the program's own frame around it.
-bool of_a_library(std::string_view frame) {
-    const auto starts = [&](std::string_view text) { return frame.starts_with(text); };
-    const auto contains = [&](std::string_view text) { return frame.find(text) != frame.npos; };
-#define GPUPROF_TEST(how, text) \
-    if (how(text)) return true;
-    GPUPROF_LIBRARY_FRAMES(GPUPROF_TEST)
-#undef GPUPROF_TEST
-    return !contains(".py");
 }
 
 // Finds the call site of each wait.

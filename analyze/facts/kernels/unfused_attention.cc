@@ -74,11 +74,13 @@ UnfusedAttention UnfusedAttention::make(const Facts& facts) {
         SinceProduct& since = streams[{kernels.device.value_or(row, -1), kernels.stream.value_or(row, -1)}];
         AttentionPart part = parts[slot];
         if (part == AttentionPart::product && since.softmax) {
-            ++found.count;
+            if (found.count++ == 0) found.roles.resize(kernels.rows);
+            found.roles[since.product] = found.roles[row] = AttentionRole::product;
             found.products += kernels.dur[since.product] + kernels.dur[row];
             for (std::size_t i = 0; i < since.passes; ++i) {
                 std::uint32_t of = names.groups.of(since.rows[i]);
                 found.passes += kernels.dur[since.rows[i]];
+                found.roles[since.rows[i]] = AttentionRole::pass;
                 found.passes_of[place[of]] += kernels.dur[since.rows[i]];
                 if (parts[of] != AttentionPart::softmax || kernels.dur[since.rows[i]] < longest) continue;
                 longest = kernels.dur[since.rows[i]];

@@ -68,6 +68,22 @@ def test_findings_agree_with_themselves_and_with_the_recording(program, recordin
             assert word not in row["remedy"], f"{because}: {row['remedy']}"
 
 
+# These speak of the recorder, the device, a library's choice, or the loader.
+WITHOUT_PLACE = {"input-pipeline", "profiler-cost", "throttling", "library-logs", "measured-kernels"}
+
+
+@pytest.mark.parametrize("recording", RECORDINGS, ids=lambda path: path.name)
+def test_a_finding_names_the_place_if_the_recording_has_one(program, recording):
+    found = answers(program, recording)
+    if not found or not found[1] or program.run("report", recording, "ops").status != 0:
+        return
+    operators = program.report(recording, "ops")["ops"].rows
+    if sum(row["device_self_ns"] or 0 for row in operators) < 0.9 * time_of(found[1], lambda name: True):
+        return  # not all kernels have an operator
+    for row in found[0]:
+        assert row["id"] in WITHOUT_PLACE or " Where: " in row["remedy"], row
+
+
 def test_there_are_findings_to_judge(program):
     judged = [answers(program, recording) for recording in RECORDINGS]
     assert sum(len(found[0]) for found in judged if found) >= 80
