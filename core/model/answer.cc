@@ -56,6 +56,10 @@ std::string_view shown_name_of(Limit limit) {
     return limit == Limit::host ? "host-bound" : name_of(limit);
 }
 
+std::string title_of(const Verdict& verdict) {
+    return verdict.name == name_of(verdict.limit) ? std::string(shown_name_of(verdict.limit)) : verdict.name;
+}
+
 std::string_view spoken_of(Limit limit) {
     switch (limit) {
         case Limit::compute: return "kernels: arithmetic";

@@ -113,6 +113,9 @@ struct Verdict {
     std::vector<VerdictPart> parts;
 };
 
+// The name for people.
+std::string title_of(const Verdict& verdict);
+
 // What a change asks of the program: a setting, an edit of some lines, or other code.
 enum class Effort : std::uint8_t { option, edit, rewrite };
 

@@ -117,8 +117,7 @@ private:
 
     void verdict() {
         const Verdict& verdict = answer_.verdict;
-        std::string name =
-            verdict.name == name_of(verdict.limit) ? std::string(shown_name_of(verdict.limit)) : verdict.name;
+        std::string name = title_of(verdict);
         std::string head = paint_.bold(name);
         int width = display_width(name);
         auto append = [&](const std::string& text) {

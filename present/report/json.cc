@@ -148,6 +148,7 @@ void write_verdict(JsonWriter& json, const Verdict& verdict) {
     json.key("verdict");
     json.begin_object();
     json.member("name", verdict.name);
+    json.member("title", title_of(verdict));
     if (!verdict.metric.empty()) json.member("metric", verdict.metric);
     json.member("share_of", name_of(verdict.share_of));
     json.key("share_pct");

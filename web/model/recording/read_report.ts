@@ -68,7 +68,22 @@ function readVerdict(raw: Json): Verdict {
   });
   const [confidence, basis] = [maybeText(raw.confidence), maybeText(raw.basis)];
   const share_of = maybeText(raw.share_of) ?? "the window";
-  return { ...limit(raw), share_of, confidence, basis, alternatives: list(raw.alternatives).map(limit) };
+  const part = (each: Json) => ({
+    text: text(each.text),
+    time_ns: maybeNumber(each.time_ns),
+    share_pct: maybeNumber(each.share_pct),
+  });
+  return {
+    ...limit(raw),
+    share_of,
+    confidence,
+    basis,
+    alternatives: list(raw.alternatives).map(limit),
+    title: maybeText(raw.title) ?? text(raw.name),
+    whole_ns: maybeNumber(raw.whole_ns),
+    recorder_ns: maybeNumber(raw.recorder_ns),
+    parts: list(raw.parts).map(part),
+  };
 }
 
 /** Of what has no report of its own. */

@@ -43,6 +43,10 @@ export interface Verdict {
   basis: string | null;
   because: string;
   alternatives: { name: string; share_pct: number | null; gives_back_pct: number | null; because: string }[];
+  title: string; // the name for people
+  whole_ns: number | null; // what shares are of: a step without the recorder's cost, or the window of one device
+  recorder_ns: number | null; // what recording added to it
+  parts: { text: string; time_ns: number | null; share_pct: number | null }[];
 }
 
 export interface Report {

@@ -1,7 +1,7 @@
-// The verdict: its name, its share of the critical path or the window, how much is recoverable, the confidence, and the
-// alternatives.
+// The verdict: its name, its share of a step or of the window, how much is recoverable, the confidence, and where the rest went.
 
 import { Fragment } from "preact";
+import { duration } from "../../layout/time_text.ts";
 import type { Report, Verdict } from "../../model/recording/report.ts";
 import type { Viewer } from "../../model/page/viewer.ts";
 import { pct } from "../../layout/cell_text.ts";
@@ -11,12 +11,12 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
   const predicted = verdict.share_of === "the critical path";
   return (
     <section class="verdict" aria-label="Verdict">
-      <h1>{verdict.name}</h1>
+      <h1>{verdict.title}</h1>
       <p class="because">
         <LinkedText viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
-        {verdict.share_pct !== null && <Figure name={`of ${verdict.share_of}`} value={pct(verdict.share_pct)} />}
+        {verdict.share_pct !== null && <Figure name={`of ${predicted ? "a step" : verdict.share_of}`} value={pct(verdict.share_pct)} />}
         {verdict.gives_back_pct !== null && (
           <Figure name={predicted ? "predicted gain" : "recoverable (estimate)"} value={pct(verdict.gives_back_pct)} />
         )}
@@ -24,7 +24,7 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
           <Figure name={`confidence, from ${verdict.basis}`} value={verdict.confidence} />
         )}
       </dl>
-      {verdict.alternatives.length > 0 && <Alternatives verdict={verdict} />}
+      {verdict.parts.length > 0 && <Parts verdict={verdict} />}
     </section>
   );
 }
@@ -38,14 +38,21 @@ function Figure({ name, value }: { name: string; value: string }) {
   );
 }
 
-function Alternatives({ verdict }: { verdict: Verdict }) {
+/** Where the step or the window went; all shares are of it. */
+function Parts({ verdict }: { verdict: Verdict }) {
+  const step = verdict.share_of === "the critical path";
+  const recording = verdict.recorder_ns
+    ? `, ${step ? "without" : "with up to"} ${duration(verdict.recorder_ns)} of recording`
+    : "";
   return (
     <p class="also">
-      Also: {" "}
-      {verdict.alternatives.map(({ name, share_pct: share, because }, i) => (
-        <Fragment key={name}>
+      {step ? "A step" : "The window"} of {duration(verdict.whole_ns ?? 0)}{recording}: {" "}
+      {verdict.parts.map(({ text, time_ns: time, share_pct: share }, i) => (
+        <Fragment key={text}>
           {i > 0 && ", "}
-          <span class="unbroken" title={because}>{name} {share !== null && pct(share)}</span>
+          <span class="unbroken">
+            {text} {time !== null && duration(time)} {share !== null && `(${pct(share)})`}
+          </span>
         </Fragment>
       ))}
     </p>
