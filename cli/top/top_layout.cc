@@ -280,7 +280,7 @@ private:
         add_plotted_metric(subjects, device, Metric::sm_clock, "SM clock", "{:.0f} MHz",
                            device.known.sm_clock_max_mhz.value_or(0),
                            fmt::format("of {:.0f} MHz", device.known.sm_clock_max_mhz.value_or(0)));
-        add_plotted_metric(subjects, device, Metric::temp, "temperature", "{:.0f} °C", 100, "of 100 °C");
+        add_plotted_metric(subjects, device, Metric::temp, "temperature", "{:.0f} C", 100, "of 100 C");
         add_plotted_metric(subjects, device, Metric::util_mem, "util.mem", "{:.0f} %", 100, "of 100 %");
         return subjects;
     }
