@@ -40,7 +40,9 @@ from gpu_profile.region import Region
 plain_region, plain_stop, summaries = Region.__init__, GpuMonitor.stop, []
 
 def region(self, options):
-    plain_region(self, {**options, "backend": backend} if backend and options["backend"] == "auto" else options)
+    if backend and options["backend"] == "auto":  # all of the recording counts, however short the page's warm-up is
+        options = {**options, "backend": backend, "warmup_s": 0.0}
+    plain_region(self, options)
 
 def stop(self):
     plain_stop(self)
