@@ -1,5 +1,7 @@
 #include "analyze/replay/gain.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "analyze/facts/idle/waits.h"
 #include "analyze/facts/shares.h"
 #include "analyze/facts/steps/between_steps.h"
+#include "core/base/text/readable.h"
 
 namespace gpuprof::inline replay {
 namespace {
@@ -206,6 +209,21 @@ Replayed Replayed::make(const Facts& facts) {
     if (facts.get<ReplayGraph>().steps.size() < kSureSteps) return {};
     DurNs steps = facts.get<WhatIf>().recorded_step * static_cast<DurNs>(facts.get<ReplayGraph>().steps.size());
     return {.holds = 2 * steps >= trace.window().length()};
+}
+
+double share_of_whole(const Facts& facts, DurNs time) {
+    double share = facts.get<Shares>().pct(time);
+    if (facts.get<Replayed>().holds) {
+        const WhatIf& whatif = facts.get<WhatIf>();
+        if (DurNs step = whatif.baseline.step.central; step > 0)
+            share *= static_cast<double>(whatif.recorded_step) / static_cast<double>(step);
+    }
+    return std::min(share, 100.0);
+}
+
+std::string share_text(const Facts& facts, DurNs time) {
+    return fmt::format("{} % of {}", readable_percent(share_of_whole(facts, time)),
+                       facts.get<Replayed>().holds ? "a step" : "the time");
 }
 
 }  // namespace gpuprof::replay

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "analyze/replay/prediction.h"
 #include "core/base/ids.h"
@@ -47,6 +48,12 @@ struct Gain {
 PredictedGain predicted_gain(const Prediction& prediction);
 
 const Gain& gain_without(const Facts& facts, Waste waste);
+
+// What a time of all devices is of the whole that verdicts divide: a step without the recorder's cost if first answers are based on a
+// replay, else the window; in percent, at most 100.
+double share_of_whole(const Facts& facts, DurNs time);
+// "4.1 % of a step", "4.1 % of the time".
+std::string share_text(const Facts& facts, DurNs time);
 
 // Device ops up to which a first answer or the viewer waits for replays.
 inline constexpr std::size_t kMaxReplayed = 500'000;

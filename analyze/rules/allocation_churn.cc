@@ -89,9 +89,8 @@ Ruling look_for_allocation_churn(const Facts& facts) {
         rounds == 0 && !freed && steps.size() >= kGrowingSteps && 2 * steps.size() > facts.get<Steps>().steps.size();
     if (rounds < kRounds && !grows) return Ruling::silent();
     std::string_view what = grows ? "Allocating more memory in every step" : "Allocating and freeing memory";
-    finding.title = gain.predicted
-                        ? fmt::format("{} costs {} % of a step", what, readable_percent(gain.pct))
-                        : fmt::format("{} takes {} % of the time", what, readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = gain.predicted ? fmt::format("{} costs {} % of a step", what, readable_percent(gain.pct))
+                                   : fmt::format("{} takes {}", what, share_text(facts, finding.cost_ns));
     finding.evidence.push_back(
         fmt::format("{} calls in the steady state block the host for {}, for example {} ({}), which takes up to {}",
                     spoken_count(count), readable_duration(spent), facts.trace().text(longest),

@@ -41,15 +41,14 @@ Ruling look_for_work_between_steps(const Facts& facts) {
     Finding finding;
     set_cost(finding, gain);
     if (!gain.predicted) finding.cost_ns = on_all;
-    finding.title =
-        gain.predicted ? fmt::format("Work between steps costs {} % of a step", readable_percent(gain.pct))
-                       : fmt::format("Work between steps takes {} % of the time", readable_percent(shares.pct(on_all)));
+    finding.title = gain.predicted ? fmt::format("Work between steps costs {} % of a step", readable_percent(gain.pct))
+                                   : fmt::format("Work between steps takes {}", share_text(facts, on_all));
     auto times = static_cast<DurNs>(between.stretches.size()), steps = static_cast<DurNs>(between.steps);
     finding.evidence.push_back(
-        fmt::format("{}{} in {}: no work of steps runs for {} each time, {} per step on average, {} % of the time",
+        fmt::format("{}{} in {}: no work of steps runs for {} each time, {} per step on average, {}",
                     between.name.empty() ? "" : between.name + ": ", readable_count(between.stretches.size(), "time"),
                     readable_count(between.steps, "step"), readable_duration(between.exposed / times),
-                    readable_duration(between.exposed / steps), readable_percent(shares.pct(on_all))));
+                    readable_duration(between.exposed / steps), share_text(facts, on_all)));
     finding.evidence.push_back(
         fmt::format("of that time, kernels run for {} and copies alone for {}; in the rest the GPU is idle",
                     readable_duration(between.kernels), readable_duration(between.copies)));

@@ -26,10 +26,9 @@ Ruling look_for_exposed_communication(const Facts& facts) {
     const Gain& gain = gain_without(facts, Waste::communication);
     if (gain.pct < kMinFindingPct || says_more_specific(facts)) return Ruling::silent();
     set_cost(finding, gain);
-    finding.title =
-        gain.predicted
-            ? fmt::format("Exposed communication costs {} % of a step", readable_percent(gain.pct))
-            : fmt::format("Exposed communication takes {} % of the time", readable_percent(shares.pct(gain.ns)));
+    finding.title = gain.predicted
+                        ? fmt::format("Exposed communication costs {} % of a step", readable_percent(gain.pct))
+                        : fmt::format("Exposed communication takes {}", share_text(facts, gain.ns));
     DurNs waits = facts.get<PeerWaits>().exposed_wait;
     finding.evidence.push_back(
         fmt::format("collectives run for {} while no other kernel runs{} (`devices`: exposed_comm_ns; `collectives`)",

@@ -27,12 +27,10 @@ std::optional<Prediction> halved_transfers(const Facts& facts) {
 
 Ruling look_for_fp32_gradients(const Facts& facts) {
     const CollectivePatterns::Gradients& found = facts.get<CollectivePatterns>().full_precision;
-    const Shares& shares = facts.get<Shares>();
     Finding finding;
     finding.cost_ns = fp32_gradients_cost(facts);
     if (finding.cost_ns == 0) return Ruling::silent();
-    finding.title = fmt::format("Gradients travel in FP32: in 16 bits, {} % of the time less",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Gradients travel in FP32: in 16 bits, {} less", share_text(facts, finding.cost_ns));
     if (std::optional<Prediction> halved = halved_transfers(facts)) {
         Gain gain{.predicted = halved, .ns = finding.cost_ns, .pct = 100 * halved->gain};
         finding.title =

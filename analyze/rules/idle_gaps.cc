@@ -48,10 +48,10 @@ Ruling look_for_idle_gaps(const Facts& facts) {
     double least = recorder.host_doubtful && !gain.predicted ? 2 * kMinIdleGapsPct : kMinIdleGapsPct;
     if ((gain.predicted ? gain.pct : shares.pct(gain.ns)) < least) return ruling;
     set_cost(finding, gain);
-    finding.title = gain.predicted
-                        ? fmt::format("Long stretches of host code cost {} % of a step", readable_percent(gain.pct))
-                        : fmt::format("The GPU is idle {} % of the time while the host runs other code",
-                                      readable_percent(shares.pct(gain.idle_ns)));
+    finding.title =
+        gain.predicted
+            ? fmt::format("Long stretches of host code cost {} % of a step", readable_percent(gain.pct))
+            : fmt::format("The GPU is idle {} while the host runs other code", share_text(facts, gain.idle_ns));
     for (IdleCause cause : kCauses) {
         if (shares.idle_of(cause) == 0) continue;
         finding.evidence.push_back(idle_line(facts, cause));

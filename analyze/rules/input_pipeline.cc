@@ -50,14 +50,12 @@ std::string remedy_for_input_pipeline(const Facts& facts, Loader loader) {
 }
 
 Ruling look_for_input_pipeline(const Facts& facts) {
-    const Shares& shares = facts.get<Shares>();
     Finding finding;
     const Gain& gain = gain_without(facts, Waste::input);
     if (gain.pct < kMinFindingPct) return Ruling::silent();
     set_cost(finding, gain);
     finding.title = gain.predicted ? fmt::format("Waiting for input costs {} % of a step", readable_percent(gain.pct))
-                                   : fmt::format("The GPU waits for the input pipeline {} % of the time",
-                                                 readable_percent(shares.pct(gain.ns)));
+                                   : fmt::format("The GPU waits for the input pipeline {}", share_text(facts, gain.ns));
     finding.evidence.push_back(idle_line(facts, IdleCause::input_pipeline));
     push_gap_lines(facts, IdleCause::input_pipeline, finding);
     std::string_view range;

@@ -32,8 +32,7 @@ Ruling look_for_late_ranks(const Facts& facts) {
         set_cost(finding, gain);
         finding.title = gain.predicted
                             ? fmt::format("Waiting for a late rank costs {} % of a step", readable_percent(gain.pct))
-                            : fmt::format("Collectives wait for a late rank {} % of the time",
-                                          readable_percent(shares.pct(gain.ns)));
+                            : fmt::format("Collectives wait for a late rank {}", share_text(facts, gain.ns));
         finding.evidence.push_back(fmt::format(
             "{} of {} took much longer than others of the same kind and size, or than larger ones: up to {} more",
             readable_count(peers.late), readable_count(peers.collectives.size(), "collective"),
@@ -48,8 +47,8 @@ Ruling look_for_late_ranks(const Facts& facts) {
     }
     if (shares.effective_pct(peers.exposed_doubtful) < kMinFindingPct) return Ruling::silent();
     finding.cost_ns = peers.exposed_doubtful;
-    finding.title = fmt::format("Collectives are slow for {} % of the time: a late rank, or a slow network",
-                                readable_percent(shares.pct(peers.exposed_doubtful)));
+    finding.title = fmt::format("Collectives are slow for {}: a late rank, or a slow network",
+                                share_text(facts, peers.exposed_doubtful));
     finding.evidence.push_back(
         "all collectives of these sizes take far longer than such GPUs, or a network of 50 Gbit/s, need for the "
         "transfer; none shows what it takes (`collectives`)");

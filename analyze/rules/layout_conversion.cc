@@ -35,8 +35,7 @@ Ruling look_for_layout_conversion(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::abstain(names_are_uninformative(facts));
-    finding.title =
-        fmt::format("Layout conversions take {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Layout conversions take {}", share_text(facts, finding.cost_ns));
     if (const Gain& gain = gain_without(facts, Waste::layouts); gain.predicted) {
         finding.title = fmt::format("Layout conversions cost {} % of a step", readable_percent(gain.pct));
         set_cost(finding, gain);

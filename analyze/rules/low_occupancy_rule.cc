@@ -73,8 +73,7 @@ Ruling look_for_low_occupancy(const Facts& facts) {
     if (shares.effective_pct(finding.cost_ns) < kMinFindingPct) return Ruling::silent();
     auto most = std::max_element(low.by_limiter.begin(), low.by_limiter.end(),
                                  [](const auto& a, const auto& b) { return a.second < b.second; });
-    finding.title = fmt::format("Kernels with an occupancy below 40 % take {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Kernels with an occupancy below 40 % take {}", share_text(facts, finding.cost_ns));
     push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_low_occupancy(most->first);
     finding.confidence = Rating::low;

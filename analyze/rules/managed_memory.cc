@@ -63,8 +63,7 @@ Ruling look_for_managed_memory(const Facts& facts) {
     Finding finding;
     // Prefetching moves the same pages, in larger pieces and without faults.
     finding.cost_ns = static_cast<DurNs>(static_cast<double>(migrations.waiting - migrations.moving) * shares.overlap);
-    finding.title =
-        fmt::format("Kernels wait {} % of the time for pages of managed memory", readable_percent(shares.pct(waiting)));
+    finding.title = fmt::format("Kernels wait {} for pages of managed memory", share_text(facts, waiting));
     finding.evidence.push_back(fmt::format(
         "{} moved {} in {} while such kernels ran; with the handling of faults, the kernels waited {} of {} "
         "(`unified_memory`)",

@@ -85,8 +85,7 @@ Ruling look_for_memory_bound_kernels(const Facts& facts) {
     std::string_view other = explained.empty() ? "Kernels" : "Other kernels";
     std::string_view which = measured ? "limited by memory bandwidth" : "that mostly move data";
     if (counted) which = "limited by memory or caches";
-    finding.title =
-        fmt::format("{} {} take {} % of the time", other, which, readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("{} {} take {}", other, which, share_text(facts, finding.cost_ns));
     push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_memory_bound_kernels(facts.get<Context>(), facts.get<Practices>());
     finding.confidence = measured ? Rating::high : Rating::medium;

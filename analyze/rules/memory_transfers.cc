@@ -91,11 +91,10 @@ Ruling look_for_memory_transfers(const Facts& facts) {
     if (gain.predicted)
         finding.title = fmt::format("{} cost {} % of a step", which, readable_percent(gain.pct));
     else if (too_long_to_hide)
-        finding.title = fmt::format("{} take {} % of the time, too much to hide behind kernels", which,
-                                    readable_percent(shares.pct(finding.cost_ns)));
+        finding.title =
+            fmt::format("{} take {}, too much to hide behind kernels", which, share_text(facts, finding.cost_ns));
     else
-        finding.title = fmt::format("Hiding copies behind kernels would save {} % of the time",
-                                    readable_percent(shares.pct(gain.ns)));
+        finding.title = fmt::format("Hiding copies behind kernels would save {}", share_text(facts, gain.ns));
     std::string back = direction_line("from the GPU", copies.bytes_to_host.real(), copies.to_host);
     std::string there =
         direction_line("to the GPU", copies.bytes.real() - copies.bytes_to_host.real(), copies.total - copies.to_host);

@@ -51,8 +51,8 @@ Ruling look_for_no_tensor_cores(const Facts& facts) {
     if (context.capability == 0 && !context.amd)
         return Ruling::abstain("the recording does not say whether the GPU has tensor cores (no compute capability)");
     if (!context.tensor_cores) return Ruling::silent();
-    finding.title = fmt::format("FP32 matrix products without tensor cores take {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title =
+        fmt::format("FP32 matrix products without tensor cores take {}", share_text(facts, finding.cost_ns));
     if (const Gain& gain = gain_without(facts, context.tf32 ? Waste::cuda_core_products : Waste::full_precision);
         gain.predicted) {
         finding.title = fmt::format("FP32 matrix products cost {} % of a step more than on tensor cores",

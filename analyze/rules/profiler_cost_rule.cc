@@ -35,8 +35,7 @@ Ruling look_for_profiler_cost(const Facts& facts) {
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
     finding.title =
-        fmt::format("The profiler itself kept the GPU idle for up to {} % of the time ({})",
-                    readable_percent(facts.get<Shares>().pct(finding.cost_ns)), readable_duration(finding.cost_ns));
+        fmt::format("The profiler itself kept the GPU idle for up to {}", readable_duration(finding.cost_ns));
     if (cost.idle_in_overhead > 0)
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records",
                                                readable_duration(cost.idle_in_overhead)));

@@ -80,8 +80,7 @@ Ruling look_for_recompilation(const Facts& facts) {
                         readable_duration(finding.cost_ns)));
     // The first step compiles in every healthy program.
     if (compiling < 2) return Ruling::silent();
-    finding.title =
-        fmt::format("The GPU waits for compilation {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("The GPU waits for compilation {}", share_text(facts, finding.cost_ns));
     finding.evidence.push_back(fmt::format("{} of {} steps compile, {} in total; longest {} ({})",
                                            spoken_count(compiling), spoken_count(steps.steps.size()),
                                            readable_duration(length(spans)), readable_duration(found.longest),

@@ -34,8 +34,7 @@ Ruling look_for_scattered_updates(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::abstain(names_are_uninformative(facts));
-    finding.title =
-        fmt::format("Adding to rows of tables takes {} % of the time", readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Adding to rows of tables takes {}", share_text(facts, finding.cost_ns));
     push_kernel_lines(facts, part, finding);
     finding.remedy = remedy_for_scattered_updates(facts, batched);
     finding.confidence = Rating::medium;

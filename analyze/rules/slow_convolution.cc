@@ -53,8 +53,8 @@ Ruling look_for_slow_convolution(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (2 * finding.cost_ns < all) return Ruling::silent();
-    finding.title = fmt::format("Convolutions in FP32 or TF32, or with a slow algorithm, take {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Convolutions in FP32 or TF32, or with a slow algorithm, take {}",
+                                share_text(facts, finding.cost_ns));
     if (const Gain& gain = gain_without(facts, Waste::full_precision); gain.predicted) {
         finding.title = fmt::format(
             "Convolutions in FP32 or TF32, or with a slow algorithm, cost {} % of a step more than in 16 bits",

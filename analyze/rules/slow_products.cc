@@ -66,8 +66,7 @@ Ruling look_for_slow_products(const Facts& facts) {
     std::string which =
         odd ? fmt::format("with rows aligned to {} element{}", slow.alignment, slow.alignment == 1 ? "" : "s")
             : fmt::format("written for compute capability {}.{}", slow.architecture / 10, slow.architecture % 10);
-    finding.title = fmt::format("Matrix products by kernels {} take {} % of the time", which,
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Matrix products by kernels {} take {}", which, share_text(facts, finding.cost_ns));
     if (const Gain& gain = gain_without(facts, Waste::slow_products); gain.predicted) {
         finding.title =
             fmt::format("Matrix products by kernels {} cost {} % of a step", which, readable_percent(gain.pct));

@@ -15,7 +15,6 @@ namespace {
 Ruling look_for_small_collectives(const Facts& facts) {
     const CollectivePatterns& patterns = facts.get<CollectivePatterns>();
     const CollectivePatterns::Small& small = patterns.small;
-    const Shares& shares = facts.get<Shares>();
     if (!too_many_small(facts, small))
         return Ruling::abstain(
             too_many_small(facts, patterns.unsized)
@@ -24,9 +23,8 @@ Ruling look_for_small_collectives(const Facts& facts) {
                 : "");
     Finding finding;
     finding.cost_ns = small.saved;
-    finding.title =
-        fmt::format("Many small collectives in a row take {} % of the time more than one of all their bytes",
-                    readable_percent(shares.pct(small.saved)));
+    finding.title = fmt::format("Many small collectives in a row take {} more than one of all their bytes",
+                                share_text(facts, small.saved));
     finding.evidence.push_back(
         fmt::format("{} collectives of up to {}, {} in a row on average, run for {} while no other kernel runs",
                     spoken_count(small.count), readable_bytes(static_cast<double>(small.largest)),

@@ -96,7 +96,7 @@ Ruling look_for_small_kernels(const Facts& facts) {
     bool small = call > 0 && kernel < 2 * call;
     std::string_view what = small ? "Many small kernels: launching them costs" : "Launching kernels costs";
     finding.title = gain.predicted ? fmt::format("{} {} % of a step", what, readable_percent(gain.pct))
-                                   : fmt::format("{} {} % of the time", what, readable_percent(shares.pct(gain.ns)));
+                                   : fmt::format("{} {}", what, share_text(facts, gain.ns));
     finding.evidence.push_back(idle_line(facts, IdleCause::launch));
     std::string launching = call > 0 ? fmt::format("; launch calls take {} per kernel", readable_duration(call)) : "";
     finding.evidence.push_back(fmt::format("{} kernels, median {}{}", spoken_count(facts.trace().kernel().rows),

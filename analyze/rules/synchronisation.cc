@@ -83,8 +83,7 @@ Ruling look_for_synchronisation(const Facts& facts) {
     else if (gain.predicted)
         finding.title = fmt::format("Waiting for the GPU costs {} % of a step", readable_percent(gain.pct));
     else
-        finding.title =
-            fmt::format("Waiting for the GPU leaves it idle {} % of the time", readable_percent(shares.pct(gain.ns)));
+        finding.title = fmt::format("Waiting for the GPU leaves it idle {}", share_text(facts, gain.ns));
     set_cost(finding, gain);
     const DurNs drained = drained_ns(facts);
     finding.evidence.push_back(fmt::format(

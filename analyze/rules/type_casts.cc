@@ -56,8 +56,7 @@ Ruling look_for_type_casts(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::abstain(names_are_uninformative(facts));
-    finding.title = fmt::format("Casts between number formats take {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title = fmt::format("Casts between number formats take {}", share_text(facts, finding.cost_ns));
     KnownCasts known = known_casts(facts);
     if (!known.longest.empty()) finding.evidence.push_back(known.longest);
     push_kernel_lines(facts, part, finding);

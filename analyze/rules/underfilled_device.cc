@@ -34,8 +34,8 @@ Ruling look_for_underfilled_device(const Facts& facts) {
     if (shares.effective_pct(underfilled) < kMinUnderfilledDevicePct ||
         shares.effective_pct(finding.cost_ns) < kMinFindingPct)
         return Ruling::silent();
-    finding.title = fmt::format("Kernels too small to fill the GPU leave {} % of its time unused",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title =
+        fmt::format("Kernels too small to fill the GPU leave it unused for {}", share_text(facts, finding.cost_ns));
     finding.evidence.push_back(
         fmt::format("for {}, the running kernels had blocks for fewer than 75 % of the multiprocessors, or few threads "
                     "for less than 5 us; idle multiprocessors add up to {} of the whole GPU",

@@ -50,8 +50,8 @@ Ruling look_for_unfused_attention(const Facts& facts) {
     Finding finding;
     finding.cost_ns = busy_with(facts, part);
     if (shares.effective_pct(finding.cost_ns) < kMinPatternPct) return Ruling::silent();
-    finding.title = fmt::format("Attention is not fused: passes over its scores take {} % of the time",
-                                readable_percent(shares.pct(finding.cost_ns)));
+    finding.title =
+        fmt::format("Attention is not fused: passes over its scores take {}", share_text(facts, finding.cost_ns));
     if (const Gain& gain = gain_without(facts, Waste::unfused_attention); gain.predicted) {
         finding.title = fmt::format("Attention is not fused, which costs {} % of a step", readable_percent(gain.pct));
         set_cost(finding, gain);

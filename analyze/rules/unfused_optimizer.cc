@@ -30,8 +30,7 @@ Ruling look_for_unfused_optimizer(const Facts& facts) {
     if (!updates.by_tensor || shares.effective_pct(time) < kMinOptimizerPct) return Ruling::silent();
     Finding finding;
     finding.cost_ns = time;
-    finding.title = fmt::format("The optimizer updates one tensor at a time, for {} % of the time",
-                                readable_percent(shares.pct(time)));
+    finding.title = fmt::format("The optimizer updates one tensor at a time, for {}", share_text(facts, time));
     if (const Gain& gain = gain_without(facts, Waste::optimizer); gain.predicted) {
         finding.title = fmt::format("The optimizer updates one tensor at a time, which costs {} % of a step",
                                     readable_percent(gain.pct));

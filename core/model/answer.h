@@ -140,7 +140,7 @@ struct Finding {
     Rating severity = Rating::low;
     DurNs cost_ns = 0;        // of all devices
     std::size_t devices = 1;  // that cost_ns adds up
-    double share_pct = 0;     // of the window; of a step, if predicted
+    double share_pct = 0;     // of a step without the recorder's cost, or of the window: as the verdict
     std::optional<PredictedGain> predicted;
     std::string title;
     std::vector<std::string> evidence;  // facts with row handles

@@ -311,11 +311,11 @@ Verdict judge(const Facts& facts) {
     return verdict;
 }
 
-constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of the window, or of a step
+constexpr double kHighSeverityPct = 20, kMediumSeverityPct = 5;  // percent of a step, or of the window
 
-void rate(const Shares& shares, Finding& finding) {
-    finding.devices = std::max<std::size_t>(shares.devices, 1);
-    finding.share_pct = finding.predicted ? finding.predicted->gain_pct : shares.pct(finding.cost_ns);
+void rate(const Facts& facts, Finding& finding) {
+    finding.devices = std::max<std::size_t>(facts.get<Shares>().devices, 1);
+    finding.share_pct = finding.predicted ? finding.predicted->gain_pct : share_of_whole(facts, finding.cost_ns);
     finding.severity = finding.share_pct >= kMediumSeverityPct ? Rating::medium : Rating::low;
     if (finding.share_pct >= kHighSeverityPct) finding.severity = Rating::high;
 }
@@ -353,7 +353,7 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
         if (!ruling.finding) continue;
         Finding& finding = diagnosis.findings.emplace_back(std::move(*ruling.finding));
         finding.id = rule->id;
-        rate(shares, finding);
+        rate(facts, finding);
         if (incomplete) finding.confidence = Rating::low;
     }
     for (const auto& [rules, reason] : reasons)
@@ -393,7 +393,8 @@ constexpr ResultColumn kFindingsColumns[] = {
     {"severity", CellType::text, Unit::none, "high from a share_pct of 20 %, medium from 5 %, else low."},
     {"cost_ns", CellType::integer, Unit::ns, "Estimated device time that acting on it recovers, over all devices."},
     {"share_pct", CellType::real, Unit::percent,
-     "Predicted gain as a share of a step; without a prediction, cost_ns as a share of the window of all devices."},
+     "Predicted gain; without a prediction, cost_ns. Of a step without the recorder's cost where the recording can be "
+     "replayed, else of the window."},
     {"title", CellType::text, Unit::none, "The finding in one sentence."},
     {"evidence", CellType::text, Unit::none, "Facts with handles of rows, separated by semicolons."},
     {"remedy", CellType::text, Unit::none, "What to do."},

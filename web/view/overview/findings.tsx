@@ -32,6 +32,7 @@ type CardProps = { viewer: Viewer; report: Report; finding: Finding; isOpen: boo
 function Card({ viewer, report, finding, isOpen }: CardProps) {
   const { severity, title, cost_ns: cost, evidence, remedy, confidence, would_change_if: refuted } = finding;
   const hasTimes = viewer.recording.manifest.lanes.length > 0;
+  const ofStep = report.verdict?.share_of === "the critical path";
   return (
     <article class={`finding ${MARKS[severity] ? severity : ""}`}>
       <header>
@@ -40,7 +41,7 @@ function Card({ viewer, report, finding, isOpen }: CardProps) {
           <LinkedText viewer={viewer} report={report} text={title} />
         </h3>
         <span class="cost" title={cost === null ? undefined : `Estimated cost: ${exact(cost)} ${SUMMED}`}>
-          {costText(finding, hasTimes ? "the recorded time" : "the time with counters")}
+          {costText(finding, hasTimes ? (ofStep ? "a step" : "the recorded time") : "the time with counters")}
         </span>
       </header>
       <p class="remedy">
