@@ -71,9 +71,7 @@ Result<std::vector<compare::HistoryRun>> runs_of_label(const compare::History& h
     std::vector<std::string_view> labels;
     for (const compare::HistoryRun& each : *all)
         if (std::find(labels.begin(), labels.end(), each.key.label) == labels.end()) labels.push_back(each.key.label);
-    if (labels.empty())
-        return Error{ExitCode::usage, fmt::format("{} has no runs; gpu-profile history add FILE --label {} keeps one",
-                                                  arguments.database, shell_quoted(arguments.label))};
+    if (labels.empty()) return runs;  // the first run of a new history
     return unknown_choice("label", arguments.label, labels);
 }
 

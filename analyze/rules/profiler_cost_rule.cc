@@ -34,8 +34,8 @@ Ruling look_for_profiler_cost(const Facts& facts) {
     if (too_little_work(facts)) return Ruling::abstain("too few kernels ran to characterise the program");
     Finding finding;
     finding.cost_ns = std::min(cost.idle_in_overhead + cost.explained_ns, facts.get<Shares>().window);
-    finding.title =
-        fmt::format("The profiler itself kept the GPU idle for up to {}", readable_duration(finding.cost_ns));
+    finding.title = fmt::format("The profiler itself kept the GPU idle for up to {}, {}",
+                                readable_duration(finding.cost_ns), share_text(facts, finding.cost_ns));
     if (cost.idle_in_overhead > 0)
         finding.evidence.push_back(fmt::format("{} of idle time lies inside the profiler's own overhead records",
                                                readable_duration(cost.idle_in_overhead)));

@@ -1,4 +1,5 @@
-// The verdict: its name, its share of a step or of the window, how much is recoverable, the confidence, and where the rest went.
+// The verdict: its name, its share of a step or of the window, how much is recoverable, the confidence, and where the
+// rest went.
 
 import { Fragment } from "preact";
 import { duration } from "../../layout/time_text.ts";
@@ -16,7 +17,9 @@ export function VerdictBox({ viewer, report, verdict }: { viewer: Viewer; report
         <LinkedText viewer={viewer} report={report} text={verdict.because} />
       </p>
       <dl>
-        {verdict.share_pct !== null && <Figure name={`of ${predicted ? "a step" : verdict.share_of}`} value={pct(verdict.share_pct)} />}
+        {verdict.share_pct !== null && (
+          <Figure name={`of ${predicted ? "a step" : verdict.share_of}`} value={pct(verdict.share_pct)} />
+        )}
         {verdict.gives_back_pct !== null && (
           <Figure name={predicted ? "predicted gain" : "recoverable (estimate)"} value={pct(verdict.gives_back_pct)} />
         )}
