@@ -61,7 +61,7 @@ Status write(const HistoryArguments& arguments, Report report) {
     return write_report(*find_report_format(arguments.format), report, arguments.output, arguments.options.limit);
 }
 
-// The runs with the label; an error if runs are kept, but none with this label.
+// The runs with the label; an error if runs are kept, but none with this label. An empty history begins with any.
 Result<std::vector<compare::HistoryRun>> runs_of_label(const compare::History& history,
                                                        const HistoryArguments& arguments) {
     Result<std::vector<compare::HistoryRun>> runs = history.runs(arguments.label);
@@ -71,9 +71,7 @@ Result<std::vector<compare::HistoryRun>> runs_of_label(const compare::History& h
     std::vector<std::string_view> labels;
     for (const compare::HistoryRun& each : *all)
         if (std::find(labels.begin(), labels.end(), each.key.label) == labels.end()) labels.push_back(each.key.label);
-    if (labels.empty())
-        return Error{ExitCode::usage, fmt::format("{} has no runs; gpu-profile history add FILE --label {} keeps one",
-                                                  arguments.database, shell_quoted(arguments.label))};
+    if (labels.empty()) return runs;
     return unknown_choice("label", arguments.label, labels);
 }
 
