@@ -29,9 +29,12 @@ _FILE = Parameter(
 )
 _LIMIT = Parameter("limit", "whole", "Rows of each table", default=_DEFAULT_ROWS, lowest=1, highest=_MOST_ROWS)
 _OFFSET = Parameter("offset", "whole", "First row of each table, from 0: limits.left_out says where to go on", default=0)
-_OPTIONS = (
+_SELECTION = (
     Parameter("device", "whole", "Device to analyse; all without it", flag="--device", highest=1 << 20),
     Parameter("step_range", "text", "Range or operator that marks one step; detected without it", flag="--step-range"),
+)
+_OPTIONS = (
+    *_SELECTION,
     Parameter("gap_min_ns", "whole", "Shortest idle gap in the table gaps, in ns (without it: 1000)", flag="--gap-min-ns", highest=1 << 53),
 )
 
@@ -134,7 +137,7 @@ _COMPARE = (
     Parameter("repeat_new", "paths", "Further recordings of the same state as new"),
     _LIMIT,
     _OFFSET,
-    *_OPTIONS,
+    *_SELECTION,
 )
 
 
@@ -158,7 +161,7 @@ _WHATIF = (
     _LIMIT,
     _OFFSET,
     Parameter("input_range", "text", "Range, operator or Python function that fetches input; data loaders are detected without it", flag="--input-range"),
-    *_OPTIONS,
+    *_SELECTION,
 )
 
 
