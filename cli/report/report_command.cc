@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "cli/output.h"
 #include "cli/program.h"
 #include "cli/progress.h"
+#include "cli/ranks/job_of_files.h"
 #include "cli/report/report_command.h"
 #include "cli/report/report_watch.h"
 #include "cli/report_output.h"
@@ -33,6 +35,7 @@
 #include "core/model/select_interval.h"
 #include "io/importers/open_trace.h"
 #include "present/answer/analyses.h"
+#include "present/answer/job_verdict.h"
 #include "present/answer/kernel_answer.h"
 #include "present/answer/make_answer.h"
 #include "present/answer/trust.h"
@@ -247,12 +250,40 @@ Result<ExitCode> judge_all(const std::vector<std::string>& conditions, const Fac
     return judged;
 }
 
+// The ranks of a recording that adds several up, compared with each other: their verdict in a sentence; "" if they cannot be.
+std::string compared_ranks(const Plan& plan, const ReportArguments& arguments, const Trace& trace) {
+    const ProcessTable& processes = trace.tables().process;
+    std::set<std::int64_t> ranks;
+    for (Row row = 0; row < processes.rows; ++row)
+        if (processes.rank.has(row)) ranks.insert(processes.rank[row]);
+    if (!plan.first_answer || ranks.size() < 2 || trace.tables().rank.rows > 0) return "";
+    JobRequest request;
+    request.quiet = true;
+    std::optional<Trace> job;
+    Result<ExitCode> ended = read_job(arguments.files, request, {}, arguments.limits, job);
+    if (!ended.ok() || !job) return "";
+    const Options usual;
+    Facts facts(*job, usual);
+    Verdict verdict = job_verdict(facts);
+    std::string_view said = verdict.because;  // "A share is lost: who costs what"
+    if (std::size_t who = said.find(": "); verdict.name == "stragglers" && who != std::string_view::npos)
+        said.remove_prefix(who + 2);
+    return fmt::format("{} ranks are added up here; compared with each other: {}", ranks.size(), said);
+}
+
 Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,
                             const std::function<void(const Facts&)>& judge = {}) {
+    std::string ranks = compared_ranks(plan, arguments, whole);
     Result<TraceWithFacts> selected = selected_part(std::move(whole), plan, arguments);
     if (!selected.ok()) return selected.error();
     Result<ReportContent> found = analyse(plan, *selected->facts, std::move(selected->of_whole));
     if (!found.ok()) return found.error();
+    if (!ranks.empty()) {
+        found->trust.statements.insert(found->trust.statements.begin(), {.warning = true, .text = ranks});
+        if (found->answer)
+            found->answer->next_steps.insert(found->answer->next_steps.begin(),
+                                             fmt::format("gpu-profile ranks {}", selected->trace->origin().file));
+    }
     Report report = report_of(plan, *selected->trace, *found);
     if (Status written = write_report(*plan.format, report, arguments.output, arguments.options.limit,
                                       arguments.watch ? Paging::off : Paging::on);

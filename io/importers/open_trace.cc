@@ -131,20 +131,44 @@ std::vector<std::string> named(std::span<const std::string> paths, Naming naming
 
 }  // namespace
 
+namespace {
+
+// Adds the files of a folder. An unreadable folder has none.
+void add_files(const fs::path& folder, const std::vector<std::string>& names, std::set<std::string>& to) {
+    for (const std::string& name : names) {
+        std::error_code unknown;
+        if (!name.starts_with('.') && fs::is_regular_file(folder / name, unknown)) to.insert((folder / name).string());
+    }
+}
+
+// The last run in a log folder as jax.profiler.start_trace and TensorBoard make them: plugins/profile/TIME; "" in another folder.
+fs::path last_profile_of(const std::string& folder) {
+    fs::path runs = fs::path(folder) / "plugins" / "profile";
+    Result<std::vector<std::string>> names = list_names(runs.string());
+    std::string last;
+    for (const std::string& name : names.ok() ? *names : std::vector<std::string>{})
+        if (std::error_code unknown; !name.starts_with('.') && fs::is_directory(runs / name, unknown))
+            last = std::max(last, name);
+    return last.empty() ? fs::path() : runs / last;
+}
+
+}  // namespace
+
 Result<FolderFiles> files_of_folder(const std::string& folder) {
     Result<std::vector<std::string>> listed = list_names(folder);
     if (!listed.ok()) return listed.error();
     std::set<std::string> found;
-    for (const std::string& name : *listed) {
-        std::error_code unknown;
-        fs::path file = fs::path(folder) / name;
-        if (!name.starts_with('.') && fs::is_regular_file(file, unknown)) found.insert(file.string());
-    }
+    add_files(folder, *listed, found);
+    if (fs::path last = last_profile_of(folder); !last.empty())
+        if (Result<std::vector<std::string>> names = list_names(last.string()); names.ok())
+            add_files(last, *names, found);
     auto fail = [&](std::string_view why) {
         return Error{ExitCode::unreadable, fmt::format("cannot read {}: {}", folder, why)};
     };
     if (found.empty())
-        return fail("the folder has no files; name the files or a folder that contains them (subfolders are not read)");
+        return fail(
+            "the folder has no files; name the files or a folder that contains them (subfolders are not read, except "
+            "plugins/profile of JAX)");
     std::set<std::string> names;
     for (const std::string& path : found) names.insert(uncompressed(path));
     FolderFiles files;

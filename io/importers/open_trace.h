@@ -1,5 +1,5 @@
 // What users name as one recording: a file, a folder, or several of these, which are the processes or ranks of one job.
-// Of a folder, only its own files are read, in name order, without hidden files.
+// Of a folder, only its own files are read, in name order, without hidden files; and those of the last run in plugins/profile.
 #pragma once
 
 #include <span>

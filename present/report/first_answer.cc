@@ -209,7 +209,7 @@ private:
     void busy_profiles() {
         std::size_t shown = std::min(answer_.busy_profiles.size(), room_.devices);
         const int fit = (room_.lines - static_cast<int>(lines_.size() + origin().size()) - 1) / 2;
-        if (shown > 1) shown = std::min(shown, static_cast<std::size_t>(std::max(fit, 1)));
+        shown = std::min(shown, static_cast<std::size_t>(std::max(fit, 0)));
         if (shown == 0) return;
         const int left = 7;
         int width = std::max(style_.width - left - 2, 10);

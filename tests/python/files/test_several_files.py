@@ -165,3 +165,20 @@ def test_samples_beside_a_recording_do_not_change_its_predictions(program):
     recording = FIXTURES / "kineto/input_bound.json.gz"
     samples = FIXTURES / "nvml/bursty.csv"
     assert rows(program, recording, "whatif") == rows(program, recording, samples, "whatif")
+
+
+def test_a_log_folder_of_jax_is_its_last_run(program, tmp_path):
+    """As jax.profiler.start_trace writes it: plugins/profile/TIME. The one run that is read is the last."""
+    for run, whole in (("2026_01_01", False), ("2026_01_02", True)):
+        folder = tmp_path / "plugins/profile" / run
+        folder.mkdir(parents=True)
+        (folder / "vm.xplane.pb.gz").write_bytes((FIXTURES / "jax/mlp.xplane.pb.gz").read_bytes() if whole else b"")
+    one, other = program.report(tmp_path).document, program.report(FIXTURES / "jax/mlp.xplane.pb.gz").document
+    assert one["verdict"] == other["verdict"] and [table["rows"] for table in one["tables"]] == [table["rows"] for table in other["tables"]]
+
+
+def test_ranks_that_are_added_up_are_compared_as_well(program):
+    folder = FIXTURES.parents[1] / "examples/ranks"
+    lines = program.run("report", folder).stdout.decode().splitlines()
+    assert lines[0].startswith("! 8 ranks are added up here") and "rank 5 (slow GPU) costs 15.9 ms per step" in " ".join(" ".join(lines[:3]).split())
+    assert lines[-1].endswith("gpu-profile ranks " + str(folder))
