@@ -72,13 +72,22 @@ struct Plan {
     bool about_kernel = false;  // the answer is about the selected kernel
 };
 
+Error unknown_analysis(const std::string& name) {
+    if (name.starts_with("k-"))
+        return Error{ExitCode::usage,
+                     fmt::format("'{0}' is a row of `kernels`, not an analysis; kernel {0} shows its counters", name)};
+    std::vector<std::string_view> names = names_of(analyses());
+    if (!close_matches(name, names).empty()) return unknown_choice("analysis", name, names);
+    return Error{ExitCode::usage, fmt::format("unknown analysis '{}'; gpu-profile report --help lists them", name)};
+}
+
 Result<Plan> plan_of(const ReportArguments& arguments) {
     Plan plan;
     plan.format = find_report_format(arguments.format);
     if (plan.format == nullptr) return unknown_choice("format", arguments.format, names_of(report_formats()));
     for (const std::string& name : arguments.analyses) {
         const Analysis* analysis = find_analysis(name);
-        if (analysis == nullptr) return unknown_choice("analysis", name, names_of(analyses()));
+        if (analysis == nullptr) return unknown_analysis(name);
         plan.analyses.push_back(analysis);
         plan.first_answer |= analysis->name == "summary";
         plan.all_findings |= analysis->name == "findings";
@@ -352,11 +361,11 @@ std::function<Result<ExitCode>()> declare_report(CommandLine& line) {
         .suggest(names_of(report_formats()))
         .value("FORMAT");
     line.option("-o,--output", arguments->output, "Write to this file instead of standard output.").value("FILE");
-    line.option("--from", arguments->from, "Start of the part to analyse, in seconds from the beginning (default: 0).")
+    line.option("--from", arguments->from,
+                "Start of the part to analyse, in seconds from the beginning or with a unit, as in 464ms (default: 0).")
         .seconds(0, kMaxTime)
         .value("S");
-    line.option("--to", arguments->to,
-                "End of the part to analyse, in seconds from the beginning (default: 0, the end).")
+    line.option("--to", arguments->to, "End of the part to analyse, likewise (default: 0, the end).")
         .seconds(0, kMaxTime)
         .value("S");
     line.flag("--whole", arguments->whole,
