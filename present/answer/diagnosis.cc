@@ -247,7 +247,9 @@ Verdict judge(const Facts& facts) {
     const Shares& shares = facts.get<Shares>();
     if (const std::string& why = facts.get<Sufficiency>().insufficient_because; !why.empty()) {
         Verdict without = cannot_tell(why);
-        if (shares.busy == 0 && damage_of(facts.trace()).empty()) without.name = "no GPU work";
+        // Calls of CUDA without device work are more likely work that was lost.
+        if (shares.busy == 0 && facts.trace().api_call().rows == 0 && damage_of(facts.trace()).empty())
+            without.name = "no GPU work";
         return without;
     }
     Verdict verdict;

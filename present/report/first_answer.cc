@@ -226,8 +226,9 @@ private:
             add(paint_.dim(line));
         }
         if (shown < answer_.busy_profiles.size())
-            add(paint_.dim(fmt::format("{} more GPUs: gpu-profile report {} devices",
-                                       answer_.busy_profiles.size() - shown, file())));
+            add(paint_.dim(rest_of_line(fmt::format("{} more GPUs: gpu-profile report {} devices",
+                                                    answer_.busy_profiles.size() - shown, file()),
+                                        "")));
     }
 
     // Times that add up to the window.

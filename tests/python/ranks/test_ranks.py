@@ -210,7 +210,7 @@ def test_a_file_that_needs_too_much_memory_costs_its_rank_only(ranks, jobs, tmp_
 @pytest.mark.parametrize(("words", "message"), [
     (["no-such-folder"], "neither an existing path nor a table"),
     ([EXAMPLE, "--rank-from", "rank("], "is not a regular expression with one group"),
-    ([EXAMPLE, "no_such_table"], "the tables of a job are ranks, hangs, stragglers"),
+    ([EXAMPLE, "no_such_table"], "the tables of a job are ranks, stragglers"),
     (["reduce", EXAMPLE / "rank00000.json.gz"], "ranks reduce needs one FILE and --output SUMMARY"),
     (["stragglers"], "name the recordings"),
 ])
