@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "core/base/large_vector.h"
+#include "core/base/pod_vector.h"
 #include "core/base/string_pool.h"
 #include "core/model/build/device_clock.h"
 #include "core/model/build/graph_nodes.h"
@@ -71,7 +71,7 @@ public:
     }
 
 private:
-    using ByProcess = std::unordered_map<std::uint32_t, LargeVector<Submitting>>;
+    using ByProcess = std::unordered_map<std::uint32_t, PodVector<Submitting>>;
 
     StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
     // What a call submitted; a failed call submitted nothing.
@@ -263,13 +263,13 @@ private:
     ByProcess outermost() {
         struct Open {
             TimeNs end = 0;
-            LargeVector<Submitting>* of = nullptr;
+            PodVector<Submitting>* of = nullptr;
             std::size_t at = 0;
         };
         std::unordered_map<std::uint32_t, Open> open;  // by thread
         ByProcess all;
         Open* outer = nullptr;  // of the last thread; those of the next call are mostly the same
-        LargeVector<Submitting>* of = nullptr;
+        PodVector<Submitting>* of = nullptr;
         std::uint32_t last_thread = 0, last_process = 0;
         for (Row row = 0; row < calls_.rows; ++row) {
             if (kind_of(row) == Submission::none) continue;
@@ -307,7 +307,7 @@ private:
         }
     }
 
-    void judge(std::uint32_t process, const LargeVector<Submitting>& submitting) {
+    void judge(std::uint32_t process, const PodVector<Submitting>& submitting) {
         std::vector<DurNs> fastest(submitting_names_, kNotSeen);  // by number of the name, of calls with work
         std::size_t first = submitting.size(), last = 0;
         for (std::size_t i = 0; i < submitting.size(); ++i) {
