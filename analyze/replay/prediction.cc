@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "analyze/facts/facts.h"
@@ -14,6 +15,7 @@
 #include "analyze/facts/steps/sufficiency.h"
 #include "analyze/facts/validity.h"
 #include "analyze/replay/kernel_speed.h"
+#include "core/base/parallel.h"
 #include "core/base/text/readable.h"
 
 namespace gpuprof::inline replay {
@@ -145,6 +147,15 @@ DurNs least_floor(const Facts& facts, const std::vector<Edit>& edits, double spr
     return least - static_cast<DurNs>(spread * static_cast<double>(least));
 }
 
+// Calls work(i) for every i < n, several at once if the recording is long enough for a thread, and no more than two if it is so long that
+// memory matters: a replay needs 16 bytes per point.
+void for_each_replay(const Facts& facts, std::size_t n, const std::function<void(std::size_t)>& work) {
+    constexpr std::size_t kMinPoints = 100'000, kManyPoints = 1'000'000;
+    std::size_t points = facts.get<ReplayGraph>().points();
+    unsigned threads = points < kMinPoints ? 1 : default_threads();
+    run_parallel(n, points < kManyPoints ? threads : std::min(threads, 2u), [&](std::size_t i, unsigned) { work(i); });
+}
+
 // The ways to replay this recording, the central one first, and the step time of each with nothing changed.
 struct Variants {
     std::vector<Variant> all;
@@ -159,11 +170,12 @@ struct Variants {
             made.all.push_back({.recorder = Estimate::high});
         }
         if (graph.inferred_events > 0) made.all.push_back({.recorder = Estimate::central, .events = false});
-        for (const Variant& variant : made.all) {
-            Replay unchanged = replayed(facts, *scenario_with(facts, {}, variant));
-            if (made.unchanged.empty()) made.overlap = overlap_of(unchanged);
-            made.unchanged.push_back(step_of(facts, unchanged));
-        }
+        made.unchanged.resize(made.all.size());
+        for_each_replay(facts, made.all.size(), [&](std::size_t i) {
+            Replay unchanged = replayed(facts, *scenario_with(facts, {}, made.all[i]));
+            if (i == 0) made.overlap = overlap_of(unchanged);
+            made.unchanged[i] = step_of(facts, unchanged);
+        });
         // Without events that were inferred, the steps would have been shorter than recorded: the recording says that they are there.
         if (!made.all.back().events &&
             part(made.unchanged.front() - made.unchanged.back(), made.unchanged.front()) > kMaxWithoutEvents) {
@@ -342,10 +354,14 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
     while (!useful.empty()) {
         std::size_t best = 0;
         DurNs best_gain = 0, best_worth = 0;
-        for (std::size_t i = 0; i < useful.size(); ++i) {
+        std::vector<std::optional<DurNs>> steps(useful.size());
+        for_each_replay(facts, useful.size(), [&](std::size_t i) {
             std::vector<Edit> with = chosen;
             with.push_back(useful[i]);
-            std::optional<DurNs> step = step_with(facts, with, variants.all.front());
+            steps[i] = step_with(facts, with, variants.all.front());
+        });
+        for (std::size_t i = 0; i < useful.size(); ++i) {
+            const std::optional<DurNs>& step = steps[i];
             if (!step || now - *step < margin) continue;
             // Of two that are worth nearly the same, the earlier one asks less of the program.
             DurNs worth = weighted(now - *step, useful[i].change);
@@ -365,15 +381,15 @@ std::vector<Edit> plan_of(const Facts& facts, std::vector<Edit> useful) {
 SingleChanges SingleChanges::make(const Facts& facts) {
     SingleChanges found;
     const Variants& variants = facts.get<Variants>();
-    for (std::size_t i = 0; i < kUsualChanges; ++i) {
+    for_each_replay(facts, kUsualChanges, [&](std::size_t i) {
         std::vector<Edit> edits{usual_edit(static_cast<Change>(i))};
         std::optional<DurNs> step = step_with(facts, edits, variants.all.front());
         found.possible[i] = step.has_value();
         DurNs base = variants.unchanged.front();
-        if (!step || part(base - *step, base) < kWorthChanging) continue;
+        if (!step || part(base - *step, base) < kWorthChanging) return;
         std::optional<Prediction> alone = predict(facts, edits);
         if (alone->gain_low > 0) found.worth[i] = std::move(alone);
-    }
+    });
     return found;
 }
 
@@ -391,14 +407,15 @@ WhatIf WhatIf::make(const Facts& facts) {
         return weighted(a.unchanged - a.step.central, a.edits.front().change) >
                weighted(b.unchanged - b.step.central, b.edits.front().change);
     });
-    std::vector<Edit> useful, plan;
+    std::vector<Edit> useful;
     for (std::size_t i = 0; i < kUsualChanges; ++i)
         if (singles.possible[i] && !rule_of(static_cast<Change>(i)).limit)
             useful.push_back(usual_edit(static_cast<Change>(i)));
-    for (const Edit& edit : plan_of(facts, useful)) {
-        plan.push_back(edit);
-        found.plan.push_back(*predict(facts, plan));
-    }
+    const std::vector<Edit> plan = plan_of(facts, useful);
+    found.plan.resize(plan.size());
+    for_each_replay(facts, plan.size(), [&](std::size_t i) {
+        found.plan[i] = *predict(facts, {plan.begin(), plan.begin() + static_cast<std::ptrdiff_t>(i + 1)});
+    });
     found.floor = found.baseline.floor;
     for (const std::vector<Prediction>* shown : {&found.single, &found.plan})
         for (const Prediction& each : *shown) found.floor = std::min(found.floor, each.floor);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/facts/activity.h"
 #include "analyze/facts/steps/phases.h"
 #include "analyze/facts/steps/steady_part.h"
 #include "analyze/facts/validity.h"
@@ -30,6 +31,7 @@
 #include "cli/report_output.h"
 #include "cli/terminal.h"
 #include "core/base/ids.h"
+#include "core/base/parallel.h"
 #include "core/base/text/close_match.h"
 #include "core/base/text/readable.h"
 #include "core/model/select_interval.h"
@@ -188,7 +190,10 @@ Result<TraceWithFacts> selected_part(Trace trace, const Plan& plan, const Report
         !plan.analyses.empty() && std::all_of(plan.analyses.begin(), plan.analyses.end(),
                                               [](const Analysis* each) { return each->traits.of_whole; });
     if (arguments.whole || about_whole) return whole;
-    std::optional<Interval> part = interval_for_first_answer(*whole.facts);
+    // The answer needs the activity of devices, whatever part it covers.
+    std::optional<Interval> part;
+    run_together(whole.trace->kernel().rows, {[&] { part = interval_for_first_answer(*whole.facts); },
+                                              [&] { (void)whole.facts->get<Activity>(); }});
     if (!part) return whole;
     TraceWithFacts selected;
     for (const Analysis* analysis : plan.analyses) {

@@ -5,7 +5,6 @@
 #include <exception>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 namespace gpuprof::inline base {
 
@@ -35,6 +34,12 @@ void run_parallel(std::size_t tasks, unsigned threads, const std::function<void(
     work(0);
     for (std::thread& other : others) other.join();
     if (failed) std::rethrow_exception(failed);
+}
+
+void run_together(std::size_t items, const std::vector<std::function<void()>>& functions) {
+    constexpr std::size_t kMinItems = 200'000;  // about a millisecond of work; a thread starts in 50 us
+    run_parallel(functions.size(), items < kMinItems ? 1 : default_threads(),
+                 [&](std::size_t i, unsigned) { functions[i](); });
 }
 
 }  // namespace gpuprof::base

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace gpuprof::inline base {
 
@@ -14,5 +15,9 @@ unsigned default_threads();
 // task ends the work: no further task begins, and it is thrown here when the threads have ended.
 void run_parallel(std::size_t tasks, unsigned threads,
                   const std::function<void(std::size_t task, unsigned worker)>& run);
+
+// Calls each of a few functions that do not depend on each other: at once if `items` (the amount of work) is large enough to be worth a
+// thread, otherwise one after the other.
+void run_together(std::size_t items, const std::vector<std::function<void()>>& functions);
 
 }  // namespace gpuprof::base

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "core/model/build/submission.h"
@@ -62,8 +63,19 @@ struct Completeness {
 };
 
 // For closed tables, calls sorted by start. Skips what the recorder itself dropped and counted
-// (facts.h).
-Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings);
+// (facts.h). In two parts, of which the first reads neither times of device work nor the order of its rows, so these may change meanwhile
+// and until the second.
+class CompletenessCheck {
+public:
+    CompletenessCheck(const Tables& tables, const Links& links, const StringPool& strings);
+    ~CompletenessCheck();
+    void read_calls();
+    Completeness result();
+
+private:
+    class Check;
+    std::unique_ptr<Check> check_;
+};
 
 // Counts what is missing as losses.
 void lose_missing_work(const LinkCounts& links, const Completeness& complete, Batch& losses);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <future>
 
 #include "analyze/facts/activity.h"
@@ -21,6 +22,7 @@
 #include "analyze/replay/gain.h"
 #include "analyze/rules/rule_list.h"
 #include "analyze/tables/cells.h"
+#include "core/base/parallel.h"
 #include "core/base/text/function_name.h"
 #include "core/base/text/readable.h"
 #include "core/model/answer.h"
@@ -340,10 +342,20 @@ void consult(const Facts& facts, Diagnosis& diagnosis) {
     const std::string& insufficient_because = facts.get<Sufficiency>().idle_unreliable_because;
     bool incomplete = work_missing(facts.trace());
     std::vector<std::pair<std::string, std::string>> reasons;  // the rules that abstain for each
+    std::vector<Ruling> rulings(std::size(kAllRules));
+    std::vector<std::function<void()>> looks;
     for (const Rule* rule : kAllRules) {
-        if (shares.busy == 0 && rule->needs_work) continue;
-        Ruling ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
-                                                                            : rule->look(facts);
+        Ruling& ruling = rulings[looks.size()];
+        looks.push_back([&, rule] {
+            if (shares.busy == 0 && rule->needs_work) return;
+            ruling = !insufficient_because.empty() && rule->of_idle_time ? Ruling::abstain(insufficient_because)
+                                                                         : rule->look(facts);
+        });
+    }
+    run_together(facts.trace().kernel().rows, looks);
+    for (std::size_t i = 0; i < rulings.size(); ++i) {
+        const Rule* rule = kAllRules[i];
+        Ruling& ruling = rulings[i];
         if (!ruling.cannot_tell.empty()) {
             auto same = std::find_if(reasons.begin(), reasons.end(),
                                      [&](auto& each) { return each.second == ruling.cannot_tell; });

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyze/facts/activity.h"
 #include "analyze/facts/facts.h"
 #include "analyze/facts/host/peer_waits.h"
+#include "analyze/facts/idle/gaps.h"
+#include "analyze/facts/kernels/kernel_bound.h"
+#include "analyze/facts/kernels/kernel_occupancy.h"
 #include "analyze/facts/memory/managed_migrations.h"
 #include "analyze/replay/gain.h"
+#include "core/base/parallel.h"
 #include "core/base/result.h"
 #include "core/model/answer.h"
 #include "present/answer/analyses.h"
@@ -112,17 +117,27 @@ Result<Answer> make_answer(const Facts& facts) {
     if (!has_events(trace) || trace.completeness().measured_instead) return answer_without_timeline(facts);
     Answer answer;
     answer.window = trace.window();
+    // What is about kernels, and the picture, do not depend on why devices were idle.
+    std::optional<Result<ResultTable>> kernels;
+    run_together(trace.kernel().rows, {[&] { (void)facts.get<IdleGaps>(); },
+                                       [&] {
+                                           (void)facts.get<KernelGroups>();
+                                           (void)facts.get<LaunchOccupancy>();
+                                           kernels = find_analysis("kernels")->run(facts);
+                                           for (const DeviceActivity& device : facts.get<Activity>().devices)
+                                               answer.busy_profiles.push_back(draw(device, trace.window()));
+                                       }});
     answer.trust = trust_of(facts, true);
     answer.verdict = facts.get<Diagnosis>().verdict;
     answer.findings = facts.get<Diagnosis>().findings;
     answer.predictions = predictions(facts);
-    for (const DeviceActivity& device : facts.get<Activity>().devices)
-        answer.busy_profiles.push_back(draw(device, trace.window()));
-    for (std::string_view name : {"devices", "idle", "kernels"}) {
+    for (std::string_view name : {"devices", "idle"}) {
         Result<ResultTable> table = find_analysis(name)->run(facts);
         if (!table.ok()) return table.error();
         answer.tables.push_back(std::move(table).value());
     }
+    if (!kernels->ok()) return kernels->error();
+    answer.tables.push_back(std::move(*kernels).value());
     answer.next_steps = next_steps(facts, answer.verdict);
     return answer;
 }

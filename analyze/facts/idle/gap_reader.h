@@ -217,17 +217,17 @@ private:
     void explain_queue(const IdleGap& gap, StringId thread, Interval queued, StringId call_name) {
         if (gap.dur <= kLaunchLatency || queued.length() <= kLaunchLatency)
             return pieces_.add(IdleCause::launch, call_name, thread, queued);
-        const HostSegment* waiting = waiting_at(thread, queued.end - 1);
+        std::optional<HostSegment> waiting = waiting_at(thread, queued.end - 1);
         if (other_ends_.ended_before(gap.device, queued.end, kLaunchLatency))  // it waited for another device
             return pieces_.add(IdleCause::unknown, call_name, thread, queued);
-        pieces_.add(IdleCause::unrecorded_work, waiting != nullptr ? waiting->name : call_name, thread, queued);
+        pieces_.add(IdleCause::unrecorded_work, waiting ? waiting->name : call_name, thread, queued);
     }
-    // The intervals in which a thread is inside a call that waits for the device.
-    const HostSegment* waiting_at(StringId thread, TimeNs time) {
-        const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
-        auto after = std::upper_bound(segments.begin(), segments.end(), time,
-                                      [](TimeNs t, const HostSegment& each) { return t < each.start; });
-        return after != segments.begin() && after[-1].end > time && waits(after[-1]) ? &after[-1] : nullptr;
+    // The segment in which a thread is inside a call that waits for the device.
+    std::optional<HostSegment> waiting_at(StringId thread, TimeNs time) {
+        const HostSegments& segments = *cursor_of(thread).segments;
+        std::size_t hint = cursor_of(thread).hint, at = first_after(segments, time, hint);
+        if (at == segments.size() || segments.start(at) > time || !waits(segments[at])) return std::nullopt;
+        return segments[at];
     }
     static bool waits(const HostSegment& segment) {
         return segment.cause == IdleCause::synchronisation || segment.cause == IdleCause::host_memcpy;
@@ -238,12 +238,12 @@ private:
     void explain_without_call(Interval part) {
         if (const std::vector<StringId>& submitters = states_.submitters(); !submitters.empty()) {
             StringId thread = submitters.front();
-            const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
+            const HostSegments& segments = *cursor_of(thread).segments;
             TimeNs at = part.start;
             for (std::size_t i = first_after(segments, part.start, cursor_of(thread).hint);
-                 i < segments.size() && segments[i].start < part.end; ++i) {
+                 i < segments.size() && segments.start(i) < part.end; ++i) {
                 if (!waits(segments[i])) continue;
-                Interval waiting{std::max(at, segments[i].start), std::min(segments[i].end, part.end)};
+                Interval waiting{std::max(at, segments.start(i)), std::min(segments.end(i), part.end)};
                 if (waiting.start > at) explain_host(thread, {at, waiting.start});
                 pieces_.add(IdleCause::unrecorded_work, segments[i].name, thread, waiting);
                 at = waiting.end;
@@ -259,11 +259,11 @@ private:
     // submitting threads (the autograd engine works while the main thread waits, and vice versa).
     void explain_host(StringId thread, Interval part) {
         Cursor& cursor = cursor_of(thread);
-        const PodVector<HostSegment>& segments = *cursor.segments;
+        const HostSegments& segments = *cursor.segments;
         TimeNs at = part.start;
         for (std::size_t i = first_after(segments, part.start, cursor.hint);
-             i < segments.size() && segments[i].start < part.end; ++i) {
-            const HostSegment& segment = segments[i];
+             i < segments.size() && segments.start(i) < part.end; ++i) {
+            const HostSegment segment = segments[i];
             if (segment.start > at) explain_silence(thread, {at, segment.start});
             at = std::max(at, segment.start);
             Interval piece{at, std::min(segment.end, part.end)};
@@ -297,8 +297,9 @@ private:
     IdleCause silence_of(StringId thread, Interval part) {
         if (arrivals_.pattern == ArrivalPattern::unproved && 2 * part.length() >= arrivals_.shortest_pause)
             return IdleCause::unknown;
-        const PodVector<HostSegment>& segments = *cursor_of(thread).segments;
-        bool between = !segments.empty() && segments[0].start < part.end && segments.back().end > part.start;
+        const HostSegments& segments = *cursor_of(thread).segments;
+        bool between =
+            !segments.empty() && segments.start(0) < part.end && segments.end(segments.size() - 1) > part.start;
         return between ? IdleCause::host_compute : IdleCause::nothing_submitted;
     }
 
@@ -316,13 +317,13 @@ private:
         for (StringId partner : states_.submitters()) {
             if (partner == thread) continue;
             Cursor& cursor = cursor_of(partner);
-            const PodVector<HostSegment>& segments = *cursor.segments;
+            const HostSegments& segments = *cursor.segments;
             std::size_t i = first_after(segments, part.start, cursor.hint);
-            while (i < segments.size() && segments[i].start < part.end && !counts(segments[i])) ++i;
-            if (i == segments.size() || segments[i].start >= part.end) continue;
+            while (i < segments.size() && segments.start(i) < part.end && !counts(segments[i])) ++i;
+            if (i == segments.size() || segments.start(i) >= part.end) continue;
             TimeNs at = part.start;
-            for (; i < segments.size() && segments[i].start < part.end; ++i) {
-                const HostSegment& segment = segments[i];
+            for (; i < segments.size() && segments.start(i) < part.end; ++i) {
+                const HostSegment segment = segments[i];
                 if (!counts(segment)) continue;
                 add_rest(thread, {at, segment.start}, rest);
                 at = std::max(at, segment.start);
@@ -342,7 +343,7 @@ private:
 
     // The states of a thread, and where the last lookup ended.
     struct Cursor {
-        const PodVector<HostSegment>* segments = nullptr;
+        const HostSegments* segments = nullptr;
         std::size_t hint = 0;
     };
     Cursor& cursor_of(StringId thread) {

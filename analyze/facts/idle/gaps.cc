@@ -94,8 +94,8 @@ class GapReading {
 public:
     explicit GapReading(const Facts& facts)
         : trace_(facts.trace()),
+          states_(states_of(facts)),
           waits_(facts.get<Waits>()),
-          states_(facts),
           arrivals_(facts.get<Arrivals>()),
           devices_(facts.get<Activity>().devices.size()),
           ends_(devices_ > 1 ? DeviceEnds(trace_) : DeviceEnds()),
@@ -143,9 +143,20 @@ public:
     }
 
 private:
+    // What hosts did does not depend on what devices did.
+    static HostStates states_of(const Facts& facts) {
+        std::optional<HostStates> states;
+        run_together(facts.trace().kernel().rows, {[&] { states.emplace(facts); },
+                                                   [&] {
+                                                       (void)facts.get<Arrivals>();
+                                                       (void)facts.get<Waits>();
+                                                   }});
+        return std::move(*states);
+    }
+
     const Trace& trace_;
-    const Waits& waits_;
     HostStates states_;
+    const Waits& waits_;
     const Arrivals& arrivals_;
     std::size_t devices_;
     DeviceEnds ends_;

@@ -52,8 +52,37 @@ void pass_on(const HostThread& thread, std::vector<bool>& submits) {
 
 }  // namespace
 
+void HostSegments::add(const HostSegment& segment) {
+    std::uint16_t number = number_of({segment.name, segment.cause, segment.working});
+    DurNs dur = segment.end - segment.start;
+    if (dur > UINT32_MAX) number = kInFull;
+    if (number == kInFull) in_full_.emplace_back(packed_.size(), segment);
+    packed_.push_back({segment.start, static_cast<std::uint32_t>(dur), number, segment.records});
+}
+
+const HostSegment& HostSegments::in_full(std::size_t i) const {
+    return std::lower_bound(in_full_.begin(), in_full_.end(), i,
+                            [](const auto& each, std::size_t wanted) { return each.first < wanted; })
+        ->second;
+}
+
+std::uint16_t HostSegments::number_of(const Meaning& meaning) {
+    std::uint16_t& recent = recent_[index_of(meaning.name) % recent_.size()];
+    if (recent < meanings_.size() && meanings_[recent] == meaning) return recent;
+    std::uint64_t key = std::uint64_t{index_of(meaning.name)} << 16 |
+                        static_cast<std::uint64_t>(static_cast<std::uint8_t>(meaning.cause)) << 8 | meaning.working;
+    auto known = numbers_.find(key);
+    if (known != numbers_.end()) return recent = known->second;
+    if (meanings_.size() >= kInFull) return kInFull;
+    recent = static_cast<std::uint16_t>(meanings_.size());
+    numbers_.emplace(key, recent);
+    meanings_.push_back(meaning);
+    return recent;
+}
+
 class HostMeaning::Flattener {
 public:
+    explicit Flattener(const Trace& trace) : trace_(trace) {}
     // Assigns time up to `until` to the innermost open span, if any.
     void advance(TimeNs until) {
         while (!open_.empty() && open_.back().end <= until) {
@@ -69,30 +98,45 @@ public:
     }
     // Counts a record that begins with the next segment.
     void count_record() { ++records_; }
-    void finish() {
+    HostSegments finish() && {
         while (!open_.empty()) advance(open_.back().end);
+        add_last();
+        return std::move(segments_);
     }
     const OpenSpan* innermost() const { return open_.empty() ? nullptr : &open_.back(); }
-    PodVector<HostSegment> segments;
 
 private:
     void emit(TimeNs until) {
         if (until > at_ && !open_.empty()) {
             const OpenSpan& top = open_.back();
-            bool same = !segments.empty() && segments.back().end == at_ && segments.back().cause == top.cause &&
-                        segments.back().name == top.name && segments.back().working == top.working &&
-                        segments.back().records + records_ <= kMaxRecords;
-            if (!same) segments.push_back({at_, at_, top.name, top.cause, top.working});
-            segments.back().end = until;
-            segments.back().records =
-                static_cast<std::uint16_t>(segments.back().records + std::min(records_, kMaxRecords));
+            bool same = any_ && last_.end == at_ && last_.cause == top.cause && last_.name == top.name &&
+                        last_.working == top.working && last_.records + records_ <= kMaxRecords;
+            if (!same) {
+                add_last();
+                last_ = {at_, at_, top.name, top.cause, top.working};
+                any_ = true;
+            }
+            last_.end = until;
+            last_.records = static_cast<std::uint16_t>(last_.records + std::min(records_, kMaxRecords));
             records_ = 0;
         }
         at_ = std::max(at_, until);
     }
-    std::vector<OpenSpan> open_;
+    // A launch that takes so long is something else.
+    void add_last() {
+        if (!any_) return;
+        if (last_.cause == IdleCause::launch && last_.end - last_.start > kMaxLaunchDuration)
+            last_.cause = kind_of_call(trace_.text(last_.name)) == CallKind::launch ? IdleCause::compilation
+                                                                                    : IdleCause::host_compute;
+        segments_.add(last_);
+    }
     static constexpr std::uint32_t kMaxRecords = UINT16_MAX;
 
+    const Trace& trace_;
+    std::vector<OpenSpan> open_;
+    HostSegments segments_;
+    HostSegment last_;  // the next span may continue it
+    bool any_ = false;
     TimeNs at_ = INT64_MIN;
     std::uint32_t records_ = 0;  // of the next segment
 };
@@ -167,15 +211,10 @@ void HostMeaning::flatten(const HostThread& thread, Flattener& flat) {
     }
 }
 
-PodVector<HostSegment> HostMeaning::segments(const HostTimeline& timeline, StringId thread) {
-    Flattener flat;
+HostSegments HostMeaning::segments(const HostTimeline& timeline, StringId thread) {
+    Flattener flat(trace_);
     timeline.each_piece(thread, kAllHostKinds, [&](const HostThread& piece) { flatten(piece, flat); });
-    flat.finish();
-    for (HostSegment& segment : flat.segments)
-        if (segment.cause == IdleCause::launch && segment.end - segment.start > kMaxLaunchDuration)
-            segment.cause = kind_of_call(trace_.text(segment.name)) == CallKind::launch ? IdleCause::compilation
-                                                                                        : IdleCause::host_compute;
-    return std::move(flat.segments);
+    return std::move(flat).finish();
 }
 
 namespace {
@@ -186,15 +225,18 @@ class SleepCutter {
 public:
     explicit SleepCutter(const SleepingThread& thread) : thread_(thread) {}
 
-    PodVector<HostSegment> cut(const PodVector<HostSegment>& segments) && {
-        for (const HostSegment& segment : segments) {
+    HostSegments cut(const HostSegments& segments) && {
+        for (std::size_t i = 0; i < segments.size(); ++i) {
+            const HostSegment segment = segments[i];
             if (!cut_.empty() && segment.start > cut_.back().end) add_sleep({cut_.back().end, segment.start});
             if (segment.working || segment.cause != IdleCause::host_compute)
                 cut_.push_back(segment);
             else
                 add_awake(segment);
         }
-        return std::move(cut_);
+        HostSegments found;
+        for (const HostSegment& segment : cut_) found.add(segment);
+        return found;
     }
 
 private:
@@ -250,7 +292,7 @@ HostStates::HostStates(const Facts& facts) : submitters_(facts.get<Submitters>()
     const Loaders& loaders = facts.get<Loaders>();
     const HostSleeps& sleeps = facts.get<HostSleeps>();
     HostTimeline timeline(trace, {HostKind::range, HostKind::op, HostKind::api_call});
-    std::vector<PodVector<HostSegment>> found(submitters_.size());
+    std::vector<HostSegments> found(submitters_.size());
     run_parallel(found.size(), default_threads(), [&](std::size_t i, unsigned) {
         found[i] = HostMeaning(trace, loaders).segments(timeline, submitters_[i]);
         auto asleep = sleeps.of_thread.find(submitters_[i]);
@@ -276,17 +318,23 @@ DurNs HostStates::recording(StringId thread, Interval part, const HostSegment* s
     return static_cast<DurNs>(cost + static_cast<double>(record_cost_.python_call) * calls);
 }
 
-std::size_t first_after(const PodVector<HostSegment>& segments, TimeNs time, std::size_t& hint) {
+std::size_t first_after(const HostSegments& segments, TimeNs time, std::size_t& hint) {
     std::size_t low = std::min(hint, segments.size());
-    if (low > 0 && segments[low - 1].end > time) low = 0;
+    if (low > 0 && segments.end(low - 1) > time) low = 0;
     std::size_t high = low;
-    for (std::size_t step = 1; high < segments.size() && segments[high].end <= time; step *= 2) {
+    for (std::size_t step = 1; high < segments.size() && segments.end(high) <= time; step *= 2) {
         low = high + 1;
         high += step;
     }
-    auto found = std::upper_bound(segments.begin() + low, segments.begin() + std::min(high, segments.size()), time,
-                                  [](TimeNs t, const HostSegment& s) { return t < s.end; });
-    return hint = static_cast<std::size_t>(found - segments.begin());
+    high = std::min(high, segments.size());
+    while (low < high) {
+        std::size_t middle = low + (high - low) / 2;
+        if (segments.end(middle) > time)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return hint = low;
 }
 
 }  // namespace gpuprof::facts

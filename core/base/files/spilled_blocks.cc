@@ -241,14 +241,77 @@ void SpilledBlocks::give_back_pages() {
     }
 }
 
+namespace {
+
+// Blocks that were freed, for those that are allocated next: clearing the pages of a new one costs more than most computations on it.
+// Replays of a recording allocate the same sizes again and again. A block that fits no allocation is soon the oldest, and goes.
+class KeptBlocks {
+public:
+    // Never destroyed: arrays may be freed while the process ends.
+    static KeptBlocks& all() {
+        static auto* kept = new KeptBlocks;
+        return *kept;
+    }
+    bool keep(void* block) {
+        if (block == nullptr) return false;
+        std::size_t size = malloc_usable_size(block);
+        if (size < kLeast) return false;
+        std::lock_guard lock(mutex_);
+        while (count_ == kMost || (count_ > 0 && bytes_ + size > kMostBytes)) drop_oldest();
+        if (size > kMostBytes) return false;
+        blocks_[count_++] = {block, size};
+        bytes_ += size;
+        return true;
+    }
+    // Null if none fits.
+    void* take(std::size_t bytes) {
+        if (bytes < kLeast) return nullptr;
+        std::lock_guard lock(mutex_);
+        for (std::size_t i = count_; i-- > 0;) {
+            if (blocks_[i].size < bytes || blocks_[i].size - bytes > bytes / 4) continue;
+            void* found = blocks_[i].block;
+            remove(i);
+            return found;
+        }
+        if (count_ > 0) drop_oldest();
+        return nullptr;
+    }
+    void drop_all() {
+        std::lock_guard lock(mutex_);
+        while (count_ > 0) drop_oldest();
+    }
+
+private:
+    static constexpr std::size_t kLeast = std::size_t{32} << 20, kMostBytes = std::size_t{3} << 29, kMost = 8;
+    struct Kept {
+        void* block;
+        std::size_t size;
+    };
+    void drop_oldest() {
+        std::free(blocks_[0].block);
+        remove(0);
+    }
+    void remove(std::size_t i) {
+        bytes_ -= blocks_[i].size;
+        std::copy(blocks_.begin() + i + 1, blocks_.begin() + count_, blocks_.begin() + i);
+        --count_;
+    }
+    std::mutex mutex_;
+    std::array<Kept, kMost> blocks_{};  // oldest first
+    std::size_t count_ = 0, bytes_ = 0;
+};
+
+}  // namespace
+
 void* grow_large_block(void* block, std::size_t bytes) {
-    SpilledBlocks* spilled = SpilledBlocks::used();
-    return spilled == nullptr ? std::realloc(block, bytes) : spilled->grow(block, bytes);
+    if (SpilledBlocks* spilled = SpilledBlocks::used()) return spilled->grow(block, bytes);
+    void* kept = block == nullptr ? KeptBlocks::all().take(bytes) : nullptr;
+    return kept != nullptr ? kept : std::realloc(block, bytes);
 }
 
 void free_large_block(void* block) {
-    SpilledBlocks* spilled = SpilledBlocks::used();
-    spilled == nullptr ? std::free(block) : spilled->free(block);
+    if (SpilledBlocks* spilled = SpilledBlocks::used()) return spilled->free(block);
+    if (!KeptBlocks::all().keep(block)) std::free(block);
 }
 
 std::vector<std::string> spill_folders(const std::string& output_folder) {
@@ -257,7 +320,10 @@ std::vector<std::string> spill_folders(const std::string& output_folder) {
     return folders;
 }
 
-Spill::Spill(SpillPlan plan) { SpilledBlocks::use().start(std::move(plan)); }
+Spill::Spill(SpillPlan plan) {
+    KeptBlocks::all().drop_all();
+    SpilledBlocks::use().start(std::move(plan));
+}
 
 Spill::~Spill() { SpilledBlocks::use().stop(); }
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
-#include "core/base/large_vector.h"
+#include "core/base/pod_vector.h"
 #include "core/base/string_pool.h"
 #include "core/model/build/device_clock.h"
 #include "core/model/build/graph_nodes.h"
@@ -29,6 +30,7 @@ constexpr DurNs kMaxLoneEmptyDuration = 1000;
 constexpr std::uint64_t kMaxCompared = 64;
 // Earlier and later than any time in a trace.
 constexpr TimeNs kFarFuture = TimeNs{1} << 62;
+constexpr DurNs kNotSeen = INT64_MAX;
 
 // A call that submits work, with the calls nested in it.
 struct Submitting {
@@ -36,23 +38,31 @@ struct Submitting {
     bool has_work;
 };
 
-class Check {
+}  // namespace
+
+class CompletenessCheck::Check {
 public:
     Check(const Tables& tables, const Links& links, const StringPool& strings)
         : tables_(tables), links_(links), calls_(tables.api_call), strings_(strings) {}
 
-    Completeness run() {
-        count_ops();
+    // Needs no time of device work, nor the order of its rows.
+    void read_calls() {
+        found_.ops = tables_.kernel.rows + tables_.memcpy.rows + tables_.memset.rows;
         found_.measured_instead = found_.ops == 0 && tables_.profiled_kernel.rows > 0;
-        if (found_.measured_instead) return std::move(found_);
+        if (found_.measured_instead) return;
         classify();
-        if (!any_) return std::move(found_);
+        if (submitting_names_ == 0) return;
         mark_work();
         find_captures();
+        submitting_ = outermost();
+    }
+    Completeness result() {
+        count_ops();
+        if (submitting_names_ == 0) return std::move(found_);
         note_ends(tables_.kernel);
         note_ends(tables_.memcpy);
         note_ends(tables_.memset);
-        for (auto& [process, submitting] : outermost()) judge(process, submitting);
+        for (auto& [process, submitting] : submitting_) judge(process, submitting);
         GraphNodes nodes = check_graph_nodes(tables_, links_, is_graph_launch_);
         found_.nodes_missing = nodes.missing > 0 ? nodes.missing : missing_of_captures();
         found_.graph_launches_unchecked = nodes.unchecked;
@@ -61,18 +71,13 @@ public:
     }
 
 private:
-    using ByProcess = std::unordered_map<std::uint32_t, LargeVector<Submitting>>;
+    using ByProcess = std::unordered_map<std::uint32_t, PodVector<Submitting>>;
 
     StringId process_of(Row call) const { return calls_.process.value_or(call, kNoString); }
     // What a call submitted; a failed call submitted nothing.
-    Submission kind_of(Row call) const {
-        if (calls_.error.has(call)) return Submission::none;
-        StringId name = calls_.name.value_or(call, kNoString);
-        return name == kNoString ? Submission::none : static_cast<Submission>(kind_of_name_[index_of(name)]);
-    }
+    Submission kind_of(Row call) const { return kind_of_call_[call]; }
 
     void count_ops() {
-        found_.ops = tables_.kernel.rows + tables_.memcpy.rows + tables_.memset.rows;
         found_.kernels = tables_.kernel.rows;
         for (Row row = 0; row < tables_.kernel.rows; ++row) found_.kernels_of_no_time += tables_.kernel.dur[row] == 0;
         found_.ops_before_calls = links_.counts.ops_before_calls;
@@ -111,41 +116,51 @@ private:
         reduce(found_.ops_without_call, counted(meta_key::kCountedCalls));
     }
 
-    // What calls of each name submit, and which calls begin and end captures.
+    // What a name says of its calls.
+    struct CallName {
+        bool known = false, waits = false;
+        Submission kind = Submission::none;
+        std::uint32_t number = 0;  // of the names that submit work
+    };
+
+    CallName read_name(StringId name) {
+        CallName read{true, waits_for_device(strings_[name]), submission_of(strings_[name]), 0};
+        if (bare_call_name(strings_[name]).starts_with("GraphCreate")) creates_.insert(index_of(name));
+        if (strings_[name].find("StreamBeginCapture") != std::string_view::npos) begins_.insert(index_of(name));
+        if (strings_[name].find("StreamEndCapture") != std::string_view::npos) ends_.insert(index_of(name));
+        if (read.kind != Submission::none) read.number = submitting_names_++;
+        return read;
+    }
+
+    // What each call submits, and which calls begin and end captures.
     void classify() {
-        constexpr std::uint8_t kNotYet = 0xff;
-        kind_of_name_.resize(strings_.size(), kNotYet);
+        names_.resize(strings_.size());
+        kind_of_call_.resize(calls_.rows);
+        is_graph_launch_.resize(calls_.rows);
         for (Row row = 0; row < calls_.rows; ++row) {
-            StringId name = calls_.name.value_or(row, kNoString);
-            if (name == kNoString) continue;
-            std::uint8_t& kind = kind_of_name_[index_of(name)];
-            if (kind == kNotYet) {
-                kind = static_cast<std::uint8_t>(submission_of(strings_[name]));
-                if (bare_call_name(strings_[name]).starts_with("GraphCreate")) creates_.insert(index_of(name));
-                if (strings_[name].find("StreamBeginCapture") != std::string_view::npos) begins_.insert(index_of(name));
-                if (waits_for_device(strings_[name])) waits_.insert(index_of(name));
-                if (strings_[name].find("StreamEndCapture") != std::string_view::npos) ends_.insert(index_of(name));
+            StringId id = calls_.name.value_or(row, kNoString);
+            Submission& kind = kind_of_call_[row] = Submission::none;
+            if (id != kNoString) {
+                CallName& name = names_[index_of(id)];
+                if (!name.known) name = read_name(id);
+                bool failed = calls_.error.has(row);
+                if (!failed) kind = name.kind;
+                if (name.waits && !failed) last_wait_[index_of(process_of(row))] = calls_.start[row];
             }
-            any_ |= kind != static_cast<std::uint8_t>(Submission::none);
-            if (!waits_.empty() && waits_.contains(index_of(name)) && !calls_.error.has(row))
-                last_wait_[index_of(process_of(row))] = calls_.start[row];
+            is_graph_launch_[row] = kind == Submission::graph;
         }
     }
 
     void mark_work() {
         has_work_.resize(calls_.rows, 0);
-        is_graph_launch_.resize(calls_.rows, 0);
         for (const PodVector<Row>* launches : {&links_.kernel_launch, &links_.memcpy_launch, &links_.memset_launch})
             for (Row call : *launches)
                 if (call != kNoRow) has_work_[call] = 1;
         note_orphans(tables_.kernel, links_.kernel_launch);
         note_orphans(tables_.memcpy, links_.memcpy_launch);
         note_orphans(tables_.memset, links_.memset_launch);
-        for (Row row = 0; row < calls_.rows; ++row) {
-            is_graph_launch_[row] = kind_of(row) == Submission::graph;
-            if (!orphans_.empty() && calls_.correlation.has(row) && orphans_.contains(calls_.correlation[row]))
-                has_work_[row] = 1;
-        }
+        for (Row row = 0; row < calls_.rows && !orphans_.empty(); ++row)
+            if (calls_.correlation.has(row) && orphans_.contains(calls_.correlation[row])) has_work_[row] = 1;
     }
 
     // In a file of several processes, device work without a process may belong to any call with its id.
@@ -247,19 +262,23 @@ private:
     // For each process, the submitting calls that no other submitting call of their thread encloses, in time order.
     ByProcess outermost() {
         struct Open {
-            TimeNs end;
-            LargeVector<Submitting>* of;
-            std::size_t at;
+            TimeNs end = 0;
+            PodVector<Submitting>* of = nullptr;
+            std::size_t at = 0;
         };
         std::unordered_map<std::uint32_t, Open> open;  // by thread
         ByProcess all;
+        Open* outer = nullptr;  // of the last thread; those of the next call are mostly the same
+        PodVector<Submitting>* of = nullptr;
+        std::uint32_t last_thread = 0, last_process = 0;
         for (Row row = 0; row < calls_.rows; ++row) {
             if (kind_of(row) == Submission::none) continue;
             TimeNs end = calls_.start[row] + calls_.dur[row];
             std::uint32_t thread = index_of(calls_.thread.value_or(row, kNoString));
-            auto outer = open.find(thread);
-            if (thread != index_of(kNoString) && outer != open.end() && end <= outer->second.end) {
-                Submitting& known = (*outer->second.of)[outer->second.at];
+            if (outer == nullptr || thread != last_thread)
+                outer = &open.try_emplace(last_thread = thread).first->second;
+            if (thread != index_of(kNoString) && outer->of != nullptr && end <= outer->end) {
+                Submitting& known = (*outer->of)[outer->at];
                 known.has_work |= has_work_[row] != 0;
                 continue;
             }
@@ -267,9 +286,10 @@ private:
                 ++found_.calls_uncheckable;
                 continue;
             }
-            LargeVector<Submitting>& of = all[index_of(process_of(row))];
-            open[thread] = {end, &of, of.size()};
-            of.push_back({row, has_work_[row] != 0});
+            std::uint32_t process = index_of(process_of(row));
+            if (of == nullptr || process != last_process) of = &all[last_process = process];
+            *outer = {end, of, of->size()};
+            of->push_back({row, has_work_[row] != 0});
         }
         return all;
     }
@@ -287,16 +307,15 @@ private:
         }
     }
 
-    void judge(std::uint32_t process, const LargeVector<Submitting>& submitting) {
-        std::unordered_map<std::uint32_t, DurNs> fastest;  // by name, of calls with work
+    void judge(std::uint32_t process, const PodVector<Submitting>& submitting) {
+        std::vector<DurNs> fastest(submitting_names_, kNotSeen);  // by number of the name, of calls with work
         std::size_t first = submitting.size(), last = 0;
         for (std::size_t i = 0; i < submitting.size(); ++i) {
             if (!submitting[i].has_work) continue;
             first = std::min(first, i);
             last = i;
-            DurNs dur = calls_.dur[submitting[i].row];
-            auto [known, added] = fastest.try_emplace(index_of(calls_.name[submitting[i].row]), dur);
-            if (!added) known->second = std::min(known->second, dur);
+            DurNs& known = fastest[number_of(submitting[i].row)];
+            known = std::min(known, calls_.dur[submitting[i].row]);
         }
         std::array<SubmittedWork, kSubmissions> of;
         auto known_wait = last_wait_.find(process);
@@ -326,12 +345,14 @@ private:
         }
     }
 
-    bool empty(Row row, const std::unordered_map<std::uint32_t, DurNs>& fastest) const {
+    std::uint32_t number_of(Row call) const { return names_[index_of(calls_.name[call])].number; }
+
+    bool empty(Row row, const std::vector<DurNs>& fastest) const {
         Submission kind = kind_of(row);
         if (kind != Submission::copy && kind != Submission::fill) return false;
-        auto known = fastest.find(index_of(calls_.name[row]));
-        if (known == fastest.end()) return calls_.dur[row] <= kMaxLoneEmptyDuration;
-        auto part = static_cast<DurNs>(kMinEmptyShare * static_cast<double>(known->second));
+        DurNs known = fastest[number_of(row)];
+        if (known == kNotSeen) return calls_.dur[row] <= kMaxLoneEmptyDuration;
+        auto part = static_cast<DurNs>(kMinEmptyShare * static_cast<double>(known));
         return calls_.dur[row] <= std::min(part, kMaxEmptyDuration);
     }
 
@@ -340,22 +361,24 @@ private:
     const ApiCallTable& calls_;
     const StringPool& strings_;
     Completeness found_;
-    bool any_ = false;                      // some call submits work
-    PodVector<std::uint8_t> kind_of_name_;  // Submission by StringId
-    // Names of calls: a capture begins or ends; a graph is created; the device is waited for.
-    std::unordered_set<std::uint32_t> begins_, ends_, creates_, waits_;
+    std::vector<CallName> names_;         // by StringId
+    std::uint32_t submitting_names_ = 0;  // names of calls that submit work
+    // Names of calls: a capture begins or ends; a graph is created.
+    std::unordered_set<std::uint32_t> begins_, ends_, creates_;
+    PodVector<Submission> kind_of_call_;
     PodVector<std::uint8_t> has_work_, is_graph_launch_;  // by call
-    std::unordered_set<std::int64_t> orphans_;            // correlation ids of work without a process
+    ByProcess submitting_;
+    std::unordered_set<std::int64_t> orphans_;  // correlation ids of work without a process
     std::unordered_set<Row> into_graph_;
     std::unordered_map<std::uint32_t, TimeNs> last_work_;    // by process
     std::unordered_map<std::uint32_t, TimeNs> last_wait_;    // by process: start of its last wait for the device
     std::unordered_map<std::uint32_t, Intervals> captures_;  // by process: when a stream was being captured
 };
 
-}  // namespace
-
-Completeness check_completeness(const Tables& tables, const Links& links, const StringPool& strings) {
-    return Check(tables, links, strings).run();
-}
+CompletenessCheck::CompletenessCheck(const Tables& tables, const Links& links, const StringPool& strings)
+    : check_(std::make_unique<Check>(tables, links, strings)) {}
+CompletenessCheck::~CompletenessCheck() = default;
+void CompletenessCheck::read_calls() { check_->read_calls(); }
+Completeness CompletenessCheck::result() { return check_->result(); }
 
 }  // namespace gpuprof::model

@@ -1,15 +1,24 @@
 #include "core/model/build/links.h"
 
 #include <algorithm>
-#include <bit>
 #include <unordered_map>
+#include <vector>
 
+#include "core/base/parallel.h"
 #include "core/base/string_pool.h"
 #include "core/model/managed_memory.h"
 #include "core/model/tables.h"
 
 namespace gpuprof::inline model {
 namespace {
+
+// std::popcount is a call of a function where the compiler may not assume that the CPU has an instruction for it.
+std::size_t ones_in(std::uint64_t bits) {
+    bits -= (bits >> 1) & 0x5555555555555555u;
+    bits = (bits & 0x3333333333333333u) + ((bits >> 2) & 0x3333333333333333u);
+    bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return (bits * 0x0101010101010101u) >> 56;
+}
 
 // The calls of one process by correlation id. Recorders number calls consecutively but do not record all of them, so a
 // bitmap holds the recorded ids and rows are stored only for those: the row of an id is at its rank, the number of ids
@@ -36,7 +45,7 @@ public:
         std::uint64_t below = ids_.size();
         for (Word& word : words_) {
             word.below = static_cast<Row>(below);
-            below += static_cast<std::uint64_t>(std::popcount(word.present));
+            below += ones_in(word.present);
         }
         rows_.resize(below, kNoRow);
     }
@@ -60,6 +69,7 @@ public:
             for (std::int64_t id : duplicates_) sum += has_work_[rank_of(id)];
         return sum;
     }
+    bool has_duplicates() const { return !duplicates_.empty(); }
     bool before_all(std::int64_t id) const { return id < lowest_; }
     Row find(std::int64_t id) const {
         if (count_ == 0 || id < lowest_ || id > highest_) return kNoRow;
@@ -81,7 +91,7 @@ private:
         if (words_.empty())
             return static_cast<std::size_t>(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
         const Word& word = words_[offset_of(id) / 64];
-        return word.below + static_cast<std::size_t>(std::popcount(word.present & (bit_of(id) - 1)));
+        return word.below + ones_in(word.present & (bit_of(id) - 1));
     }
 
     std::int64_t lowest_ = INT64_MAX, highest_ = INT64_MIN;
@@ -125,28 +135,44 @@ void count_duplicates(const Calls& by_process, LinkCounts& counts) {
     for (const auto& [process, calls] : by_process) counts.duplicate_correlations += calls.duplicates_with_work();
 }
 
+// Ops are looked up on all CPUs, unless calls share ids: then it is noted which ones work has.
 template <class Table, class WithoutCall>
 PodVector<Row> link(const Table& ops, Calls& by_process, LinkCounts& counts, WithoutCall&& has_no_call) {
+    constexpr std::size_t kBlock = std::size_t{1} << 18;  // rows
     PodVector<Row> launch(ops.rows);
-    CallsById* known = nullptr;
-    StringId process = kNoString;
-    for (Row row = 0; row < ops.rows; ++row) {
-        if (row == 0 || ops.process[row] != process) {
-            process = ops.process[row];
-            auto found = by_process.find(index_of(process));
-            known = found == by_process.end() ? nullptr : &found->second;
+    auto look_up = [&](Row row, Row end, LinkCounts& found) {
+        CallsById* known = nullptr;
+        StringId process = kNoString;
+        for (bool first = true; row < end; ++row, first = false) {
+            if (first || ops.process[row] != process) {
+                process = ops.process[row];
+                auto calls = by_process.find(index_of(process));
+                known = calls == by_process.end() ? nullptr : &calls->second;
+            }
+            bool checkable = known != nullptr && ops.correlation.has(row);
+            launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
+            if (launch[row] != kNoRow) {
+                known->note_work(ops.correlation[row]);
+                continue;
+            }
+            if (has_no_call(row)) continue;
+            if (!checkable)
+                ++found.ops_uncheckable;
+            else
+                ++(known->before_all(ops.correlation[row]) ? found.ops_before_calls : found.ops_without_call);
         }
-        bool checkable = known != nullptr && ops.correlation.has(row);
-        launch[row] = checkable ? known->find(ops.correlation[row]) : kNoRow;
-        if (launch[row] != kNoRow) {
-            known->note_work(ops.correlation[row]);
-            continue;
-        }
-        if (has_no_call(row)) continue;
-        if (!checkable)
-            ++counts.ops_uncheckable;
-        else
-            ++(known->before_all(ops.correlation[row]) ? counts.ops_before_calls : counts.ops_without_call);
+    };
+    bool duplicates = std::any_of(by_process.begin(), by_process.end(),
+                                  [](const auto& calls) { return calls.second.has_duplicates(); });
+    std::vector<LinkCounts> found(ops.rows / kBlock + 1);
+    run_parallel(found.size(), duplicates ? 1 : default_threads(), [&](std::size_t block, unsigned) {
+        look_up(static_cast<Row>(block * kBlock), static_cast<Row>(std::min(ops.rows, (block + 1) * kBlock)),
+                found[block]);
+    });
+    for (const LinkCounts& part : found) {
+        counts.ops_before_calls += part.ops_before_calls;
+        counts.ops_without_call += part.ops_without_call;
+        counts.ops_uncheckable += part.ops_uncheckable;
     }
     return launch;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -58,14 +60,21 @@ private:
     DurNs total_ = 0;
 };
 
-// Drops rows without a usable span; a negative duration becomes 0. Everything is counted.
+// The first row without a usable span; the number of rows if there is none.
 template <class Table>
-void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& losses) {
-    SpanCheck check(middle);
+Row first_unsound(const Table& table, SpanCheck& check) {
     Row row = 0;
     while (row < table.rows && table.start.has(row) && table.dur.has(row) && table.dur[row] >= 0 &&
            check.plausible(table.start[row], table.dur[row]))
         ++row;
+    return row;
+}
+
+// Drops rows without a usable span; a negative duration becomes 0. Everything is counted.
+template <class Table>
+void repair_spans(Table& table, std::string_view name, TimeNs middle, Batch& losses) {
+    SpanCheck check(middle);
+    Row row = first_unsound(table, check);
     if (row == table.rows) return;
     PodVector<Row> kept(row);
     for (Row sound = 0; sound < row; ++sound) kept[sound] = sound;
@@ -122,15 +131,27 @@ void merge_runs(PodVector<Row>& order, Before before) {
     }
 }
 
-// Sorts by start, longest first among equals, so that an enclosing span comes before the spans in it.
+// By start, longest first among equals, so that an enclosing span comes before the spans in it.
 template <class Table>
-void sort_by_start(Table& table) {
-    const TimeNs* start = table.start.values();
-    const DurNs* dur = table.dur.values();
-    auto before = [&](Row a, Row b) { return start[a] != start[b] ? start[a] < start[b] : dur[a] > dur[b]; };
+auto start_order(const Table& table) {
+    return [start = table.start.values(), dur = table.dur.values()](Row a, Row b) {
+        return start[a] != start[b] ? start[a] < start[b] : dur[a] > dur[b];
+    };
+}
+
+// The first row that comes before the one above it; the number of rows or more if there is none.
+template <class Table>
+Row first_unsorted(const Table& table) {
+    auto before = start_order(table);
     Row row = 1;
     while (row < table.rows && !before(row, row - 1)) ++row;
-    if (row >= table.rows) return;
+    return row;
+}
+
+template <class Table>
+void sort_by_start(Table& table) {
+    auto before = start_order(table);
+    if (first_unsorted(table) >= table.rows) return;
     PodVector<Row> order(table.rows);
     for (Row i = 0; i < table.rows; ++i) order[i] = i;
     merge_runs(order, before);
@@ -291,16 +312,26 @@ void TraceBuilder::link_believable_work() {
     remove_copied_events(tables, rest_);
     link();
     EarlyWork early;
-    if (clocks_are_doubtful(tables, trace_.links_, trace_.strings_)) {
+    Overruns overruns;
+    CompletenessCheck complete(tables, trace_.links_, trace_.strings_);
+    bool doubtful = false;
+    auto cut = [&] { overruns = cut_overruns(tables, trace_.links_, trace_.strings_, Compared::all, rest_); };
+    run_together(tables.kernel.rows + tables.api_call.rows, {[&] { complete.read_calls(); },
+                                                             [&] {
+                                                                 doubtful = clocks_are_doubtful(tables, trace_.links_,
+                                                                                                trace_.strings_);
+                                                                 if (!doubtful) cut();
+                                                             }});
+    if (doubtful) {
         if (cut_overruns(tables, trace_.links_, trace_.strings_, Compared::same_kind, rest_).cut > 0) link();
         early = align_device_clocks(tables, trace_.links_, trace_.strings_, rest_);
         if (early.moved) link();
+        cut();
     }
-    Overruns overruns = cut_overruns(tables, trace_.links_, trace_.strings_, Compared::all, rest_);
     if (overruns.cut > 0) link();
     for (const std::string& why : {early.no_verdict, overruns.no_verdict})
         if (!why.empty()) set_meta(meta_key::kContradiction, why);
-    trace_.completeness_ = check_completeness(tables, trace_.links_, trace_.strings_);
+    trace_.completeness_ = complete.result();
 }
 
 // From the first event to the last. A thread is on a CPU before the program's first call and after its last one: that is no part of
@@ -324,8 +355,25 @@ Trace TraceBuilder::finish() && {
     shift_times(tables, time_base_);
     skipped_.shift(time_base_);
     TimeNs middle = middle_of(tables, skipped_);
+    std::size_t rows = 0;
+    std::set<std::string_view> sound;  // tables that need no repair
+    std::mutex mutex;
+    std::vector<std::function<void()>> checks;
+    tables.each_table([&](const TableSpec& spec, const auto& table) {
+        if constexpr (kHasSpan<std::remove_cvref_t<decltype(table)>>) {
+            rows += table.rows;
+            checks.push_back([&] {
+                SpanCheck check(middle);
+                if (first_unsound(table, check) < table.rows || first_unsorted(table) < table.rows) return;
+                std::lock_guard lock(mutex);
+                sound.insert(spec.name);
+            });
+        }
+    });
+    run_together(rows, checks);
     tables.each_table([&](const TableSpec& spec, auto& table) {
         if constexpr (kHasSpan<std::remove_reference_t<decltype(table)>>) {
+            if (sound.contains(spec.name)) return;
             repair_spans(table, spec.name, middle, rest_);
             sort_by_start(table);
         }
