@@ -10,7 +10,7 @@ cd "$root"
 wheel=$(readlink -f "${1:?usage: tests/portable.sh WHEEL [PROGRAM]}")
 program=$(readlink -f "${2:-build/release/gpu-profile}")
 kept=${GPUPROF_PORTABLE:-$root/build/portable}
-reports=(examples/input_bound.json.gz tests/fixtures/kineto/input_fixed.json.gz)
+reports=(examples/input_bound.json.gz tests/fixtures/kineto/input_fixed.json.zst)
 cubin=tests/fixtures/cubin/kernels.sm_90a.cubin.gz
 sampling='from gpu_profile import GpuMonitor
 with GpuMonitor(backend="replay:tests/fixtures/nvml/bursty.csv@max") as monitor: pass
@@ -44,7 +44,7 @@ in_debian() {
     rm -rf "${system:?}$here" && mkdir -p "$system$here/examples" "$system$here/tests/fixtures/kineto" "$system$here/tests/fixtures/nvml"
     cp "$wheel" tests/portable_view.py "$system$here/"
     cp examples/input_bound.json.gz "$system$here/examples/"
-    cp tests/fixtures/kineto/input_fixed.json.gz "$system$here/tests/fixtures/kineto/"
+    cp tests/fixtures/kineto/input_fixed.json.zst "$system$here/tests/fixtures/kineto/"
     cp tests/fixtures/nvml/bursty.csv "$system$here/tests/fixtures/nvml/"
     from_wheel
     for form in tar.xz deb; do

@@ -63,7 +63,7 @@ struct Completeness {
 };
 
 // For closed tables, calls sorted by start. Skips what the recorder itself dropped and counted
-// (facts.h). In two parts, of which the first reads neither times of device work nor the order of its rows, so these may change meanwhile
+// (facts.h). In two parts, of which the first reads neither times of device work nor the order of its rows, so these may change at the same time
 // and until the second.
 class CompletenessCheck {
 public:

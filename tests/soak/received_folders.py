@@ -78,7 +78,7 @@ class Templates:
         git(place, "add", ".")
         git(place, "commit", "-q", "-m", "first")
         (place / "train.py").write_text("two\n")
-        for words in (("begin", "--recording", FIXTURES / "kineto/input_bound.json.gz"), ("trial", "x", "--change", "input", "--recording", FIXTURES / "kineto/input_fixed.json.gz"),
+        for words in (("begin", "--recording", FIXTURES / "kineto/input_bound.json.gz"), ("trial", "x", "--change", "input", "--recording", FIXTURES / "kineto/input_fixed.json.zst"),
                       ("report",)):
             run(self.binary, "tune", *words, cwd=place, variables={"GPUPROF_PYTHON": self.python})
         shutil.copy(FIXTURES / "kineto/overlap.json.gz", place / "other.json.gz")

@@ -4,15 +4,16 @@ The programs themselves need PyTorch and a GPU, and are only compiled here.
 """
 
 import ast
+import gzip
 import importlib.util
 import json
 import os
-import shutil
 import sys
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, recorded
+from oracle.trace import unpacked
 
 ROOT = FIXTURES.parents[1]
 PAIRS = ROOT / "tests" / "gpu" / "pairs"
@@ -124,7 +125,7 @@ def test_predictions_beside_a_folder(tmp_path):
     stand = Stand()
     stand.session(tmp_path).make()
     for side, name in (("before", "input_bound"), ("after", "input_fixed")):
-        shutil.copy(FIXTURES / "kineto" / f"{name}.json.gz", tmp_path / "recordings" / f"input.{side}.torch.profiler.json.gz")
+        (tmp_path / "recordings" / f"input.{side}.torch.profiler.json.gz").write_bytes(gzip.compress(unpacked(recorded(f"kineto/{name}"))))
     text = document(tmp_path)
     for truth in (text["pairs"][0]["after"][recorder] for recorder in ("none", "torch.profiler")):
         truth.update(median_ms=13.1, low_ms=13.0, high_ms=13.2)

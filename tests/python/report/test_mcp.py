@@ -20,7 +20,7 @@ MOST_BYTES = 32_000
 def investigation(program, tmp_path_factory):
     folder = tmp_path_factory.mktemp("investigation")
     for words in (["begin"], ["trial", "4 workers", "--change", "input"]):
-        name = INPUT_BOUND if words == ["begin"] else "kineto/input_fixed.json.gz"
+        name = INPUT_BOUND if words == ["begin"] else "kineto/input_fixed.json.zst"
         subprocess.run([program.path, "tune", *words, "--folder", folder / "tune", "--recording", FIXTURES / name], check=True, capture_output=True,
                        env={**os.environ, "GPUPROF_BIN": str(program.path), "GPUPROF_PYTHON": sys.executable})
     return folder
@@ -93,7 +93,7 @@ def test_queries(mcp):
 
 
 def test_comparison_and_prediction(mcp):
-    answer = mcp.ask("compare", base=INPUT_BOUND, new="kineto/input_fixed.json.gz")
+    answer = mcp.ask("compare", base=INPUT_BOUND, new="kineto/input_fixed.json.zst")
     assert answer["data"]["verdict"]["name"] == "faster" and rows(answer, "attribution")
     predicted = rows(mcp.ask("whatif", file=INPUT_BOUND, changes=["input", "pinned-copies"]), "whatif")
     assert any(row["kind"] == "together" and row["gain_pct"] > 50 for row in predicted)

@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from conftest import FIXTURES
+from conftest import FIXTURES, recorded
 from nightly import times
 from patience import HANGS_S
 from test_compare import recording
 
-INPUT_BOUND, INPUT_FIXED = (FIXTURES / "kineto" / f"{name}.json.gz" for name in ("input_bound", "input_fixed"))
+INPUT_BOUND, INPUT_FIXED = (recorded(f"kineto/{name}") for name in ("input_bound", "input_fixed"))
 ROOT = FIXTURES.parents[1]
 
 STAND_IN = """#!{python}
