@@ -22,15 +22,16 @@ bool is_half(MathType type) {
 
 // Most kernels share their call with others: a call that launches several is that of a graph.
 bool mostly_graphs(const Trace& trace) {
-    const std::vector<std::uint8_t> is_graph = [&] {
-        std::vector<std::uint8_t> found(trace.strings().size());
-        for (Row call = 0; call < trace.api_call().rows; ++call) {
-            StringId name = trace.api_call().name.value_or(call, kNoString);
-            if (name != kNoString && found[index_of(name)] == 0)
-                found[index_of(name)] = contains(trace.text(name), "GraphLaunch") ? 2 : 1;
-        }
-        return found;
-    }();
+    std::vector<std::uint8_t> is_graph(trace.strings().size());
+    bool any = false;
+    for (Row call = 0; call < trace.api_call().rows; ++call) {
+        StringId name = trace.api_call().name.value_or(call, kNoString);
+        if (name == kNoString || is_graph[index_of(name)] != 0) continue;
+        bool graph = contains(trace.text(name), "GraphLaunch");
+        is_graph[index_of(name)] = graph ? 2 : 1;
+        any = any || graph;
+    }
+    if (!any) return false;
     std::size_t of_graphs = 0;
     for (Row kernel = 0; kernel < trace.kernel().rows; ++kernel) {
         Row call = trace.links().kernel_launch[kernel];

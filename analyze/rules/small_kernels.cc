@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "analyze/facts/context.h"
 #include "analyze/facts/practices.h"
@@ -22,12 +24,24 @@ constexpr double kMinSmallKernelsPct = 5;
 constexpr double kMinDataMoves = 0.3;
 constexpr std::size_t kMostNamed = 3;
 
+// Short durations are counted, each in nanoseconds; only the long ones are sorted, if the median is among them.
 DurNs median_kernel(const Trace& trace) {
-    PodVector<DurNs> durations;
-    durations.append(trace.kernel().dur.values(), trace.kernel().rows);
-    if (durations.empty()) return 0;
-    DurNs* middle = durations.begin() + durations.size() / 2;
-    std::nth_element(durations.begin(), middle, durations.end());
+    constexpr DurNs kShort = 65'536;
+    const KernelTable& kernels = trace.kernel();
+    if (kernels.rows == 0) return 0;
+    std::vector<std::uint32_t> count(kShort, 0);
+    PodVector<DurNs> longer;
+    for (Row row = 0; row < kernels.rows; ++row) {
+        if (DurNs dur = kernels.dur[row]; dur < kShort)
+            ++count[static_cast<std::size_t>(std::max<DurNs>(dur, 0))];
+        else
+            longer.push_back(dur);
+    }
+    std::size_t before = kernels.rows / 2;  // how many are shorter, or as short
+    for (std::size_t dur = 0; dur < count.size(); before -= count[dur++])
+        if (before < count[dur]) return static_cast<DurNs>(dur);
+    DurNs* middle = longer.begin() + before;
+    std::nth_element(longer.begin(), middle, longer.end());
     return *middle;
 }
 
