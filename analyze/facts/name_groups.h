@@ -78,16 +78,22 @@ public:
     std::vector<std::optional<T>> shared(const Column<T>& column) const {
         std::vector<std::optional<T>> first(size());
         if (column.none_present()) return first;
-        std::vector<std::uint8_t> seen(size(), 0), differs(size(), 0);
+        enum : std::uint8_t { none_seen, one_value, differs };
+        struct Seen {
+            T value{};
+            std::uint8_t state = none_seen;
+        };
+        std::vector<Seen> by_group(size());
         for (Row row = 0; row < group_.size(); ++row) {
-            std::uint32_t group = group_[row];
-            if (group == kLeftOut || differs[group]) continue;
-            if (!seen[group]) first[group] = column.get(row);
-            seen[group] = 1;
-            differs[group] = column.get(row) != first[group];
+            if (group_[row] == kLeftOut) continue;
+            Seen& seen = by_group[group_[row]];
+            if (seen.state == differs) continue;
+            T value = column[row];
+            if (seen.state == none_seen) seen = {value, one_value};
+            if (!column.has(row) || value != seen.value) seen.state = differs;
         }
         for (std::size_t group = 0; group < size(); ++group)
-            if (differs[group]) first[group].reset();
+            if (by_group[group].state == one_value) first[group] = by_group[group].value;
         return first;
     }
 

@@ -166,13 +166,27 @@ private:
     bool crosses_bus(const IdleGap& gap) const {
         return gap.after_op == DeviceOp::memcpy && !paths_.stays_on_device(gap.after);
     }
-    bool is_drained(const IdleGap& gap) const {
+    // As Waits::last_begun, but from where the last lookup ended, because gaps come in time order.
+    const Interval* last_wait(StringId thread, TimeNs time) {
+        if (waits_of_ == nullptr || thread != waiting_thread_) {
+            auto found = waits_.of_thread.find(thread);
+            if (found == waits_.of_thread.end()) return nullptr;
+            waiting_thread_ = thread;
+            waits_of_ = &found->second;
+            const Interval* begun = waits_.last_begun(thread, time);
+            begun_ = begun == nullptr ? 0 : static_cast<std::size_t>(begun - waits_of_->data()) + 1;
+        }
+        while (begun_ < waits_of_->size() && (*waits_of_)[begun_].start <= time) ++begun_;
+        while (begun_ > 0 && (*waits_of_)[begun_ - 1].start > time) --begun_;
+        return begun_ == 0 ? nullptr : &(*waits_of_)[begun_ - 1];
+    }
+    bool is_drained(const IdleGap& gap) {
         if (gap.after == kNoRow || gap.before == kNoRow) return false;
         bool own_cause = gap.cause != IdleCause::launch && gap.cause != IdleCause::synchronisation &&
                          (gap.cause != IdleCause::host_compute || gap.dur > kRestart);
         Row call = launch_of(trace_, gap.after_op, gap.after);
         if (own_cause || call == kNoRow || !trace_.api_call().thread.has(call)) return false;
-        const Interval* wait = waits_.last_begun(trace_.api_call().thread[call], gap.start);
+        const Interval* wait = last_wait(trace_.api_call().thread[call], gap.start);
         return wait != nullptr && wait->end >= gap.start && trace_.api_call().start[call] >= wait->start;
     }
     static IntervalSet overhead_of(const Trace& trace) {
@@ -364,6 +378,9 @@ private:
     std::map<std::uint32_t, Cursor> cursors_;
     StringId last_thread_ = kNoString;
     Cursor* last_cursor_ = nullptr;
+    StringId waiting_thread_ = kNoString;
+    const Intervals* waits_of_ = nullptr;  // of waiting_thread_
+    std::size_t begun_ = 0;                // how many of them had begun
     IntervalSet profiler_;
     StringId overhead_name_ = kNoString;
     Pieces pieces_;

@@ -169,13 +169,16 @@ HostMeaning::Meaning HostMeaning::meaning_of(const HostSpan& span) {
 }
 
 void HostMeaning::flatten(const HostThread& thread, Flattener& flat) {
-    std::vector<bool> submits(thread.spans.size());
-    for (std::size_t i = 0; i < thread.spans.size(); ++i) {
+    std::vector<bool> submits;  // needed only for operators
+    bool any_op = std::any_of(thread.spans.begin(), thread.spans.end(),
+                              [](const HostSpan& span) { return span.kind == HostKind::op; });
+    if (any_op) submits.resize(thread.spans.size());
+    for (std::size_t i = 0; i < submits.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         Meaning meaning = span.kind == HostKind::api_call ? meaning_of(span) : Meaning::inherit;
         submits[i] = meaning == Meaning::launch_call || meaning == Meaning::copy || meaning == Meaning::set;
     }
-    pass_on(thread, submits);
+    if (any_op) pass_on(thread, submits);
     for (std::size_t i = 0; i < thread.spans.size(); ++i) {
         const HostSpan& span = thread.spans[i];
         if (span.kind == HostKind::overhead) continue;

@@ -227,6 +227,8 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         named[i] = by_name(by_group[i].traits, reuse_of(by_group[i].traits, name));
     }
     std::unordered_map<std::int32_t, DeviceSize> sizes;
+    const DeviceSize* size = nullptr;  // of the last kernel's device
+    std::int32_t size_device = 0;
     DeviceFill filling(trace);
     const ManagedMigrations& migrations = facts.get<ManagedMigrations>();
     const std::vector<std::uint32_t>& match = facts.get<MeasuredKernels>().match.shape_of;
@@ -235,10 +237,13 @@ KernelGroups KernelGroups::make(const Facts& facts) {
         std::uint32_t slot = names.groups.of(row);
         if (slot == NameGroups::kLeftOut) continue;
         KernelGroup& group = by_group[slot];
-        auto [size, first] = sizes.try_emplace(kernels.device.value_or(row, -1));
-        if (first) size->second = size_of(trace, size->first);
+        if (std::int32_t device = kernels.device.value_or(row, -1); size == nullptr || device != size_device) {
+            auto [known, first] = sizes.try_emplace(size_device = device);
+            if (first) known->second = size_of(trace, device);
+            size = &known->second;
+        }
         double unfilled = 0;
-        Bound bound = judge(kernels, row, named[slot], size->second, filling.of(row), unfilled);
+        Bound bound = judge(kernels, row, named[slot], *size, filling.of(row), unfilled);
         DurNs dur = kernels.dur[row];
         std::array<DurNs, kBounds>* judged_from = nullptr;
         if (const OpRate* rate = rate_of(rates, row); rate != nullptr && rate->bound && bound != Bound::communication) {
