@@ -23,4 +23,4 @@ best_of() {
 }
 
 # make_capture RECORDING OUT KERNELS [--all]: copies of a recording of tests/fixtures/kineto, shifted in time.
-make_capture() { "$bin/bench/capture/make_big_capture" "tests/fixtures/kineto/$1.json.gz" "${@:2}"; }
+make_capture() { "$bin/bench/capture/make_big_capture" "tests/fixtures/kineto/$1.json".* "${@:2}"; }
