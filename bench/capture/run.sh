@@ -5,7 +5,7 @@
 set -eu
 kernels=${1:-10000000}
 . "$(dirname "$0")/../measured.sh" gpu-profile capture_size make_big_capture open_capture
-$bin/bench/capture/capture_size tests/fixtures/kineto/*.json.gz
+$bin/bench/capture/capture_size tests/fixtures/kineto/*.json.*
 
 for name in transformer small_kernels; do
     big="$folder/$name.gpuprof"

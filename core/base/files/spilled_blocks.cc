@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -261,6 +262,11 @@ public:
         if (size > kMostBytes) return false;
         blocks_[count_++] = {block, size};
         bytes_ += size;
+        // The system may take the pages if it needs memory.
+        static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+        std::uintptr_t begin = (reinterpret_cast<std::uintptr_t>(block) + page - 1) / page * page;
+        std::uintptr_t end = (reinterpret_cast<std::uintptr_t>(block) + size) / page * page;
+        (void)madvise(reinterpret_cast<void*>(begin), end - begin, MADV_FREE);
         return true;
     }
     // Null if none fits.
@@ -306,7 +312,11 @@ private:
 void* grow_large_block(void* block, std::size_t bytes) {
     if (SpilledBlocks* spilled = SpilledBlocks::used()) return spilled->grow(block, bytes);
     void* kept = block == nullptr ? KeptBlocks::all().take(bytes) : nullptr;
-    return kept != nullptr ? kept : std::realloc(block, bytes);
+    if (kept != nullptr) return kept;
+    void* grown = std::realloc(block, bytes);
+    if (grown != nullptr || bytes == 0) return grown;
+    KeptBlocks::all().drop_all();
+    return std::realloc(block, bytes);
 }
 
 void free_large_block(void* block) {
