@@ -30,7 +30,7 @@ def help_text(program):
 
 @pytest.fixture(scope="module")
 def analyses(program):
-    return program.run("report", INPUT, "0").stderr.decode().strip().split("expected one of: ")[1].split(", ")
+    return [row["name"] for row in program.declared("analyses")]
 
 
 @pytest.fixture(scope="module")
