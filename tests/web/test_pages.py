@@ -124,7 +124,7 @@ def test_predicted_changes_are_those_of_the_report(visit, exported, program):
             left = cells[0].locator(".range").bounding_box()["x"] - scale["x"]
             assert left / scale["width"] == pytest.approx(row["low_ns"] / longest, abs=0.01)
     last = wanted[-1]
-    expect(page.locator(".predictions .sum")).to_contain_text(f"{last['step_ns'] / 1e6:.1f} ms, {last['gain_pct']:.1f} % less")
+    expect(page.locator(".predictions .sum")).to_contain_text(f"{last['step_ns'] / 1e6:.3g} ms, {last['gain_pct']:.1f} % less")
     page.locator(".predictions").get_by_role("button", name="Show the table").click()
     expect(page.locator(".table h1")).to_have_text("whatif")
 
