@@ -73,6 +73,12 @@ class Program:
                               timeout=seconds, check=False)
         return Outcome(done.returncode, done.stdout, done.stderr)
 
+    def everything_said(self, *recording):
+        """All of the first answer as one line of words."""
+        done = self.run("report", *recording, "--verbose")
+        assert done.status == 0, done.errors
+        return " ".join(done.stdout.decode().split())
+
     def report(self, source, *arguments, stdin=b""):
         """All rows about all of a recording, not only about the part that a first answer judges."""
         return self._report("report", source, *arguments, "--whole", "--limit", "0", stdin=stdin)

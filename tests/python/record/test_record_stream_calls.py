@@ -118,9 +118,9 @@ def test_waits_in_a_capture_are_edges_of_a_graph(program, record):
     ("fail cuptiSubscribe 35", "CUPTI refused a subscription")])
 def test_without_a_subscription_only_streams_and_events_are_missing(program, record, rules, why):
     records = lines(OVERLAP)
-    capture, said = record(records, rules=rules)
+    capture, _ = record(records, rules=rules)
     assert waits(program, capture) == []
-    assert f"streams and events of calls that wait were not recorded: {why}" in said
+    assert f"streams and events of calls that wait were not recorded: {why}" in program.everything_said(capture)
     assert sum(row["count"] for row in program.report(capture, "kernels")["kernels"].rows) == len(kernels_in(records))
     assert [row for row in program.report(capture, "losses")["losses"].rows if row["severity"] == "data"] == []
 
@@ -133,10 +133,10 @@ def test_a_stream_that_cupti_does_not_know_is_absent(program, record):
 def test_another_client_gets_the_subscription(program, record, tmp_path):
     """It subscribes after the first play: the waits of that one are recorded, and those after it not."""
     records, answer = lines(OVERLAP), tmp_path / "answer.json"
-    capture, said = record(records, arguments=["--kineto", answer])
+    capture, _ = record(records, arguments=["--kineto", answer])
     assert '"refused": 0' in answer.read_text()
     assert len(waits(program, capture)) == len(waits_in(records))
-    assert "not from when another client of CUPTI subscribed" in said
+    assert "not from when another client of CUPTI subscribed" in program.everything_said(capture)
 
 
 def test_own_keeps_the_subscription(program, record, tmp_path):
@@ -161,8 +161,8 @@ def test_another_profilers_library_is_left_the_subscription(program, record, tmp
     """Proton looks up CUPTI's functions in libcupti itself: it gets the subscription as soon as it is mapped."""
     rival = tmp_path / "libproton.so"
     rival.write_bytes((program.fakes / "libfake_kineto.so").read_bytes())
-    capture, said = record(lines(OVERLAP), environment={"LD_PRELOAD": str(rival)})
+    capture, _ = record(lines(OVERLAP), environment={"LD_PRELOAD": str(rival)})
     assert waits(program, capture) == []
-    assert re.search(r"left CUPTI's only subscription to Proton", said)
+    assert re.search(r"left CUPTI's only subscription to Proton", program.everything_said(capture))
     capture, _ = record(lines(OVERLAP), "--cupti", "own", environment={"LD_PRELOAD": str(rival)})
     assert waits(program, capture) == waits_in(lines(OVERLAP))
