@@ -245,6 +245,7 @@ private:
     }
 
     static std::int64_t integer_of(const ResultTable& table, std::size_t row, std::string_view column) {
+        if (table.column(column) == table.columns().size()) return 0;
         Cell cell = table.cell(row, table.column(column));
         const auto* found = std::get_if<std::int64_t>(&cell);
         return found == nullptr ? 0 : *found;

@@ -73,7 +73,7 @@ TEST(TextTable, shows_absence_and_units) {
 
 TEST(FirstAnswer, fits_one_screen) {
     std::string text = answer_text({.width = 80});
-    EXPECT_LE(lines_of(text).size(), 45u);
+    EXPECT_LE(lines_of(text).size(), 24u);
     expect_width(text, 80);
 }
 
