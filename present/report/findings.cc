@@ -32,7 +32,7 @@ std::string_view mark(Rating severity, bool unicode) {
 }
 
 // The mark of the severity, the title, and on the right what it costs.
-void add_title(std::vector<std::string>& lines, const Finding& finding, const Style& style) {
+void add_title(std::vector<std::string>& lines, const Finding& finding, const Style& style, bool with_share = false) {
     Paint paint(style.colour);
     std::string cost;
     if (finding.predicted)
@@ -40,6 +40,8 @@ void add_title(std::vector<std::string>& lines, const Finding& finding, const St
     else if (finding.cost_ns > 0)
         cost = fmt::format("{}{}", readable_duration(finding.cost_ns / static_cast<DurNs>(finding.devices)),
                            finding.devices > 1 ? " per GPU" : "");
+    if (with_share && !finding.predicted && finding.cost_ns > 0)
+        cost += fmt::format(", {} %", readable_percent(finding.share_pct));
     int room = style.width - kIndent - display_width(cost) - 2;
     std::vector<std::string> title = wrap(printable(finding.title), room);
     std::string sign(mark(finding.severity, style.unicode));
@@ -77,7 +79,7 @@ std::vector<std::string> finding_in_lines(const Finding& finding, const Style& s
 
 std::vector<std::string> finding_in_full(const Finding& finding, const Style& style) {
     std::vector<std::string> lines;
-    add_title(lines, finding, style);
+    add_title(lines, finding, style, true);
     for (const std::string& fact : finding.evidence) add_wrapped(lines, style.unicode ? "·" : "-", fact, style);
     add_wrapped(lines, style.unicode ? "→" : "->", finding.remedy, style);
     add_wrapped(lines, "would change if", finding.would_change_if, style);
