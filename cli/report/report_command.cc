@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -266,11 +265,8 @@ Result<ExitCode> judge_all(const std::vector<std::string>& conditions, const Fac
 
 // The ranks of a recording that adds several up, compared with each other: their verdict in a sentence; "" if they cannot be.
 std::string compared_ranks(const Plan& plan, const ReportArguments& arguments, const Trace& trace) {
-    const ProcessTable& processes = trace.tables().process;
-    std::set<std::int64_t> ranks;
-    for (Row row = 0; row < processes.rows; ++row)
-        if (processes.rank.has(row)) ranks.insert(processes.rank[row]);
-    if (!plan.first_answer || ranks.size() < 2 || trace.tables().rank.rows > 0) return "";
+    const std::size_t ranks = ranks_added_up(trace);
+    if (!plan.first_answer || ranks < 2 || trace.tables().rank.rows > 0) return "";
     JobRequest request;
     request.quiet = true;
     std::optional<Trace> job;
@@ -282,7 +278,7 @@ std::string compared_ranks(const Plan& plan, const ReportArguments& arguments, c
     std::string_view said = verdict.because;  // "A share is lost: who costs what"
     if (std::size_t who = said.find(": "); verdict.name == "stragglers" && who != std::string_view::npos)
         said.remove_prefix(who + 2);
-    return fmt::format("{} ranks are added up here; compared with each other: {}", ranks.size(), said);
+    return fmt::format("{} ranks are added up here; compared with each other: {}", ranks, said);
 }
 
 Result<ExitCode> show_trace(const Plan& plan, const ReportArguments& arguments, Trace whole,

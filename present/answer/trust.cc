@@ -250,13 +250,9 @@ void add_kept_steps(const Trace& trace, Trust& trust) {
 
 // Ranks read as one recording are not compared with each other.
 void add_ranks(const Trace& trace, Trust& trust) {
-    const ProcessTable& processes = trace.tables().process;
-    std::set<std::int64_t> ranks;
-    for (Row row = 0; row < processes.rows; ++row)
-        if (processes.rank.has(row)) ranks.insert(processes.rank[row]);
-    if (ranks.size() > 1)
+    if (std::size_t ranks = ranks_added_up(trace); ranks > 1)
         trust.statements.push_back(
-            {false, fmt::format("{} ranks, added up; gpu-profile ranks FOLDER compares them", ranks.size())});
+            {false, fmt::format("{} ranks, added up; gpu-profile ranks FOLDER compares them", ranks)});
 }
 
 // Names of the metrics that were sampled, each once.
@@ -317,6 +313,14 @@ Trust trust_without_timeline(const Trace& trace) {
     add(losses_of(trace).lost, trust);
     add_debug_env(trace, trust);
     return trust;
+}
+
+std::size_t ranks_added_up(const Trace& trace) {
+    const ProcessTable& processes = trace.tables().process;
+    std::set<std::int64_t> ranks;
+    for (Row row = 0; row < processes.rows; ++row)
+        if (processes.rank.has(row)) ranks.insert(processes.rank[row]);
+    return ranks.size();
 }
 
 Trust trust_of(const Facts& facts, bool about_idle) {

@@ -41,14 +41,15 @@ public:
                                                        : kScreen) {}
 
     void write(Sink& sink) {
+        const std::vector<std::string> last = origin();
+        left_ = room_.lines - static_cast<int>(last.size());
         warnings();
         verdict();
         first_remedy();
         if (report_.verbose) predictions();
         parts();
         busy_profiles();
-        std::vector<std::string> last = origin();
-        left_ = room_.lines - static_cast<int>(lines_.size() + last.size());
+        left_ -= static_cast<int>(lines_.size());
         if (report_.verbose) idle();
         if (report_.verbose || !limited_by_host()) kernels();
         limits();
@@ -208,7 +209,7 @@ private:
     // One line of bars per device between two rules, and under it what the device did, and the length of the window.
     void busy_profiles() {
         std::size_t shown = std::min(answer_.busy_profiles.size(), room_.devices);
-        const int fit = (room_.lines - static_cast<int>(lines_.size() + origin().size()) - 1) / 2;
+        const int fit = (left_ - static_cast<int>(lines_.size()) - 1) / 2;
         shown = std::min(shown, static_cast<std::size_t>(std::max(fit, 0)));
         if (shown == 0) return;
         const int left = 7;
@@ -348,7 +349,6 @@ private:
     // Of a recording without a timeline: the tables of what it has, as many rows as fit.
     void others() {
         Style style = style_;
-        style.limit = room_.rows;
         for (const ResultTable& table : answer_.tables) {
             if (table.name() == "devices" || table.name() == "idle" || table.name() == "kernels" ||
                 table.name() == "limits")
@@ -435,7 +435,7 @@ private:
     Paint paint_;
     const Room& room_;
     bool doubtful_ = false;  // there are warnings
-    int left_ = 0;           // lines of the screen that no section has taken
+    int left_ = 0;  // lines of the screen that no section has taken; those above the kernels are counted after the last
     std::vector<std::string> lines_;
 };
 
