@@ -11,7 +11,7 @@ from typing import Callable
 
 from .sampler import TimedSample
 
-__all__ = ["CUDA", "HOST", "answers_late", "cached", "clocks_apart", "elsewhere", "floor_broken", "per_call_ms", "prepared_elsewhere", "timer_of"]
+__all__ = ["CUDA", "HOST", "answers_late", "cached", "cached_undecided", "clocks_apart", "elsewhere", "floor_broken", "per_call_ms", "prepared_elsewhere", "timer_of"]
 
 CUDA, HOST = "cuda events", "host"
 _MIB = 1024.0 * 1024.0
@@ -73,6 +73,13 @@ def prepared_elsewhere(baseline: list[TimedSample], optimized: list[TimedSample]
     if own > 2 * plain and own - plain > max(0.3, 0.5 * call_ms):
         return f"work is done outside the call: generating inputs takes {own:.4f} ms, {plain:.4f} ms for the baseline"
     return None
+
+
+def cached_undecided(new_ms: list[float], known_ms: list[float]) -> bool:
+    """Whether repeated inputs are faster, but not by as much as a cache makes them: other work may have slowed all of those calls, and
+    more of them tell."""
+    new, again = min(new_ms), min(known_ms)
+    return cached(new_ms, known_ms) is None and new > 1.5 * again and new - again > 0.05
 
 
 def cached(new_ms: list[float], known_ms: list[float]) -> str | None:

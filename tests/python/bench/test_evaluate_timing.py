@@ -101,6 +101,8 @@ def test_caches_and_the_floor():
     assert timing.cached([5.1] * 5, [0.2] * 5).startswith("results are cached by the value of the inputs: ")
     assert timing.cached([5.1] * 5, [0.2, 4, 9, 7, 5]) is not None, "other work slowed most of the repeated calls"
     assert timing.cached([5.1, 60, 90, 0.3, 7], [0.2] * 5) is None, "one new call was as fast"
+    assert timing.cached_undecided([5.1] * 5, [3, 4, 9, 7, 5.2]), "other work may have slowed all repeated calls"
+    assert not timing.cached_undecided([5.1] * 5, [5, 4.9, 5.3, 7, 5.2]) and not timing.cached_undecided([5.1] * 5, [0.2] * 5)
     assert timing.floor_broken([1.0], [0.001], 0.9, 1 << 20) == "0.0010 ms is below the floor: moving 1.0 MB takes 0.9000 ms"
     assert timing.floor_broken([0.05], [0.001], 0.9, 1 << 20) is None, "so is the baseline"
     assert timing.floor_broken([1.0], [0.2], 0.9, 1 << 20) is None
