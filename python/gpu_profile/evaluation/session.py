@@ -231,7 +231,8 @@ class Evaluation:
         """Time calls with new inputs, then with the same inputs again."""
         said: str | None = None
         for _ in range(_ATTEMPTS):
-            new, known = [], []
+            new: list[TimedSample] = []
+            known: list[TimedSample] = []
             for pair in range(_MAX_CACHE_PAIRS):
                 if pair >= _CACHE_PAIRS and not timing.cached_undecided(timing.per_call_ms(new, self.timer), timing.per_call_ms(known, self.timer)):
                     break
